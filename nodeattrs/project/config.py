@@ -79,10 +79,10 @@ from nodeattrs.node.slot_names import DEFAULT_ENVIRONMENT
 from nodeattrs.policies import DEFAULT_POLICY
 from nodeattrs.project.fields import LEVELS, Fields
 
-RULED_PLACES = ("roles", "environments", "nodes", "data_bags", "hiera")
+_RULED_PLACES = ("roles", "environments", "nodes", "data_bags", "hiera")
 """The places that a rule of `[check] rules` may allow."""
 
-RULED_LEVELS = ("default", "normal", "override")
+_RULED_LEVELS = ("default", "normal", "override")
 
 
 class CheckRule(NamedTuple):
@@ -90,7 +90,7 @@ class CheckRule(NamedTuple):
 
     path:    the pattern of the attributes' paths; () means every path
     level:   the level that the rule is about; "" means every level
-    only:    the allowed places, of `RULED_PLACES`; () allows none
+    only:    the allowed places: "roles", "environments", "nodes", "data_bags" or "hiera"; () allows none
     because: the reason, for the finding; "" for none
     place:   file and line of the rule
     """
@@ -146,10 +146,10 @@ def _check_rules(fields: Fields) -> Iterator[CheckRule]:
         only = tuple(fields.text(*at, "only", one) for one in range(len(fields.items(*at, "only"))))
         if not written and not level:
             fields.wrong(at, "a rule is about a path or a level", 'write path = "**.password", or level = "override"')
-        if level and level not in RULED_LEVELS:
-            fields.wrong((*at, "level"), f"{level!r} is no level", f"levels are {', '.join(RULED_LEVELS)}")
-        for unknown in [one for one in only if one not in RULED_PLACES]:
-            fields.wrong((*at, "only"), f"{unknown!r} is no place", f"places are {', '.join(RULED_PLACES)}")
+        if level and level not in _RULED_LEVELS:
+            fields.wrong((*at, "level"), f"{level!r} is no level", f"levels are {', '.join(_RULED_LEVELS)}")
+        for unknown in [one for one in only if one not in _RULED_PLACES]:
+            fields.wrong((*at, "only"), f"{unknown!r} is no place", f"places are {', '.join(_RULED_PLACES)}")
         if not written or fields.parsed((*at, "path"), written, parse):
             place = fields.locator.at(at).place or ""
             yield CheckRule(parse(written) if written else (), level, only, fields.text(*at, "because"), place)

@@ -25,7 +25,7 @@ from nodeattrs.formats.nearest import is_ours, nearest
 from nodeattrs.git import is_tracked
 from nodeattrs.project.config import FILE, SETTINGS, Config, RepositorySettings, judged, leads_out, way_out
 
-VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
+_VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
 """Setting of a call -> the environment variable for it; each is also an option of that name."""
 
 
@@ -46,8 +46,8 @@ class Settings:
 
     def __init__(self, options: Mapping[str, Any], environ: Mapping[str, str], start: str = os.curdir) -> None:
         self._given = [
-            ({name: environ[variable] for name, variable in VARIABLES.items() if environ.get(variable)}, "variable"),
-            ({name: options[name] for name in VARIABLES if options.get(name) is not None}, "option"),
+            ({name: environ[variable] for name, variable in _VARIABLES.items() if environ.get(variable)}, "variable"),
+            ({name: options[name] for name in _VARIABLES if options.get(name) is not None}, "option"),
         ]
         self._own_warnings: list[DocumentError] = []
         named = next((given["repo"] for given, _ in reversed(self._given) if "repo" in given), None)
@@ -82,7 +82,7 @@ class Settings:
             self.repository.config  # noqa: B018  whatever is wrong in it is found
             layers.append(Layer(document.tree, document.locator("settings", ""), FILE))
         for given, kind in self._given:
-            names = VARIABLES if kind == "variable" else {name: f"--{name}" for name in given}
+            names = _VARIABLES if kind == "variable" else {name: f"--{name}" for name in given}
             layers += [Layer({name: value}, Origin(kind, names[name]), kind) for name, value in given.items()]
         return fold(layers, ACROSS)
 

@@ -35,7 +35,7 @@ def allows(sign: str, required: tuple[int, ...], version: tuple[int, ...]) -> bo
 
 
 def numbers_in(text: str) -> tuple[int, ...]:
-    """The parts of a version as integers: "1.2" gives (1, 2). raises: ValueError, for a part that is no number"""
+    """The parts of a version as integers: "1.2" gives (1, 2). raises: ValueError, for any other part"""
     return tuple(map(int, text.split(".")))
 
 

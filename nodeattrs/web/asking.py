@@ -62,7 +62,7 @@ class ShownProject(NamedTuple):
     kinds: Sequence[str] = ()
 
 
-class AnsweringCommand(NamedTuple):
+class _AnsweringCommand(NamedTuple):
     """The command that answers a question; texts list names separated by blanks.
 
     words:   the first words of the command
@@ -81,24 +81,24 @@ _REPO = {"repository": "--repo"}
 _RUN = {**_REPO, "facts": "--facts"}
 _SEEN = {**_REPO, "facts?": "--facts"}
 
-QUESTIONS: Mapping[str, AnsweringCommand] = {
-    "status": AnsweringCommand("status"),
-    "show": AnsweringCommand("show --winners", "node path?", "at"),
-    "explain": AnsweringCommand("explain", "node path", "at"),
-    "history": AnsweringCommand("history", "node", "limit"),
-    "search": AnsweringCommand("search", "query", "attribute node sort limit offset"),
-    "diff": AnsweringCommand("diff", "before after?", "path slots"),
-    "matrix": AnsweringCommand("matrix", "path", "query count"),
-    "list": AnsweringCommand("list", "kind", "", _REPO),
-    "role-show": AnsweringCommand("role show --origins", "name", "", _REPO),
-    "environment-show": AnsweringCommand("environment show --origins", "name", "", _REPO),
-    "catalog-graph": AnsweringCommand("catalog graph", "", "node", _RUN),
-    "catalog-why": AnsweringCommand("catalog why", "first then", "node", _RUN),
-    "why": AnsweringCommand("why", "key", "dialect on", _SEEN),
-    "where": AnsweringCommand("where", "file", "dialect on", {**_SEEN, "kept?": "--from-store"}),
-    "check": AnsweringCommand("check", "", "", _REPO),
-    "blame": AnsweringCommand("blame", "subject?", "dialect", _SEEN),
-    "impact": AnsweringCommand("impact", "range", "sample", _REPO),
+QUESTIONS: Mapping[str, _AnsweringCommand] = {
+    "status": _AnsweringCommand("status"),
+    "show": _AnsweringCommand("show --winners", "node path?", "at"),
+    "explain": _AnsweringCommand("explain", "node path", "at"),
+    "history": _AnsweringCommand("history", "node", "limit"),
+    "search": _AnsweringCommand("search", "query", "attribute node sort limit offset"),
+    "diff": _AnsweringCommand("diff", "before after?", "path slots"),
+    "matrix": _AnsweringCommand("matrix", "path", "query count"),
+    "list": _AnsweringCommand("list", "kind", "", _REPO),
+    "role-show": _AnsweringCommand("role show --origins", "name", "", _REPO),
+    "environment-show": _AnsweringCommand("environment show --origins", "name", "", _REPO),
+    "catalog-graph": _AnsweringCommand("catalog graph", "", "node", _RUN),
+    "catalog-why": _AnsweringCommand("catalog why", "first then", "node", _RUN),
+    "why": _AnsweringCommand("why", "key", "dialect on", _SEEN),
+    "where": _AnsweringCommand("where", "file", "dialect on", {**_SEEN, "kept?": "--from-store"}),
+    "check": _AnsweringCommand("check", "", "", _REPO),
+    "blame": _AnsweringCommand("blame", "subject?", "dialect", _SEEN),
+    "impact": _AnsweringCommand("impact", "range", "sample", _REPO),
 }
 """Name of a question, which its schema has, too -> the command that answers it."""
 
@@ -139,7 +139,7 @@ def words_of(site: ShownProject, name: str, given: Mapping[str, Sequence[str]]) 
 
 
 def _options(
-    site: ShownProject, name: str, question: AnsweringCommand, given: Mapping[str, Sequence[str]]
+    site: ShownProject, name: str, question: _AnsweringCommand, given: Mapping[str, Sequence[str]]
 ) -> list[str]:
     """The options from the project and the parameters.
 
@@ -160,7 +160,7 @@ def _options(
     return found
 
 
-def _places(question: AnsweringCommand, given: Mapping[str, Sequence[str]]) -> Sequence[str]:
+def _places(question: _AnsweringCommand, given: Mapping[str, Sequence[str]]) -> Sequence[str]:
     """The arguments from the parameters, in order. raises: BadArgument, where one is missing"""
     found: list[str] = []
     for one in question.places.split():

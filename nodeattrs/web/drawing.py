@@ -1,4 +1,4 @@
-"""Lays out a catalog as a drawing: resources in columns, each behind the resources that come before it, and edges.
+"""The drawing of a catalog: resources in columns, each behind the resources that come before it, and edges.
 
 Works on the data of `catalog graph`. Colours and HTML are the template's.
 """

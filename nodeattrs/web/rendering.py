@@ -59,7 +59,7 @@ def environment() -> Any:
     )
     filters = (bare, breaks, when, words)
     made.filters |= {"value": value_text, "kind": kind_of, "group": group_of} | {one.__name__: one for one in filters}
-    made.globals |= {"layers": layers, "slots": SLOTS, "url": url, "several": _several_setters, "tree": tree_html}
+    made.globals |= {"layers": layers, "slots": SLOTS, "url": url, "several": _several_setters, "tree": _tree_html}
     return made
 
 
@@ -243,7 +243,7 @@ _LONGEST = 160
 _DEEPEST = 12
 
 
-def tree_html(
+def _tree_html(
     attributes: Sequence[Mapping[str, Any]],
     source: SourceLinks,
     changed: Collection[str] = (),

@@ -20,9 +20,9 @@ from nodeattrs.web.pages import PAGES, Page, failed
 from nodeattrs.web.rendering import page, static
 
 Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
+_Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]
+App = Callable[[Message, _Receive, Send], Awaitable[None]]
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
@@ -80,7 +80,7 @@ class Guard:
     def __init__(self, inner: App, token: str, hosts: Collection[str]) -> None:
         self._inner, self._token, self._hosts = inner, token, {*_LOCAL, *hosts}
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Message, receive: _Receive, send: Send) -> None:
         if scope["type"] == "http":
             answer = self._refusal(scope) or self._inner
             await answer(scope, receive, partial(_sent, send))

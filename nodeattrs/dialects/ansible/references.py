@@ -110,15 +110,10 @@ class VariableReferences:
     guarded:     names that are mentioned beside `default`, `is defined` and the like
     name_parts:  parts of names in expressions that compose names -> first place
     computed:    places of expressions that may compose any name
-    made_names:  (beginning, end) of names that set_fact composes, as in `"{{ item }}_changed"`
     roles:       the roles that the repository has
     used_roles:  role that is used -> first place
-    called_roles: the same, in plays whose hosts come from -e
     vars_files:  (role that names it, name) of each file of variables that YAML or a call of a program names
     vars_file_places: such a pair -> first place
-    naming_keys: keys whose texts are names that set_fact sets
-    texts_by_key: key -> its texts that may be names
-    named_files: key -> names of YAML or JSON files that stand under it
     paths:       name of a file -> its paths
     faults:      files that cannot be parsed
     encrypted:   encrypted files; each may set and mention any variable
@@ -135,12 +130,12 @@ class VariableReferences:
     name_parts: dict[str, Origin] = field(default_factory=dict)
     roles: set[str] = field(default_factory=set)
     used_roles: dict[str, Origin] = field(default_factory=dict)
-    called_roles: dict[str, Origin] = field(default_factory=dict)
+    _called_roles: dict[str, Origin] = field(default_factory=dict)  # used in plays whose hosts come from -e
     vars_files: set[tuple[str, str]] = field(default_factory=set)
-    naming_keys: set[str] = field(default_factory=set)
-    texts_by_key: dict[str, set[str]] = field(default_factory=dict)
-    made_names: set[tuple[str, str]] = field(default_factory=set)
-    named_files: dict[str, set[str]] = field(default_factory=dict)
+    _naming_keys: set[str] = field(default_factory=set)  # keys whose texts are names that set_fact sets
+    _texts_by_key: dict[str, set[str]] = field(default_factory=dict)  # key -> texts that may be names
+    _made_names: set[tuple[str, str]] = field(default_factory=set)  # beginning and end of names that set_fact composes
+    _named_files: dict[str, set[str]] = field(default_factory=dict)  # key -> names of YAML or JSON files
     paths: dict[str, list[str]] = field(default_factory=dict)
     faults: list[AnsibleError] = field(default_factory=list)
     encrypted: list[str] = field(default_factory=list)
@@ -152,7 +147,7 @@ class VariableReferences:
     def missing_roles(self) -> dict[str, Origin]:
         """The roles that are used and that the repository does not have, each with the first place that uses it."""
         known = {one.rpartition("/")[2] for one in self.roles}
-        asked = {**self.called_roles, **self.used_roles}
+        asked = {**self._called_roles, **self.used_roles}
         return {one: at for one, at in asked.items() if one.rpartition("/")[2] not in known and "{{" not in one}
 
     @cached_property
@@ -180,8 +175,8 @@ class VariableReferences:
         """Yield the names that a name may mean: a variable with known file names is filled in, any other template is
         `*`.
         """
-        known = next((found for found in _ALONE.finditer(name) if found[1] in self.named_files), None)
-        values = ["*"] if known is None else self.named_files[known[1]]
+        known = next((found for found in _ALONE.finditer(name) if found[1] in self._named_files), None)
+        values = ["*"] if known is None else self._named_files[known[1]]
         for value in values:
             yield re.sub(r"\{\{.*?\}\}", "*", name if known is None else name.replace(known[0], value))
 
@@ -215,8 +210,8 @@ class VariableReferences:
                 self._text(path)
             else:
                 self._given(_readable(path), relative)
-        for key in self.naming_keys:
-            self.settable.update(self.texts_by_key.get(key, ()))
+        for key in self._naming_keys:
+            self.settable.update(self._texts_by_key.get(key, ()))
         return self
 
     def role_of(self, relative: Path) -> str:
@@ -313,7 +308,7 @@ class VariableReferences:
         name = self.files.shown(path)
         self.settable.update(_MACRO.findall(text))
         is_guarded = bool(_GUARD.search(text))
-        for one in names_needed(text):
+        for one in _names_needed(text):
             line = text[: max(text.find(one), 0)].count("\n") + 1
             self.note_mention(one, Origin("template", "", name, line), is_guarded)
 
@@ -331,8 +326,8 @@ class VariableReferences:
         return next((part for part in self.name_parts if part and part in name), "")
 
     def is_made(self, name: str) -> bool:
-        """Whether set_fact may compose the name: it begins and ends like one of `made_names`."""
-        return any((begin or end) and name.startswith(begin) and name.endswith(end) for begin, end in self.made_names)
+        """Whether set_fact may compose the name: it begins and ends like a name that a task composes."""
+        return any((begin or end) and name.startswith(begin) and name.endswith(end) for begin, end in self._made_names)
 
     def note_computed_names(self, text: str, where: Callable[[str], Origin]) -> None:
         """Note the expressions of a text that compose names, such as `vars['a' + b]`.
@@ -369,12 +364,12 @@ class _DocumentWalk:
             if "{{" in name:
                 self._text(name, at, "")
                 if at and str(at[-1]).endswith("set_fact"):
-                    self.found.naming_keys.update(_WORD.findall(name))
-                    self.found.made_names.add((name.partition("{{")[0], name.rpartition("}}")[2]))
+                    self.found._naming_keys.update(_WORD.findall(name))
+                    self.found._made_names.add((name.partition("{{")[0], name.rpartition("}}")[2]))
             if isinstance(entry, str) and entry.isidentifier():
-                self.found.texts_by_key.setdefault(name, set()).add(entry)
+                self.found._texts_by_key.setdefault(name, set()).add(entry)
             elif isinstance(entry, str) and entry.endswith(_YAML) and "{{" not in entry:
-                self.found.named_files.setdefault(name, set()).add(entry)
+                self.found._named_files.setdefault(name, set()).add(entry)
             plain = name.rpartition(".")[2]
             is_called = "{{" in str(value.get("hosts"))  # with -e, which may give more
             if plain in ("roles", "dependencies") and isinstance(entry, list):
@@ -395,7 +390,7 @@ class _DocumentWalk:
 
     def _ask(self, roles: set[str], at: Steps, *, is_called: bool = False) -> None:
         """Note roles that are used. is_called: in a play whose hosts come from -e"""
-        asked = self.found.called_roles if is_called else self.found.used_roles
+        asked = self.found._called_roles if is_called else self.found.used_roles
         for role in roles - asked.keys():
             asked[role] = self.document.locator("role", role, at).at(())
 
@@ -415,7 +410,7 @@ class _DocumentWalk:
             text = f"{{{{ {text} }}}}"
         found.note_computed_names(text, lambda part: self.document.locator("template", "", ()).at(at))
         is_guarded = bool(_GUARD.search(text))
-        names = names_needed(text)
+        names = _names_needed(text)
         if not names:
             return
         place = found.mentions.keys() >= set(names)
@@ -492,7 +487,7 @@ def _files_named(entry: Any) -> Iterator[str]:
 
 
 @lru_cache(maxsize=4096)
-def names_needed(text: str) -> frozenset[str]:
+def _names_needed(text: str) -> frozenset[str]:
     """The names that a template needs from outside, without Ansible's own; empty where it cannot be parsed. Cached.
 
     raises: MissingExtra, without Jinja2

@@ -32,7 +32,7 @@ from nodeattrs.formats.patterns import expression
 _HINT = "--run-inventory runs it"
 _LISTS = ("host_list", "advanced_host_list")
 _CONSTRUCTED, _GENERATOR = "constructed", "generator"
-Construct = Callable[[Document, list[Path]], None]
+_Construct = Callable[[Document, list[Path]], None]
 """A function that reads a file of the plugin `constructed`, given the folders of the sources before it.
 
 It raises `SourceNotRun` where the file needs Ansible.
@@ -69,7 +69,7 @@ class InventorySources:
         config: AnsibleConfig,
         warn: Warn,
         dynamic: DynamicSources,
-        construct: Construct,
+        construct: _Construct,
     ) -> None:
         self.tree, self.files, self.config, self.warn, self.dynamic = tree, files, config, warn, dynamic
         self._construct = construct

@@ -330,7 +330,7 @@ class TaskWalk:
         if path is None:
             self._note_unknown_tasks(inside, given, at, "include_tasks")
             return iter(())
-        self._join_roles(inside, roles_imported_by_file(inside, path, self.roles), at)
+        self._join_roles(inside, _roles_imported_by_file(inside, path, self.roles), at)
         return self._as_one_unit(self._tasks_of_file(self._with_apply(inside, given, at), path))
 
     def _file_of_tasks(self, inside: TaskContext, given: dict[Any, Any]) -> Any:
@@ -369,7 +369,7 @@ class TaskWalk:
             unsure = replace(self._with_apply(inside, given, at), is_sure=False)
             for path in paths:
                 self._tried.append(path)
-                self._join_roles(unsure, roles_imported_by_file(unsure, path, self.roles), at)
+                self._join_roles(unsure, _roles_imported_by_file(unsure, path, self.roles), at)
                 yield from self._as_one_unit(self._tasks_of_file(unsure, path))
                 self._tried.remove(path)
             self._last = paths, self.effects.layer_count()
@@ -432,7 +432,7 @@ class TaskWalk:
             self.effects.note_possible_facts(
                 inside.origin(at, "include_role"), "whether its role is public is not known", None
             )
-        self._join_roles(outside, roles_joining_with(role, given, outside, self.roles), at)
+        self._join_roles(outside, _roles_joining_with(role, given, outside, self.roles), at)
         return self._as_one_unit(self._tasks_of_named_role(inside.with_params_of(outside.role), role, given))
 
     def _as_one_unit(self, tasks: Iterator[Task]) -> Iterator[Task]:
@@ -471,7 +471,7 @@ class TaskWalk:
                 inside.origin(at, "include_role"), "which role is included is not known", None
             )
             return None
-        role = self.roles.read(role_entry_of_task(plain, given, inside, at), inside.play.folder, inside.role)
+        role = self.roles.read(_role_entry_of_task(plain, given, inside, at), inside.play.folder, inside.role)
         role.limits = [given.get(key, "main") for key in _FILES]
         role.handlers = role.limits[-1]
         if own:  # they count as those of an entry, too, which replacing shows to handlers alone
@@ -490,7 +490,7 @@ def role_name_of(given: dict[Any, Any]) -> str:
     return str(given.get("name", given.get("role")))
 
 
-def role_entry_of_task(name: str, given: dict[Any, Any], inside: TaskContext, at: Steps) -> RoleEntry:
+def _role_entry_of_task(name: str, given: dict[Any, Any], inside: TaskContext, at: Steps) -> RoleEntry:
     """The `RoleEntry` for the arguments of import_role or include_role. name: of the role, evaluated"""
     stems = given.get("vars_from", "main"), given.get("defaults_from", "main")
     repeats = given.get("allow_duplicates") is not False
@@ -523,15 +523,15 @@ def _imported_in(outside: TaskContext, entries: Any, at: Steps, roles: RoleReade
             given |= {key: roles.fill(str(given[key]), own) for key in texts if key in given}
             given |= {key: is_yes(given[key]) for key in _FLAGS if key in given}
         if module == "import_role":
-            asked = role_entry_of_task(role_name_of(given), given, outside.with_conditions_of(entry), (*at, index))
-            yield from roles_joining_with(roles.read(asked, outside.play.folder, outside.role), given, outside, roles)
+            asked = _role_entry_of_task(role_name_of(given), given, outside.with_conditions_of(entry), (*at, index))
+            yield from _roles_joining_with(roles.read(asked, outside.play.folder, outside.role), given, outside, roles)
         elif module == "import_tasks":
             path = outside.file_of_tasks(task_file_of(given))
             if path is not None:
-                yield from roles_imported_by_file(outside, path, roles)
+                yield from _roles_imported_by_file(outside, path, roles)
 
 
-def roles_joining_with(role: Role, given: dict[Any, Any], outside: TaskContext, roles: RoleReader) -> Iterator[Role]:
+def _roles_joining_with(role: Role, given: dict[Any, Any], outside: TaskContext, roles: RoleReader) -> Iterator[Role]:
     """Yield the roles that join a play with a role: those that it and its dependencies import, then itself.
 
     given:  the arguments of the task that names the role
@@ -552,10 +552,10 @@ def roles_imported_by_role(role: Role, outside: TaskContext, roles: RoleReader, 
     """
     path = None if stem is ABSENT else roles.find_file(role.path / "tasks", stem)
     if path is not None and path.is_file():
-        yield from roles_imported_by_file(replace(outside, role=role, collections=()), path, roles)
+        yield from _roles_imported_by_file(replace(outside, role=role, collections=()), path, roles)
 
 
-def roles_imported_by_file(outside: TaskContext, path: Path, roles: RoleReader) -> Iterator[Role]:
+def _roles_imported_by_file(outside: TaskContext, path: Path, roles: RoleReader) -> Iterator[Role]:
     """Yield the roles that a file of tasks imports; none for an encrypted file. raises: AnsibleError"""
     document = roles.files.document(path)
     if document is not None:
