@@ -74,11 +74,12 @@ def listing(inventory: Inventory, *, export: bool = False, limit: str | None = N
 
 
 def nested_listing(inventory: Inventory, *, export: bool = False, limit: str | None = None) -> dict[str, Any]:
-    """The data of `ansible-inventory --list --yaml`: groups within groups, without groups that have no host.
+    """The data of `ansible-inventory --list --yaml`: groups within groups. {} where there is nothing to print.
 
-    A host's variables stand where the host is met first. {} where there is nothing to print.
+    A host's variables stand where the host is met first. A group without hosts is left out where it is met first; where
+    it is met again it is empty, as in Ansible.
 
-    export: variables of groups stay with the groups; then a group with variables is kept, too
+    export: variables of groups stay with the groups; a group with variables is not left out
     limit:  a pattern; only hosts that it selects
     raises: AnsibleError
     """
@@ -94,16 +95,12 @@ def _nested(
 ) -> dict[str, Any]:
     group, body = inventory.groups[name], dict[str, Any]()
     for child in group.children:
-        inside = {} if child in met else _nested(inventory, child, hosts, export, seen, met)
+        is_met = child in met
+        inside = {} if is_met else _nested(inventory, child, hosts, export, seen, met)
         met.add(child)
-        if inside or _counts(inventory, child, hosts, export):
+        if inside or is_met:
             body.setdefault("children", {})[child] = inside
     return body | _own(inventory, name, hosts, export, seen)
-
-
-def _counts(inventory: Inventory, name: str, hosts: set[str], export: bool) -> bool:
-    group = inventory.groups[name]
-    return not hosts.isdisjoint(group.all_hosts()) or (export and bool(_of_group(inventory, name)))
 
 
 def _flat_listing(inventory: Inventory, *, export: bool = False, limit: str | None = None) -> dict[str, Any]:
