@@ -1,7 +1,7 @@
 """A file of the inventory plugin `constructed`: adds variables and groups to the hosts of the sources before it.
 
 Its expressions are evaluated as templates of each host are. An expression that only Ansible can evaluate raises
-`NeedsAnsible`, and the source stays unread. Knows no playbooks.
+`SourceNotRun`, and the source stays unread. Knows no playbooks.
 
 source: Ansible's documentation of the plugin, and answers of ansible-inventory
 """
@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
+from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.codes import INVENTORY
 from nodeattrs.dialects.ansible.faults import AnsibleError, error_at
@@ -22,23 +22,13 @@ from nodeattrs.dialects.ansible.groups import Host, InventoryTree
 from nodeattrs.dialects.ansible.keywords import is_yes
 from nodeattrs.dialects.ansible.levels import MAGIC, title
 from nodeattrs.dialects.ansible.rendering import Rendering
+from nodeattrs.dialects.ansible.sources import SourceNotRun
 from nodeattrs.dialects.ansible.values import Unsafe
 from nodeattrs.formats.documents import Document
 
 _OMITTED = "__omit__"
 """The value of `omit` in expressions of this plugin: a variable with this value is not set."""
 _ODD = re.compile(r"^[\d\W]|\W")
-
-
-class NeedsAnsible(Exception):
-    """Raised for an expression that only Ansible can evaluate.
-
-    reason: a sentence; origin: the place of the expression
-    """
-
-    def __init__(self, reason: str, origin: Origin) -> None:
-        super().__init__(reason)
-        self.reason, self.origin = reason, origin
 
 
 class ConstructedFile:
@@ -59,7 +49,7 @@ class ConstructedFile:
         """Add the variables of `compose` and the groups of `groups` and `keyed_groups`, host by host.
 
         An expression that fails is skipped, or with `strict` an error.
-        raises: AnsibleError; NeedsAnsible; MissingExtra, without Jinja2; TooMuch
+        raises: AnsibleError; SourceNotRun, for an expression that needs Ansible; MissingExtra, without Jinja2; TooMuch
         """
         for host in [*self.tree.hosts.values()]:
             sees_extra = is_yes(self._options.get("use_extra_vars", False))
@@ -164,7 +154,7 @@ class ConstructedFile:
         if not reason:
             return value
         if needs_ansible:
-            raise NeedsAnsible(reason, self.document.locator("constructed", "", ()).at(at))
+            raise SourceNotRun(Unknown("constructed", reason), self.document.file, self._line(at))
         if self._is_strict:
             raise self._error(reason, at)
         return ABSENT

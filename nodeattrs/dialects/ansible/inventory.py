@@ -36,6 +36,7 @@ from nodeattrs.dialects.ansible.codes import (
     VAULT,
 )
 from nodeattrs.dialects.ansible.config import TAGS, AnsibleConfig, config_of
+from nodeattrs.dialects.ansible.constructed import ConstructedFile
 from nodeattrs.dialects.ansible.dynamic import DynamicSources
 from nodeattrs.dialects.ansible.extra import extra_layers
 from nodeattrs.dialects.ansible.facts import FactCache
@@ -348,12 +349,8 @@ class Inventory:
 
         raises: AnsibleError; SourceNotRun, where it needs Ansible
         """
-        from nodeattrs.dialects.ansible.constructed import ConstructedFile, NeedsAnsible
-
         try:
             ConstructedFile(document, self.tree, partial(self._so_far, document.tree, places)).read()
-        except NeedsAnsible as found:
-            raise SourceNotRun(Unknown("constructed", found.reason), document.file, found.origin.line) from found
         except (MissingExtra, TooMuch) as error:
             raise SourceNotRun(Unknown("constructed", str(error.message)), document.file) from error
 
