@@ -468,3 +468,23 @@ def test_variables_that_are_as_deep_as_a_file_can_be_are_given_or_refused(tree: 
     read = tree({"host_vars/web1.json": f'{{"a":{"[" * 480}1{"]" * 480}}}'})
     with contextlib.suppress(NodeattrsError):
         ask(read)
+
+
+def test_a_group_without_hosts_is_printed_in_yaml_where_it_is_met_again(tmp_path: Path):
+    """Real ansible-inventory leaves it out at its first place, and prints it at the others."""
+    source = "all: {children: {a: {children: {b: {hosts: {h2: }, children: {e: }}, e: }}, c: {children: {e: }}}}"
+    (tmp_path / "hosts.yml").write_text(source, encoding="utf-8")
+
+    assert printed_inventory(Inventory("hosts.yml", folder=tmp_path), "yaml") == (
+        "all:\n"
+        "  children:\n"
+        "    a:\n"
+        "      children:\n"
+        "        b:\n"
+        "          hosts:\n"
+        "            h2: {}\n"
+        "        e: {}\n"
+        "    c:\n"
+        "      children:\n"
+        "        e: {}\n"
+    )

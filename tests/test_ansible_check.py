@@ -273,6 +273,13 @@ def test_a_configuration_that_cannot_be_read_is_a_fault_and_all_else_is_looked_a
     assert shown in str(fault)
 
 
+def test_a_configuration_whose_list_of_inventories_is_empty_stops_no_check(tmp_path: Path):
+    """`inventory = ,` names no source at all."""
+    files = {"ansible.cfg": "[defaults]\ninventory = ,\n", "group_vars__web_yml": "http_port: 1\nspare: 1\n"}
+
+    assert [("unused-variable", "group_vars/web.yml", 2)] == found(tmp_path, **files)
+
+
 def test_each_file_is_counted_as_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """There may be thousands, and who waits sees how far it is."""
     found(tmp_path, group_vars__web_yml="http_port: 1\n")

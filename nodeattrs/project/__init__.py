@@ -1,1 +1,1 @@
-"""The settings of a folder: nodeattrs.toml, Chef's client.rb beside it, and those of one call."""
+"""The settings of a folder: nodeattrs.toml, Chef's own configuration, and those of one call."""

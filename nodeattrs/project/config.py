@@ -1,4 +1,4 @@
-"""nodeattrs.toml: what Chef keeps in client.rb.
+"""nodeattrs.toml: reads and checks the settings of a repository. An example with most of them:
 
     environment = "production"
     store = "nodes-saved"
@@ -49,10 +49,10 @@
     missing_cookbooks = "warn"
     ruby = true
 
-Chef's own settings work at the top level too: `allowed_automatic_attributes`,
-`blocked_…`, and the older `automatic_attribute_whitelist`, `…_blacklist`. Where
-several spellings say one thing the oldest wins, as in Chef, with a warning. What
-the lists mean is not known here.
+Chef's names for `allowed` and `blocked` work at the top level, too. Chef's own
+configuration, `.chef/config.rb` or `.chef/knife.rb`, completes the settings. A
+setting that leads out of the repository is refused until the user trusts it.
+Values are checked here, and used elsewhere.
 """
 
 from __future__ import annotations
@@ -79,19 +79,19 @@ from nodeattrs.node.slot_names import DEFAULT_ENVIRONMENT
 from nodeattrs.policies import DEFAULT_POLICY
 from nodeattrs.project.fields import LEVELS, Fields
 
-RULED_PLACES = ("roles", "environments", "nodes", "data_bags", "hiera")
-"""Where something may be set."""
+_RULED_PLACES = ("roles", "environments", "nodes", "data_bags", "hiera")
+"""The places that a rule of `[check] rules` may allow."""
 
-RULED_LEVELS = ("default", "normal", "override")
+_RULED_LEVELS = ("default", "normal", "override")
 
 
 class CheckRule(NamedTuple):
-    """A rule of `[check] rules`: where values of some attributes may be set.
+    """A rule of `[check] rules`: in which places some attributes may be set.
 
     path:    the pattern of the attributes' paths; () means every path
     level:   the level that the rule is about; "" means every level
-    only:    the allowed places
-    because: the reason, for the finding
+    only:    the allowed places: "roles", "environments", "nodes", "data_bags" or "hiera"; () allows none
+    because: the reason, for the finding; "" for none
     place:   file and line of the rule
     """
 
@@ -102,7 +102,7 @@ class CheckRule(NamedTuple):
     place: str
 
     def is_about(self, path: Path, level: str) -> bool:
-        """Whether the rule applies to a path that is set at a level; "" for a value without a level.
+        """Whether the rule applies to a path that is set at a level. level: "" for a value without a level
 
         >>> rule = CheckRule(("**", "*password"), "", ("data_bags",), "", "")
         >>> rule.is_about(("app", "db", "password"), "default"), rule.is_about(("app", "port"), "default")
@@ -112,7 +112,10 @@ class CheckRule(NamedTuple):
 
 
 def _fits(pattern: Path, path: Path) -> bool:
-    """cost: the length of one by that of the other"""
+    """Whether a path fits a pattern; `**` fits any number of steps.
+
+    cost: length of the pattern times that of the path
+    """
     reached = {0}
     for step in path:
         reached = {
@@ -124,7 +127,7 @@ def _fits(pattern: Path, path: Path) -> bool:
 
 
 def _skipped(pattern: Path, reached: set[int]) -> set[int]:
-    """The places that `**` leads to where it stands for nothing more."""
+    """The positions in a pattern that are reached, with those behind `**` that fits no further step."""
     found, left = set(reached), [*reached]
     while left:
         at = left.pop()
@@ -143,10 +146,10 @@ def _check_rules(fields: Fields) -> Iterator[CheckRule]:
         only = tuple(fields.text(*at, "only", one) for one in range(len(fields.items(*at, "only"))))
         if not written and not level:
             fields.wrong(at, "a rule is about a path or a level", 'write path = "**.password", or level = "override"')
-        if level and level not in RULED_LEVELS:
-            fields.wrong((*at, "level"), f"{level!r} is no level", f"levels are {', '.join(RULED_LEVELS)}")
-        for unknown in [one for one in only if one not in RULED_PLACES]:
-            fields.wrong((*at, "only"), f"{unknown!r} is no place", f"places are {', '.join(RULED_PLACES)}")
+        if level and level not in _RULED_LEVELS:
+            fields.wrong((*at, "level"), f"{level!r} is no level", f"levels are {', '.join(_RULED_LEVELS)}")
+        for unknown in [one for one in only if one not in _RULED_PLACES]:
+            fields.wrong((*at, "only"), f"{unknown!r} is no place", f"places are {', '.join(_RULED_PLACES)}")
         if not written or fields.parsed((*at, "path"), written, parse):
             place = fields.locator.at(at).place or ""
             yield CheckRule(parse(written) if written else (), level, only, fields.text(*at, "because"), place)
@@ -174,15 +177,17 @@ SETTINGS: Mapping[str, Any] = {
     "ansible": {},
     "web": {},
 }
-"""Every setting and its default; the repository itself is none of its file. Nodes are kept below the current
-directory: a repository is not written to unless its own settings ask for it."""
+"""Every setting and its default. "repo" is a setting of a call only, and is not read from the file.
+
+Nodes are saved below the current directory: a repository is written to only where its own settings ask for it.
+"""
 
 
 Entry = str | list[str]
 """One line of an allow or block list: a text with slashes, or the keys one by one."""
 
 _TABLES = {"allowed": "whitelist", "blocked": "blacklist"}
-"""Our tables, and what Chef once called them."""
+"""Name of a table -> the word that older Chef versions have for it."""
 
 
 def _chef_names(table: str, level: str) -> tuple[str, str]:
@@ -193,23 +198,23 @@ _GROUPS_OF_ANSIBLE = ("all", "ungrouped", "_meta")
 MOST_SECONDS = 86_400
 _CHEF_TEXTS = ("policy", "policy_group", "secret_file", "config", "node_name")
 CHEF_NAMES = [name for table in _TABLES for level in LEVELS for name in _chef_names(table, level)]
-"""Chef's names of settings of ours."""
+"""Chef's names for lists in the tables `allowed` and `blocked`."""
 
 _KNOWN = [name for name in SETTINGS if name != "repo"]
 
 
 class ChefConfig(NamedTuple):
-    """The table [chef], for a repository that was made for Chef.
+    """The table [chef], completed by Chef's own configuration.
 
     cookbook_paths:    folders with cookbooks, in order; (): Chef's usual ones
-    missing_cookbooks: "error": a run refuses a missing cookbook; "warn": no check reports it; "own": as "warn", and
-                       none sets an attribute beside its own name; "": neither
+    missing_cookbooks: "error": a run refuses a missing cookbook; "warn": no check reports it; "own": as "warn", and a
+                       missing cookbook sets no attribute beside its own name; "": the default, neither
     policy, policy_group: of nodes that name none; "" for none
     secret_file:       the file with the secret of encrypted data bags, relative to the repository; "" for none
     config:            Chef's own configuration; "": `.chef/config.rb` or `.chef/knife.rb`
-    node_name:         the node to run where none is named; ""
-    ruby:              whether attribute files in Ruby are run, where code of the repository is run at all
-    ruby_seconds:      the time limit for one of them
+    node_name:         the node to run where a command names none; "" for none
+    ruby:              whether attribute files in Ruby are run, where code of the repository may run
+    ruby_seconds:      the time limit for one such file
     """
 
     cookbook_paths: tuple[str, ...] = ()
@@ -224,12 +229,12 @@ class ChefConfig(NamedTuple):
 
 
 class PlainFold(NamedTuple):
-    """A merge of plain files: the table [fold.NAME].
+    """A merge of plain files: the table [fold.NAME], checked.
 
     files:  paths, folders and patterns, the weakest first
     policy: the name of the merge policy
     rules:  other policies for some paths
-    syntax: of all its files; "": by their names
+    syntax: the syntax of all files; "": each file's name decides
     """
 
     files: tuple[str, ...]
@@ -239,18 +244,18 @@ class PlainFold(NamedTuple):
 
 
 class Config(NamedTuple):
-    """The settings of a repository; the default of each is that of Chef.
+    """The settings of a repository, checked; `Config()` has the defaults. Paths are as written, not resolved.
 
     allowed:     level -> entries that are saved; a level without an entry is saved whole
     blocked:     level -> entries that are not saved
     sensitive:   paths whose values are never shown; a step "*" means any
     store:       the place of saved nodes, or None
-    environment: of nodes that name none, or None
+    environment: the environment of nodes that name none, or None
     hiera:       the hiera.yaml, or a folder with one, for look-ups of recipes; or None
     bindings:    the folder of the site of bindings that recipes inject from, or None
     binding_classes: classes that bindings may name, as "package.module:Name" or "folder/file.py:Name"
     binding_providers: scheme -> the provider of its sets, in the same form
-    merge:       policies for some paths
+    merge:       merge policies for some paths
     limits:      limits for one document, lookup, merge or query: see `core.budget.Limits`
     check_select, check_ignore: codes or names of findings to report, and to leave out
     check_baseline: the file of known findings, relative to the repository, or None
@@ -295,11 +300,12 @@ class Config(NamedTuple):
 
 
 class RepositorySettings:
-    """The settings of a repository: its nodeattrs.toml, and additions from Chef's own configuration.
+    """The settings of one repository. The constructor reads nothing; `config` reads and checks at its first use, and is
+    kept.
 
-    root:     the folder of the repository
+    root:     the folder of the repository, absolute
     warnings: about doubtful settings; complete after `config` was read
-    raises:   NotFound, where there is no such folder
+    raises:   NotFound from the constructor, where there is no such folder
     """
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
@@ -310,13 +316,16 @@ class RepositorySettings:
 
     @cached_property
     def document(self) -> Document | None:
-        """The parsed nodeattrs.toml; None where there is no such file. raises: DocumentError"""
+        """The parsed nodeattrs.toml, kept; None where there is no such file. raises: DocumentError"""
         path = self.root / FILE
         return read(path, FILE) if os.path.lexists(path) else None
 
     @cached_property
     def config(self) -> Config:
-        """The validated settings; defaults where there is no file. raises: DocumentError"""
+        """The checked settings, completed by Chef's own configuration; the defaults where there is no file.
+
+        Chef's configuration that cannot be read is a warning. raises: DocumentError, with all faults of nodeattrs.toml
+        """
         if self.document is None:
             return self._with_chefs(Config())
         config, warnings = judged(self.document, self.root)
@@ -324,7 +333,7 @@ class RepositorySettings:
         return self._with_chefs(config)
 
     def _with_chefs(self, config: Config) -> Config:
-        """With what Chef's own configuration says; one that cannot be read is a warning."""
+        """*config* completed by Chef's own configuration; unchanged, with a warning, where that cannot be read."""
         names = [config.chef.config] if config.chef.config else [".chef/config.rb", ".chef/knife.rb"]
         path = next((path for path in map(self.root.joinpath, names) if os.path.isfile(path)), None)
         if path is None:
@@ -343,25 +352,26 @@ class RepositorySettings:
         return config
 
     def shown(self, path: FilePath) -> str:
-        """The name of a file in messages: relative to the root, or as given for a file outside."""
+        """The name of a file in messages: relative to the root with slashes; as given for a file outside."""
         whole, start = os.path.normpath(path), os.path.join(self.root, "")
         inside = whole[len(start) :] if whole.startswith(start) else os.path.relpath(path, self.root)
         return (str(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
 
 
 def judged(document: Document, root: FilePath) -> tuple[Config, list[DocumentError]]:
-    """Returns the settings of a nodeattrs.toml, and warnings about it.
+    """The settings of a parsed nodeattrs.toml, and warnings about it. Chef's own configuration is not read.
 
     root:   the folder of the repository
-    raises: DocumentError
+    raises: DocumentError, with all faults
     """
     fields = Fields(document.tree, document.locator("settings", ""), "the settings")
-    return read_config(fields, root), [*document.warnings, *fields.warnings]
+    return _read_config(fields, root), [*document.warnings, *fields.warnings]
 
 
-def read_config(fields: Fields, root: FilePath) -> Config:
-    """The settings in the fields of a document; doubtful ones become warnings of *fields*.
+def _read_config(fields: Fields, root: FilePath) -> Config:
+    """The settings in the fields of a nodeattrs.toml; unknown fields and doubtful values become warnings of *fields*.
 
+    root:   the folder of the repository; in one that is not trusted, a path that leads out is a fault
     raises: DocumentError, with all faults
     """
     _note_paths_outside(fields, root)
@@ -403,7 +413,7 @@ def read_config(fields: Fields, root: FilePath) -> Config:
 
 
 def _puppet_version(fields: Fields) -> int | None:
-    """7 or 8; None where neither is set, or a fault is noted."""
+    """7 or 8; None where it is not set, or a fault is noted."""
     given = fields.tree.get("puppet_version")
     if given in (None, 7, 8):
         return given
@@ -412,7 +422,11 @@ def _puppet_version(fields: Fields) -> int | None:
 
 
 def read_fold(fields: Fields, *under: Any) -> PlainFold:
-    """The merge of plain files in a map of the settings; faults are noted in *fields*. under: the path of the map"""
+    """The merge of plain files in a map of settings, such as [fold.NAME]; faults and unknown fields are noted in
+    *fields*.
+
+    under: the path of the map; () for the root of a document
+    """
     fields.only(("files", "policy", "merge", "syntax"), *under, above=_KNOWN if under else ())
     files = tuple(fields.text(*under, "files", index) for index in range(len(fields.items(*under, "files"))))
     syntax = fields.text(*under, "syntax")
@@ -423,7 +437,7 @@ def read_fold(fields: Fields, *under: Any) -> PlainFold:
 
 
 def _set_of(fields: Fields, name: Any) -> dict[str, tuple[str, ...]]:
-    """The files of a set of user-data: one as a text, several in a list."""
+    """The files of a set of user-data by kind: one file as a text, several in a list."""
     under = ("cloud-init", name)
     fields.only(("files", "vendor", "confd"), *under, above=_KNOWN)
     return {str(word): _files(fields, "base.yaml", *under, word) for word in fields.map(*under)}
@@ -435,7 +449,7 @@ def _inventory(fields: Fields, name: Any) -> tuple[str, ...]:
 
 
 def _files(fields: Fields, such: str, *under: Any) -> tuple[str, ...]:
-    """One as a text, several in a list."""
+    """The texts of a field: one text, or several in a list. such: an example for the hint of a fault"""
     given = fields.map(*under[:-1]).get(under[-1], ())
     several = [given] if isinstance(given, str) else fields.items(*under)
     found = tuple(one for one in several if isinstance(one, str))
@@ -455,7 +469,8 @@ def _ansible_groups(fields: Fields) -> Iterator[tuple[str, str]]:
 
 
 def known_code(word: object) -> str:
-    """*word* as text, where it is a code, the beginning of one, the name of one, or "all". raises: BadArgument
+    """*word* as text, if it is a code, the beginning of one, the name of one, or "all". raises: BadArgument, with near
+    names
 
     cost: imports every dialect, unless the word means a code of a module that is imported already
 
@@ -471,7 +486,7 @@ def known_code(word: object) -> str:
 
 
 def listed_codes(option: str, texts: Iterable[str]) -> list[str]:
-    """The codes in the values of an option, split at commas, each as `known_code` accepts it; [] for no values.
+    """The words in the values of an option, split at commas and checked by `known_code`; [] for no values.
 
     option: its name in messages
     raises: BadUsage, where a word is no code
@@ -534,7 +549,10 @@ def _chef(fields: Fields) -> ChefConfig:
 
 
 def _completed_by_chef(config: Config, fields: Fields) -> Config:
-    """The settings, completed by Chef's own configuration: paths, policy, secret file, lists. raises: DocumentError"""
+    """*config* with cookbook paths, policy, secret file and lists of Chef's configuration, where it sets none itself.
+
+    raises: DocumentError
+    """
     paths: list[Path] = [("cookbook_path",)]
     if isinstance(fields.tree.get("cookbook_path"), list):
         paths = [("cookbook_path", index) for index in range(len(fields.items("cookbook_path")))]
@@ -556,7 +574,7 @@ def _completed_by_chef(config: Config, fields: Fields) -> Config:
 
 
 def _inside(fields: Fields, path: Path) -> str:
-    """A path in the repository; one that leads out of it is a warning."""
+    """The path in a field, relative to the repository; "" and a warning where it leads out of the repository."""
     text = fields.text(*path)
     named = os.path.normpath(text) if text else ""
     if os.path.isabs(named) or named.startswith((os.pardir, "~")):
@@ -579,7 +597,7 @@ _CODE = re.compile(r"[\w./-]+:\w+(\.\w+)*")
 
 
 def _bindings(fields: Fields) -> tuple[str | None, tuple[str, ...], dict[str, str]]:
-    """The site of bindings, as a text or as a table with what it needs besides."""
+    """The site of bindings, its classes and its providers; `bindings` is a text, or a table with all three."""
     if not isinstance(fields.tree.get("bindings"), dict):
         return fields.text("bindings") or None, (), {}
     fields.only(("site", "classes", "providers"), "bindings", above=_KNOWN)
@@ -688,14 +706,14 @@ RIGHTS: Mapping[tuple[str, ...], str] = {
     ("ansible", "groups"): FREE,
     ("web", "source_url"): FREE,
 }
-"""Path of a setting -> what a repository may set there. "*" is any name."""
+"""Path of a setting -> what a repository that is not trusted may set there. "*" is any name."""
 
 _LATER = (("store",), ("store", "place"))
-"""Settings that are judged when they are used, since an option of the caller may take their place."""
+"""Settings that are checked only when they are used, since an option of the caller may replace them."""
 
 
 _READ_AS_LAYERS = ("fold", "cloud-init")
-"""Settings whose files are layers: a link that leads out is an unknown one."""
+"""Settings whose files are layers: a link that leads out is an unknown layer and no fault."""
 
 
 def _is_below(root: FilePath, text: str) -> bool:
@@ -704,7 +722,7 @@ def _is_below(root: FilePath, text: str) -> bool:
 
 
 def _note_paths_outside(fields: Fields, root: FilePath) -> None:
-    """Note the settings of a stranger that do not count as faults: paths that lead out of the repository."""
+    """Note a fault for each path that leads out of a repository that is not trusted."""
     if border.in_force() is None:
         return
     for rule, right in RIGHTS.items():
@@ -717,20 +735,24 @@ def _note_paths_outside(fields: Fields, root: FilePath) -> None:
 
 
 def leads_out(root: FilePath, text: str) -> bool:
-    """Whether a setting is a URL, or a path outside of both the repository and the border that is in force."""
+    """Whether a setting is a URL, or a path outside of both the repository and the border in force; links are
+    followed.
+    """
     path = root / os.path.expanduser(text)
     is_inside = FilePath(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
     return "://" in text or (not is_inside and border.is_outside(path))
 
 
 def way_out(root: FilePath) -> str:
-    """The hint for a setting that does not count: trust the repository."""
+    """The hint for a setting that is refused: how to trust the repository."""
     return f"if this repository is your own: nodeattrs trust {root}"
 
 
 def _tightened(given: Mapping[str, float], fields: Fields, root: FilePath) -> dict[str, float]:
-    """The limits of a repository; if it is not trusted, a limit above the default is replaced by the default and
-    warned about."""
+    """The limits of a repository.
+
+    In one that is not trusted, a limit above the default becomes the default, with a warning.
+    """
     usual = Limits()._asdict()
     found = {}
     for name, most in given.items():
@@ -743,7 +765,7 @@ def _tightened(given: Mapping[str, float], fields: Fields, root: FilePath) -> di
 
 
 def _texts(value: Any, rule: tuple[str, ...], path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], str]]:
-    """The texts at the paths that a rule names; of a list there each one."""
+    """Yield path and text of each text at the paths that a rule names; in a list each element."""
     if rule and isinstance(value, dict):
         for key in value if rule[0] == "*" else {rule[0]} & value.keys():
             yield from _texts(value[key], rule[1:], (*path, key))

@@ -1,8 +1,7 @@
-"""Read the fields of one document, each with its kind.
+"""Reads the fields of one document, each as the kind that the caller names.
 
-The caller names the kind of each field. Faults are collected with their lines, and raised together when the document
-is read. Run-lists, versions and maps of attributes are known kinds; the fields of a role, and the syntax of the
-document, are not known here.
+Faults are collected with their lines, and raised together when the document is read. Kinds are texts, booleans, maps,
+lists, versions, version constraints and run-lists. Knows neither which fields a role has nor the document's syntax.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from nodeattrs.node.run_list import RunListItem
 from nodeattrs.project.versions import Constraint, Version
 
 LEVELS = ("automatic", "default", "normal", "override")
-"""What Chef's documents call the groups of attributes."""
+"""The names of attribute levels in Chef's documents."""
 
 
 def fault(
@@ -31,9 +30,10 @@ def fault(
     kind: Kind | NoKind = "",
     of: type[DocumentError] = DocumentError,
 ) -> DocumentError:
-    """The error for the value at *path* of a document, with the line that the locator knows.
+    """The error for the value at *path* of a document, with its line; the caller raises or lists it.
 
-    of: the class of the error
+    locator: gives the line; without a file the subject is put before the message
+    of:      the class of the error
     """
     at = locator.at(path)
     text = message if at.file else f"{at.who}: {message}"
@@ -41,7 +41,9 @@ def fault(
 
 
 def known_or_near(name: object, known: Iterable[str]) -> str:
-    """The hint for an unknown name: similar names, else the first known names by name; "there are none" without any."""
+    """The hint for an unknown name: similar names; else the first eight known names in order; "there are none"
+    without any.
+    """
     names = sorted(known)
     if close := near(name, names):
         return f"did you mean {' or '.join(close)}?"
@@ -52,13 +54,17 @@ def known_or_near(name: object, known: Iterable[str]) -> str:
 
 
 class Fields:
-    """Reads and validates the fields of one document. Faults are collected, and `finish` raises them.
+    """Reads and checks the fields of one document. Faults are collected, and `finish` raises them; warnings are
+    collected.
 
-    A field that is null counts as missing.
-    tree:     the data of the document; DocumentError unless it is a map
+    tree:     the data of the document
     locator:  gives the line of each path
     what:     the subject of messages: "role web"
-    warnings: warnings so far
+    warnings: the warnings so far
+    raises:   DocumentError from the constructor, where *tree* is not a map
+
+    A caller reads each field by its kind, names the known ones with `only`, then calls `finish`. Paths are steps below
+    the root. A field that is null counts as missing.
     """
 
     def __init__(self, tree: Any, locator: Locator, what: str) -> None:
@@ -71,16 +77,19 @@ class Fields:
         self.tree: dict[Any, Any] = tree
 
     def wrong(self, path: Path, message: str, hint: str | None = None) -> None:
-        """Note a fault at *path*, for `finish`; the same fault is noted once."""
+        """Note a fault at *path*, which `finish` raises. The same fault is noted once."""
         if not any(known.path == path and known.reason.endswith(message) for known in self._faults):
             self._faults.append(fault(self.locator, path, message, hint=hint))
 
     def warn(self, path: Path, message: str, hint: str | None, kind: Kind) -> None:
-        """Note a warning at *path*."""
+        """Add a warning at *path* to `warnings`."""
         self.warnings.append(fault(self.locator, path, message, hint=hint, kind=kind))
 
     def finish(self) -> None:
-        """Do nothing where no fault was noted. raises: DocumentError, with all faults"""
+        """Raise all noted faults as one error; without a fault do nothing.
+
+        raises: DocumentError; of several faults the first one, with the others as its details
+        """
         if not self._faults:
             return
         first, *others = self._faults
@@ -99,10 +108,10 @@ class Fields:
         )
 
     def only(self, known: Iterable[str], *under: Any, ignore: Iterable[str] = (), above: Iterable[str] = ()) -> None:
-        """Note a warning for each field that is not in *known* or *ignore*.
+        """Add a warning for each field of a map that is neither in *known* nor in *ignore*, with near names as a hint.
 
-        under: the path of the map with the fields; the root of the document unless given
-        above: fields of the root; one that is found in this map gets a hint to move it
+        under: the path of the map; the root of the document unless given. A missing map has no fields.
+        above: fields of the root; one that is found in this map gets the hint to move it up
         """
         names = list(known)
         for key in self.map(*under):
@@ -112,12 +121,15 @@ class Fields:
                 self.warnings.append(fault(self.locator, (*under, key), message, hint=hint, of=UnknownField))
 
     def constant(self, key: str, expected: str) -> None:
-        """Note a fault where a field has another value than *expected*; it may be missing."""
+        """Note a fault where a field has another value than *expected*; a missing field is fine."""
         if (value := self.tree.get(key)) not in (None, expected):
             self.wrong((key,), f"{key} of {self.what} must be {expected!r}, not {value!r}")
 
     def named(self, name: str, key: str = "name") -> None:
-        """Note a warning where the name inside the document differs from *name*, the name of its file."""
+        """Add a warning where the name inside the document differs from *name*, which the file has.
+
+        A missing name is fine.
+        """
         if (inside := self.text(key) or name) != name:
             message = f"{key} says {inside!r}, but this is {self.what}"
             self.warn((key,), message, f"the file's own name counts: write {name!r}", OTHER_NAME)
@@ -146,10 +158,12 @@ class Fields:
         return text if self.parsed((key,), text, Version.parse) else "0.0.0"
 
     def constraints(self, key: str, lenient: bool = False) -> dict[str, str]:
-        """A map of cookbook names to version constraints; "" allows any version. A list of names allows any version of
-        each.
+        """The field *key*, a map, as cookbook name -> version constraint; "" allows any version. {} where it is
+        missing.
 
-        lenient: replace a bad constraint by "" and note a warning, instead of a fault
+        A list of names allows any version of each. A fault is noted for a bad constraint, which becomes "".
+
+        lenient: add a warning instead of the fault, as Chef does for old metadata
         """
         if isinstance(self.tree.get(key), list):
             return {self.text(key, index): "" for index in range(len(self.items(key)))}
@@ -178,12 +192,17 @@ class Fields:
         return True
 
     def run_list(self, *path: Any) -> list[str]:
-        """The run-list items of a field; a fault is noted for each bad item, which is left out."""
+        """The run-list items of a field; a fault is noted for each bad item, which is left out. [] where it is
+        missing.
+        """
         items = self.items(*path)
         return [item for index, item in enumerate(items) if self.parsed((*path, index), item, RunListItem.parse)]
 
     def parsed(self, path: Path, value: Any, parse: Callable[[Any], object]) -> bool:
-        """Whether *parse* accepts *value*; where it raises, a fault at *path* is noted."""
+        """Whether *parse* accepts *value*.
+
+        Where it raises BadArgument or InvalidRunListItem, a fault at *path* is noted.
+        """
         try:
             parse(value)
         except (BadArgument, InvalidRunListItem) as error:
@@ -207,7 +226,10 @@ def _spelled(path: Path) -> str:
 
 
 def shape_of(value: object) -> str:
-    """What a message calls a value: "a map", "a list", else the value itself. Nothing inside a map or list is shown."""
+    """The words for a value in a message: "a map", "a list", else the value itself as Python writes it.
+
+    Values inside a map or list may be secrets, and are not shown.
+    """
     if isinstance(value, Mapping):
         return "a map"
     if isinstance(value, list):

@@ -1,7 +1,6 @@
 """The settings of one call: defaults, nodeattrs.toml, environment variables and options, merged like attributes.
 
-It finds the repository whose settings count, and keeps the origin of each setting. `project.config` knows their
-meaning. It reads no other file of the repository.
+Finds the repository whose settings count, and keeps the origin of each setting. `project.config` checks the values.
 """
 
 from __future__ import annotations
@@ -26,26 +25,29 @@ from nodeattrs.formats.nearest import is_ours, nearest
 from nodeattrs.git import is_tracked
 from nodeattrs.project.config import FILE, SETTINGS, Config, RepositorySettings, judged, leads_out, way_out
 
-VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
-"""Settings of a call and the variables of the environment that have them; each is an option of that name, too."""
+_VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
+"""Setting of a call -> the environment variable for it; each is also an option of that name."""
 
 
 @taking(options=Mapping, environ=Mapping, start=A_PATH)
 class Settings:
     """The settings of one call, merged from defaults, nodeattrs.toml, environment variables and options.
 
-    options:    name -> the value given; None for none
+    options:    name -> the value given; None for an option that is not given
     environ:    the environment variables
     start:      the folder where the upward search for a nodeattrs.toml starts
     repository: the settings of the named repository, else of the nearest one above; None where there is none
     warnings:   about doubtful settings; complete after `folded` was read
-    raises:     NotFound, where the named repository does not exist
+    raises:     NotFound from the constructor, where the named repository does not exist
+
+    The constructor finds the repository and reads no file. `folded` reads and merges at its first use, and is kept. A
+    nodeattrs.toml above *start* that another user owns does not count, with a warning.
     """
 
     def __init__(self, options: Mapping[str, Any], environ: Mapping[str, str], start: str = os.curdir) -> None:
         self._given = [
-            ({name: environ[variable] for name, variable in VARIABLES.items() if environ.get(variable)}, "variable"),
-            ({name: options[name] for name in VARIABLES if options.get(name) is not None}, "option"),
+            ({name: environ[variable] for name, variable in _VARIABLES.items() if environ.get(variable)}, "variable"),
+            ({name: options[name] for name in _VARIABLES if options.get(name) is not None}, "option"),
         ]
         self._own_warnings: list[DocumentError] = []
         named = next((given["repo"] for given, _ in reversed(self._given) if "repo" in given), None)
@@ -68,7 +70,10 @@ class Settings:
 
     @cached_property
     def folded(self) -> Folded:
-        """The merged settings, with the origin of each value. raises: DocumentError"""
+        """The merged settings with their origins, an option the strongest; kept.
+
+        raises: DocumentError, for a wrong setting
+        """
         layers = [Layer({**SETTINGS, "store": self._usual_store}, Origin("default"), "default")]
         if self._found is not None:
             file = os.path.join(self._found, FILE).replace(os.sep, "/").removeprefix("./")
@@ -77,7 +82,7 @@ class Settings:
             self.repository.config  # noqa: B018  whatever is wrong in it is found
             layers.append(Layer(document.tree, document.locator("settings", ""), FILE))
         for given, kind in self._given:
-            names = VARIABLES if kind == "variable" else {name: f"--{name}" for name in given}
+            names = _VARIABLES if kind == "variable" else {name: f"--{name}" for name in given}
             layers += [Layer({name: value}, Origin(kind, names[name]), kind) for name, value in given.items()]
         return fold(layers, ACROSS)
 
@@ -87,10 +92,11 @@ class Settings:
 
     @property
     def store(self) -> str:
-        """The place of saved nodes. A path in nodeattrs.toml is relative to its repository.
+        """The path or URL of the saved nodes: of an option or variable, else of nodeattrs.toml relative to its
+        repository, else the usual place.
 
-        raises: DocumentError, where a repository that is not trusted names a server or a place outside,
-                or contains the store itself
+        raises: DocumentError, where a repository that is not trusted names a server or a place outside, or brings the
+                store itself
         """
         given = [given["store"] for given, _ in self._given if "store" in given]
         if given:
@@ -109,7 +115,9 @@ class Settings:
         return place if "://" in place else os.path.join(os.path.relpath(root), place)
 
     def _require_own(self, place: str) -> None:
-        """raises: DocumentError, where the usual store came with the repository, or a link leads out of it"""
+        """raises: DocumentError, where the usual store came with the repository, or a link leads out of the
+        repository
+        """
         if border.in_force() is None:
             return
         hint = f"name it if it is meant: --store {place}"
@@ -120,7 +128,10 @@ class Settings:
             raise DocumentError(message, file=place, hint=hint)
 
     def traces(self) -> Iterator[Trace]:
-        """Yield a trace for each setting, and for each entry of a table; unknown fields are left out."""
+        """Yield a trace for each setting, and for each entry of a table; unknown fields are left out.
+
+        raises: DocumentError
+        """
         tree = self.folded.value
         ignored = {one.path for one in self.warnings if isinstance(one, UnknownField)}
         for name, value in tree.items():
@@ -134,7 +145,7 @@ _ASKED_WITH = re.compile(r"(?<=[?&])(?:ssl)?password=[^&]*&?")
 
 
 def without_password(text: str) -> str:
-    """*text* without the password of a URL in it.
+    """*text* without the password in a URL; a text without a URL is unchanged.
 
     >>> without_password("--store=postgresql://me:p@ss@db/nodes?password=x&a=1")
     '--store=postgresql://me@db/nodes?a=1'
@@ -146,24 +157,25 @@ def without_password(text: str) -> str:
 
 
 def settings_in(file: str, shown: str) -> tuple[Config, Sequence[DocumentError]]:
-    """Returns the settings of one nodeattrs.toml, and warnings about it. Chef's own configuration is not read.
+    """The settings of one nodeattrs.toml, and warnings about it. Chef's own configuration is not read.
 
     shown:  the name of the file in messages
-    raises: DocumentError
+    raises: DocumentError, also where the file cannot be read
     """
     return judged(read(pathlib.Path(file), shown), pathlib.Path(os.path.dirname(file) or os.curdir))
 
 
 def sensitive_beside(named: str | None, *places: str | None) -> list[Path]:
-    """The sensitive paths of `settings_beside`; [] where there are none. raises: DocumentError"""
+    """The sensitive paths of all settings that `settings_beside` finds; [] for none. raises: DocumentError"""
     return [path for one in settings_beside(named, *places) for path in one.sensitive]
 
 
 def settings_beside(named: str | None, *places: str | None) -> list[Config]:
-    """The settings that apply to a command for other systems; [] where there are none.
+    """The settings that apply to a command for other systems than Chef, one for each nodeattrs.toml; [] where there is
+    none.
 
-    These are the settings of the repository, and the nearest ones at or above the current folder and each place, if the
-    user or root owns them.
+    Looks in the repository, and at or above the current folder and each place. A file above a place counts only if the
+    user or root owns it.
 
     named:  the folder of the repository; None: NODEATTRS_REPO
     places: the files and folders that the command reads; None is ignored

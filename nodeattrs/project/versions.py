@@ -1,4 +1,4 @@
-"""Cookbook versions and constraints on them. It knows numbers and comparisons only."""
+"""Cookbook versions, and constraints on them."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ SIGNS = tuple(_COMPARE)
 """The operators of constraints."""
 
 
-def allows(sign: str, asked: tuple[int, ...], version: tuple[int, ...]) -> bool:
-    """Whether a version fits a constraint. Both may have any number of parts; missing ones are zero.
+def allows(sign: str, required: tuple[int, ...], version: tuple[int, ...]) -> bool:
+    """Whether a version fits a constraint. Both may have any number of parts; missing parts are zero.
 
-    sign:  one of SIGNS; with `~>` the parts before the last written one must be equal
-    asked: the version of the constraint
+    sign:     one of `SIGNS`; with `~>` all parts before the last part of the constraint must be equal
+    required: the version of the constraint
+    version:  the version to test
 
     >>> allows("~>", (1, 2), (1, 9)), allows("=", (1,), (1, 0, 0))
     (True, True)
     """
-    length = max(len(asked), len(version))
-    one, other = (numbers + (0,) * (length - len(numbers)) for numbers in (version, asked))
-    fixed = max(len(asked) - 1, 1) if sign == "~>" else 0
-    return _COMPARE[sign](one, other) and one[:fixed] == asked[:fixed]
+    length = max(len(required), len(version))
+    one, other = (numbers + (0,) * (length - len(numbers)) for numbers in (version, required))
+    fixed = max(len(required) - 1, 1) if sign == "~>" else 0
+    return _COMPARE[sign](one, other) and one[:fixed] == required[:fixed]
 
 
 def numbers_in(text: str) -> tuple[int, ...]:
-    """The parts of a version as integers: "1.2" gives (1, 2)."""
+    """The parts of a version as integers: "1.2" gives (1, 2). raises: ValueError, for any other part"""
     return tuple(map(int, text.split(".")))
 
 
@@ -44,7 +45,7 @@ def _is_version(text: str) -> bool:
 
 
 class Version(NamedTuple):
-    """A cookbook version with two or three parts; a missing third part is zero.
+    """A cookbook version with two or three parts; a missing third part is zero. Versions compare number by number.
 
     >>> Version.parse("1.2") == Version.parse("1.2.0"), Version.parse("1.10.0") > Version.parse("1.9.0")
     (True, True)
@@ -56,7 +57,10 @@ class Version(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Version:
-        """The version in a text. raises: BadArgument"""
+        """The version in a text of two or three numbers of at most nine digits.
+
+        raises: BadArgument, for any other text
+        """
         if not _is_version(text):
             raise BadArgument(f"{text!r} is no cookbook version", hint="write two or three numbers: 1.2 or 1.2.3")
         return cls(*numbers_in(text))
@@ -66,11 +70,11 @@ class Version(NamedTuple):
 
 
 class Constraint(NamedTuple):
-    """A constraint for versions: "~> 1.2".
+    """A constraint on versions, such as "~> 1.2". `parse` makes it from a text, `allows` tests a version.
 
     operator: one of = < > <= >= ~>
     version:  the version to compare with
-    digits:   the number of written parts; with `~>` the last of them may grow
+    digits:   the number of written parts, 2 or 3; with `~>` the last of them may grow
 
     >>> [Constraint.parse(asked).allows(Version(1, 9)) for asked in ("~> 1.2", "~> 1.2.3", "= 1.9.0")]
     [True, False, True]
@@ -84,7 +88,7 @@ class Constraint(NamedTuple):
     def parse(cls, text: str) -> Constraint:
         """The constraint in a text. A bare version allows exactly that version; an empty text allows every version.
 
-        raises: BadArgument
+        raises: BadArgument, for another operator or a bad version
         """
         if not text.strip():
             return ANY

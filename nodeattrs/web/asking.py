@@ -1,8 +1,7 @@
-"""The questions of pages: a table with the command that answers each.
+"""The questions of pages: a table of the commands that answer them.
 
-What `/api/NAME` gives is what that command gives with `--format json`, and each page shows the same. A name from
-outside stands behind `--` or is the value of an option, so it is never another word; and it names no file but one of
-the repository.
+`/api/NAME` returns what the command prints with `--format json`, and each page shows the same data. A name from outside
+is put behind `--` or into an option, so it is never taken as another word of the command line.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from nodeattrs.web.rendering import SourceLinks
 
 
 class CommandAnswer(NamedTuple):
-    """The answer of a command.
+    """The answer of one command.
 
     data:     the data of `--format json`; None where the command prints none
-    error:    the error as data of a Finding, where the command failed; it may have data all the same
-    warnings: a sentence each
+    error:    the error as data of a Finding; None where the command succeeded; `data` may be there all the same
+    warnings: one sentence for each
     code:     the exit code
     report:   the report that gave the data; None where the command printed none
     """
@@ -33,22 +32,23 @@ class CommandAnswer(NamedTuple):
 
 
 class Ask(Protocol):
-    """A function that runs a command line, given as words, and returns its Answer."""
+    """A function that runs a command line, given as words, and returns its answer; errors are in the answer."""
 
     def __call__(self, *words: str) -> CommandAnswer: ...
 
 
 class ShownProject(NamedTuple):
-    """What is shown.
+    """The store and the repository that pages show.
 
-    ask:        asks a command of the store, or of the repository, that the site is about
-    store:      what the store is called
-    repository: its folder, or None
-    facts:      its folder of facts; None where there is none
-    kept:       the place of the store, where there is one
-    catalogs:   name of a node -> the file with its catalog, where it was compiled elsewhere
+    ask:        runs a command on them
+    source:     makes links to lines of files
+    store:      the name of the store, for people
+    repository: the folder of the repository; None without one
+    facts:      the folder of facts of the repository; None without one
+    kept:       the place of the store; None where there is no store
+    catalogs:   name of a node -> the file with its catalog, where the catalog was compiled elsewhere
     runs_code:  whether pages may run code of the repository
-    kinds:      what the repository has beside subjects: "roles", "environments"
+    kinds:      which lists the repository has: "roles", "environments"
     """
 
     ask: Ask
@@ -62,13 +62,13 @@ class ShownProject(NamedTuple):
     kinds: Sequence[str] = ()
 
 
-class AnsweringCommand(NamedTuple):
-    """The command that answers a question.
+class _AnsweringCommand(NamedTuple):
+    """The command that answers a question; texts list names separated by blanks.
 
     words:   the first words of the command
     places:  parameters that become arguments, in order; one with "?" may be missing
-    options: parameters that become options
-    needs:   field of the Site -> the option that takes its value; one with "?" may be missing
+    options: parameters that become options; all may be missing
+    needs:   field of `ShownProject` -> the option that takes its value; for a field with "?" the value may be missing
     """
 
     words: str
@@ -81,40 +81,41 @@ _REPO = {"repository": "--repo"}
 _RUN = {**_REPO, "facts": "--facts"}
 _SEEN = {**_REPO, "facts?": "--facts"}
 
-QUESTIONS: Mapping[str, AnsweringCommand] = {
-    "status": AnsweringCommand("status"),
-    "show": AnsweringCommand("show --winners", "node path?", "at"),
-    "explain": AnsweringCommand("explain", "node path", "at"),
-    "history": AnsweringCommand("history", "node", "limit"),
-    "search": AnsweringCommand("search", "query", "attribute node sort limit offset"),
-    "diff": AnsweringCommand("diff", "before after?", "path slots"),
-    "matrix": AnsweringCommand("matrix", "path", "query count"),
-    "list": AnsweringCommand("list", "kind", "", _REPO),
-    "role-show": AnsweringCommand("role show --origins", "name", "", _REPO),
-    "environment-show": AnsweringCommand("environment show --origins", "name", "", _REPO),
-    "catalog-graph": AnsweringCommand("catalog graph", "", "node", _RUN),
-    "catalog-why": AnsweringCommand("catalog why", "first then", "node", _RUN),
-    "why": AnsweringCommand("why", "key", "dialect on", _SEEN),
-    "where": AnsweringCommand("where", "file", "dialect on", {**_SEEN, "kept?": "--from-store"}),
-    "check": AnsweringCommand("check", "", "", _REPO),
-    "blame": AnsweringCommand("blame", "subject?", "dialect", _SEEN),
-    "impact": AnsweringCommand("impact", "range", "sample", _REPO),
+QUESTIONS: Mapping[str, _AnsweringCommand] = {
+    "status": _AnsweringCommand("status"),
+    "show": _AnsweringCommand("show --winners", "node path?", "at"),
+    "explain": _AnsweringCommand("explain", "node path", "at"),
+    "history": _AnsweringCommand("history", "node", "limit"),
+    "search": _AnsweringCommand("search", "query", "attribute node sort limit offset"),
+    "diff": _AnsweringCommand("diff", "before after?", "path slots"),
+    "matrix": _AnsweringCommand("matrix", "path", "query count"),
+    "list": _AnsweringCommand("list", "kind", "", _REPO),
+    "role-show": _AnsweringCommand("role show --origins", "name", "", _REPO),
+    "environment-show": _AnsweringCommand("environment show --origins", "name", "", _REPO),
+    "catalog-graph": _AnsweringCommand("catalog graph", "", "node", _RUN),
+    "catalog-why": _AnsweringCommand("catalog why", "first then", "node", _RUN),
+    "why": _AnsweringCommand("why", "key", "dialect on", _SEEN),
+    "where": _AnsweringCommand("where", "file", "dialect on", {**_SEEN, "kept?": "--from-store"}),
+    "check": _AnsweringCommand("check", "", "", _REPO),
+    "blame": _AnsweringCommand("blame", "subject?", "dialect", _SEEN),
+    "impact": _AnsweringCommand("impact", "range", "sample", _REPO),
 }
-"""Name of a question, which is that of its schema, and the command that answers it."""
+"""Name of a question, which its schema has, too -> the command that answers it."""
 
-FLAGS = ("slots", "count")
-MISSING = {
+_FLAGS = ("slots", "count")
+_MISSING = {
     "repository": "there is no repository here: nodeattrs web --repo DIR",
     "facts": "the repository has no folder of facts",
 }
 
 
 def words_of(site: ShownProject, name: str, given: Mapping[str, Sequence[str]]) -> list[str]:
-    """The words of the command that answers a question.
+    """The command line for a question, as words. Nothing is run.
 
     name:   of the question
-    given:  parameter -> its values
-    raises: NotFound, for an unknown question, and for places that the site does not have; BadArgument, for parameters
+    given:  parameter -> its values; an empty value counts as missing
+    raises: NotFound, for an unknown question, and where the project lacks a folder that it needs; BadArgument, for an
+            unknown or missing parameter, and for a range without ".."
 
     >>> shop = ShownProject(None, SourceLinks(), "")
     >>> words_of(shop, "explain", {"node": ["--web1"], "path": ["app.workers"], "at": ["3"]})
@@ -138,9 +139,12 @@ def words_of(site: ShownProject, name: str, given: Mapping[str, Sequence[str]]) 
 
 
 def _options(
-    site: ShownProject, name: str, question: AnsweringCommand, given: Mapping[str, Sequence[str]]
+    site: ShownProject, name: str, question: _AnsweringCommand, given: Mapping[str, Sequence[str]]
 ) -> list[str]:
-    """The options that the site and the parameters give. A catalog compiled elsewhere is read from its file."""
+    """The options from the project and the parameters.
+
+    A catalog compiled elsewhere has the single option for its file.
+    """
     compiled = site.catalogs.get(next(iter(given.get("node", ())), "")) if name.startswith("catalog-") else None
     if compiled is not None:
         return [f"--from={compiled}"]
@@ -150,13 +154,14 @@ def _options(
         if value:
             found.append(f"{option}={value}")
         elif not field.endswith("?"):
-            raise NotFound(MISSING[field])
+            raise NotFound(_MISSING[field])
     for one in question.options.split():
-        found += [f"--{one}" if one in FLAGS else f"--{one}={value}" for value in given.get(one, ()) if value]
+        found += [f"--{one}" if one in _FLAGS else f"--{one}={value}" for value in given.get(one, ()) if value]
     return found
 
 
-def _places(question: AnsweringCommand, given: Mapping[str, Sequence[str]]) -> Sequence[str]:
+def _places(question: _AnsweringCommand, given: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """The arguments from the parameters, in order. raises: BadArgument, where one is missing"""
     found: list[str] = []
     for one in question.places.split():
         values = [value for value in given.get(one.rstrip("?"), ())[:1] if value]
@@ -167,9 +172,10 @@ def _places(question: AnsweringCommand, given: Mapping[str, Sequence[str]]) -> S
 
 
 def answer(site: ShownProject, name: str, /, **given: str | Sequence[str] | None) -> CommandAnswer:
-    """The answer to a question; errors are in the Answer and are not raised.
+    """Run the command of a question and return its answer. An error, also of the parameters, is in the answer, not
+    raised.
 
-    given: parameter -> its value or values; empty ones and None are left out
+    given: parameter -> its value or values; empty ones and None count as missing
     """
     values = {one: [value] if isinstance(value, str) else value for one, value in given.items() if value}
     try:

@@ -1,6 +1,6 @@
-"""A catalog as a drawing: resources in columns by how much comes before them, and the edges between.
+"""The drawing of a catalog: resources in columns, each behind the resources that come before it, and edges.
 
-It knows the data of `catalog graph` and no colours; a template draws what it gives.
+Works on the data of `catalog graph`. Colours and HTML are the template's.
 """
 
 from __future__ import annotations
@@ -11,17 +11,20 @@ from typing import Any
 
 _WIDTH, _HEIGHT, _GAP, _ROW, _EDGE = 236, 30, 70, 14, 16
 _MOST = 400
-"""Resources that are drawn; of more, those with an edge come first."""
+"""The most resources that are drawn; those with an edge come first."""
 
 Neighbours = Mapping[str, Sequence[str]]
+"""Resource -> the resources right before it."""
 
 
 def drawn(graph: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay out a catalog graph: {} with "boxes", "lines", "width", "height", "box" (their size) and "left_out" (a
-    count).
+    """The layout of a catalog graph: a map with "boxes", "lines", "width", "height", "box" and "left_out".
 
-    A box has its resource, its place, and whether it is on a cycle; a line has its edge and a curve of SVG.
-    A large graph is cut off.
+    A box has "resource", its place "x" and "y", "on_cycle" and the resource's data as "of". A line has "edge",
+    "on_cycle" and an SVG path as "curve". "box" is the size of a box, "left_out" the number of resources above the 400
+    that are drawn. Containers without edges are not drawn. An empty graph has no boxes.
+
+    graph: the data of `catalog graph`
     """
     on_cycle = {pair for ring in graph["cycles"] for pair in pairwise(ring)}
     cyclic = {name for pair in on_cycle for name in pair}
@@ -54,7 +57,7 @@ def drawn(graph: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _columns(before: Neighbours) -> dict[str, int]:
-    """The column of each: one behind the last that comes before it; on a cycle the first one begins."""
+    """Resource -> its column: one behind the last resource before it. On a cycle the first resource begins."""
     found: dict[str, int] = {}
     left = dict.fromkeys(before)
     while left:
@@ -66,7 +69,9 @@ def _columns(before: Neighbours) -> dict[str, int]:
 
 
 def _places(columns: Mapping[str, int], before: Neighbours) -> dict[str, tuple[int, int]]:
-    """Where each stands: in its column, beside what comes before it; every other column half a row lower."""
+    """Resource -> x and y of its box: in its column, near the resources before it; every other column is half a row
+    lower.
+    """
     rows: dict[str, float] = {}
     for column in sorted(set(columns.values())):
         names = [name for name in columns if columns[name] == column]
@@ -84,7 +89,7 @@ def _mean(numbers: Iterable[float], default: float) -> float:
 
 
 def _curve(one: tuple[int, int], other: tuple[int, int]) -> str:
-    """The path of SVG from the right side of a box to the left side of another; one that leads back goes below."""
+    """The SVG path from the right side of one box to the left side of another; one that leads back runs below."""
     x, y = one[0] + _WIDTH, one[1] + _HEIGHT // 2
     to_x, to_y = other[0], other[1] + _HEIGHT // 2
     if to_x <= x:

@@ -1,50 +1,53 @@
-"""Each page: the questions it asks, and the data for its template. It knows questions, and no server."""
+"""The pages of the explorer: for each, the questions that it asks and the data for its template. Knows no server.
+
+A page is a function of the project and the parameters of its address. An error of its question is shown on the page.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from nodeattrs.web.asking import CommandAnswer, ShownProject, answer
 from nodeattrs.web.drawing import drawn
-from nodeattrs.web.rendering import url
 
-PAGE = 20
-"""Nodes on one page."""
+_PAGE = 20
+"""The number of nodes on one page."""
 
 _FEW = 60
-"""Nodes that are all asked; of more a page counts, or looks at some."""
+"""With more nodes, the page of an attribute shows counts only, until the reader asks for all."""
 
 _SOME = 10
 _FIRST_STEP = re.compile(r'"(?:[^"\\]|\\.)*"|[^.]*')
 _FEW_VALUES = 300
-"""Values of a subject that are all shown; of more those below one key are folded together."""
+"""The most values of a subject that are all shown; of more, those below one key are folded."""
 
 _NAMED = 300
-"""Names that a form completes."""
+"""The most names that a form completes."""
 
 _LONGEST = 2_000
-"""Characters of an address that every server takes."""
+"""The most characters of an address that every server accepts."""
 
 _HAVING = {"role": "roles", "environment": "chef_environment"}
-"""Kind -> the field of search that says who has one."""
+"""Kind -> the field of search that finds the nodes with a role or environment."""
 
 _ATTRIBUTES = ("platform", "roles", "chef_environment")
 
 
 class Page(NamedTuple):
-    """A page to render.
+    """A page before it is rendered.
 
     template: the file of its template
     data:     the variables of the template
     title:    the title of the page
     api:      the URL of the same data as JSON; "" for none
     error:    the error to show; None for none
-    commit:   the commit of the repository, for links; None: the current one
-    moved:    the URL to redirect to; "" shows the page itself
+    warnings: sentences to show
+    commit:   the commit of the repository that links lead to; None: the current one
+    moved:    a URL to redirect to instead; "" shows the page
     """
 
     template: str
@@ -61,14 +64,14 @@ Given = Mapping[str, str]
 
 
 def failed(error: Mapping[str, Any], title: str = "") -> Page:
-    """The page that shows an error."""
+    """The page that shows an error. error: data with "code", "message", "hint" and "details" """
     return Page("error.html", {}, title or "Not found", error=error)
 
 
 def _made(
     template: str, title: str, found: CommandAnswer, question: str, asked: Mapping[str, Any], **data: Any
 ) -> Page:
-    """The page of one question."""
+    """The page for the answer of one question, with a link to the same data. asked: the parameters of the question"""
     values = {name: value for name, value in asked.items() if value}
     query = urlencode(values, doseq=True)
     api = f"/api/{question}?{query}".rstrip("?") if len(query) < _LONGEST else ""
@@ -76,21 +79,23 @@ def _made(
 
 
 def nodes(site: ShownProject, given: Given) -> Page:
-    """The page with saved nodes: all, those that the query `q` finds, or with `failed=1` those with a failed last
-    run."""
+    """The page with saved nodes, twenty at a time from `offset`, which is 0 unless it is a number.
+
+    All nodes; with `q` those that the query finds; with `failed=1` those whose last run failed.
+    """
     query, offset = given.get("q", "").strip() or "*:*", _number(given.get("offset"))
     status = answer(site, "status")
     rows = {one["name"]: one for one in (status.data or {}).get("nodes", ())}
     bad = [name for name, one in rows.items() if one["last"] is not None and not one["last"]["ok"]]
     only_bad = given.get("failed") == "1"
-    asked: dict[str, Any] = {"query": query, "attribute": list(_ATTRIBUTES), "limit": str(PAGE), "offset": str(offset)}
+    asked: dict[str, Any] = {"query": query, "attribute": list(_ATTRIBUTES), "limit": str(_PAGE), "offset": str(offset)}
     if only_bad:
         asked["node"] = bad or ["/"]  # no node is called so
     found = answer(site, "search", **asked) if status.error is None else status
     total = (found.data or {}).get("total", 0)
     return _made(
         "nodes.html", "Nodes", found, "search", asked, rows=rows, bad=len(bad), only_bad=only_bad, total=total,
-        query="" if query == "*:*" else query, offset=offset, page=PAGE,
+        query="" if query == "*:*" else query, offset=offset, page=_PAGE,
     )  # fmt: skip
 
 
@@ -99,7 +104,10 @@ def _number(text: str | None) -> int:
 
 
 def node(site: ShownProject, given: Given) -> Page:
-    """The page with the attributes of a node, and marks where they differ from the revision before."""
+    """The page with the attributes of a node, at the revision `at` or the last one.
+
+    Attributes that differ from the revision before are marked; at the first revision none.
+    """
     name, at = given["name"], given.get("at")
     found = answer(site, "show", node=name, at=at)
     revisions = _revisions(site, name)
@@ -121,7 +129,7 @@ def _commit(shown: Mapping[str, Any] | None, revisions: Sequence[Mapping[str, An
 def _changed(
     site: ShownProject, name: str, shown: Mapping[str, Any] | None, revisions: Sequence[Mapping[str, Any]]
 ) -> list[str]:
-    """The paths that differ from the revision before."""
+    """The paths that differ from the revision before; [] for the first revision."""
     number = (shown or {}).get("revision")
     earlier = [one["number"] for one in revisions if number is not None and one["number"] < number]
     if not earlier:
@@ -131,7 +139,7 @@ def _changed(
 
 
 def why(site: ShownProject, given: Given) -> Page:
-    """The page that explains one value by the fifteen slots; with `part` only the picture of the slots."""
+    """The page that explains one value of a node by its slots; with `part` only the picture of the slots."""
     asked = {"node": given["name"], "path": given.get("path"), "at": given.get("at")}
     found = answer(site, "explain", **asked)
     template = "picture.html" if given.get("part") else "why.html"
@@ -146,8 +154,10 @@ def history(site: ShownProject, given: Given) -> Page:
 
 
 def catalog(site: ShownProject, given: Given) -> Page:
-    """The page with a drawing of a node's catalog; with `first` and `then` also why one resource comes before the
-    other."""
+    """The page with a drawing of a node's catalog.
+
+    With `first` and `then` it also says why one resource comes before the other. Without data nothing is drawn.
+    """
     name, first, then = given["name"], given.get("first"), given.get("then")
     asked = {"node": name}
     found = answer(site, "catalog-graph", **asked)
@@ -158,20 +168,21 @@ def catalog(site: ShownProject, given: Given) -> Page:
 
 
 def diff(site: ShownProject, given: Given) -> Page:
-    """The page that compares two nodes or revisions; a form, where `before` is not given."""
+    """The page that compares two nodes or revisions; without `before` a form.
+
+    With `slots=1` slots are compared, too.
+    """
     asked = {"before": given.get("before"), "after": given.get("after"), "path": given.get("path")}
     if given.get("slots") == "1":
         asked["slots"] = "1"
-    found = answer(site, "diff", **asked) if asked["before"] else CommandAnswer(None)
-    return (
-        _made("diff.html", "Compare", found, "diff", asked, sides=asked, names=_some_names(site))
-        if asked["before"]
-        else Page("diff.html", {"found": None, "given": {}, "sides": asked, "names": _some_names(site)}, "Compare")
-    )
+    names = _some_names(site)
+    if not asked["before"]:
+        return Page("diff.html", {"found": None, "given": {}, "sides": asked, "names": names}, "Compare")
+    return _made("diff.html", "Compare", answer(site, "diff", **asked), "diff", asked, sides=asked, names=names)
 
 
 def _some_names(site: ShownProject) -> list[str]:
-    """Names that can be compared: of saved nodes, or where there is no store of subjects."""
+    """At most 300 names for a form: of saved nodes; without a store, of subjects in the repository."""
     if site.kept is None:
         return [name for _, names in _by_dialect(answer(site, "list", kind="subjects")) for name in names][:_NAMED]
     found = answer(site, "search", query="*:*", limit=str(_NAMED)).data or {"nodes": ()}
@@ -179,7 +190,10 @@ def _some_names(site: ShownProject) -> list[str]:
 
 
 def attribute(site: ShownProject, given: Given) -> Page:
-    """The page with the values of one path on all nodes, in groups; a form, where `path` is not given."""
+    """The page with the values of one path on all nodes, in groups; without `path` a form.
+
+    With `q` only the nodes that the query finds. With more than sixty nodes only counts are shown, unless `all=1`.
+    """
     path, query = given.get("path", "").strip(), given.get("q", "").strip()
     if not path:
         return Page("attribute.html", {"found": None, "given": {}, "path": "", "query": query}, "One attribute")
@@ -222,8 +236,7 @@ def _named_page(kind: str) -> Callable[[ShownProject, Given], Page]:
 
 
 def values(site: ShownProject, given: Given) -> Page:
-    """The page that explains a key in every dialect of the repository; where `key` is not given, a form and the
-    subjects."""
+    """The page that explains a key in every dialect of the repository; without `key` a form and the subjects."""
     key = given.get("key", "").strip()
     if not key:
         found = answer(site, "list", kind="subjects")
@@ -235,40 +248,38 @@ def values(site: ShownProject, given: Given) -> Page:
 
 
 def subjects(site: ShownProject, given: Given) -> Page:
-    """All who can be asked, by dialect."""
+    """The page with the subjects of all dialects in the repository."""
     found = answer(site, "list", kind="subjects")
     return _made("subjects.html", "Subjects", found, "list", {"kind": "subjects"}, by=_by_dialect(found))
 
 
 def _by_dialect(found: CommandAnswer) -> list[tuple[str, list[str]]]:
-    """The names of subjects behind the name of their dialect."""
+    """(dialect, names of its subjects) in the order of the list; [] where the command failed."""
     names = (found.data or {"names": ()})["names"]
     some = groupby((one.partition(" ") for one in names), lambda one: one[0])
     return [(dialect, [name for _, _, name in pairs]) for dialect, pairs in some]
 
 
 def subject(site: ShownProject, given: Given) -> Page:
-    """The values of a subject, each with the line that set it."""
+    """The page with the values of a subject, each with the line that set it; without `on` of all subjects of a
+    dialect.
+    """
     asked = {"subject": given.get("on"), "dialect": given["dialect"]}
     title = given.get("on") or given["dialect"]
     found = answer(site, "blame", **asked)
-    by = [_by_first_step(one["values"]) for one in (found.data or {"answers": ()})["answers"]]
+    answers = (found.data or {"answers": ()})["answers"]
+    by = [[(step, [*some]) for step, some in groupby(one["values"], _first_step)] for one in answers]
     return _made("subject.html", title, found, "blame", asked, dialect=given["dialect"], by=by, few=_FEW_VALUES)
 
 
-def _by_first_step(values: Iterable[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
-    """Values behind the first step of their paths; those that follow each other stand together."""
-    return [(step, [*some]) for step, some in groupby(values, _first_step)]
-
-
 def _first_step(value: Mapping[str, Any]) -> str:
-    """The first step of the path, as it is spelled."""
+    """The first step of a value's path, with its quotes."""
     found = _FIRST_STEP.match(value["path"])
     return found[0] if found else ""
 
 
 def impact(site: ShownProject, given: Given) -> Page:
-    """The page with the changes of values in a range of commits; a form, where `range` is not given."""
+    """The page with the values that a range of commits changes, by dialect and subjects; without `range` a form."""
     change = given.get("range", "").strip()
     if not change:
         return Page("impact.html", {"found": None, "given": {}, "range": "", "by": []}, "Impact")
@@ -279,7 +290,7 @@ def impact(site: ShownProject, given: Given) -> Page:
 
 
 def where(site: ShownProject, given: Given) -> Page:
-    """The page with what a file, or one line of it, sets and where that wins; a form, where `file` is not given."""
+    """The page with what a file, or one line of it, sets and where that wins; without `file` a form."""
     file = given.get("file", "").strip()
     if not file:
         return Page("where.html", {"found": None, "given": {}, "file": ""}, "One file")
@@ -288,7 +299,9 @@ def where(site: ShownProject, given: Given) -> Page:
 
 
 def check(site: ShownProject, given: Given) -> Page:
-    """The page with the findings of `check`, by file."""
+    """The page with the findings of `check`, by file in the order of names and lines; those without a file come
+    first.
+    """
     found = answer(site, "check")
     rows = sorted((found.data or {}).get("findings", ()), key=lambda one: (one["file"] or "", one["line"] or 0))
     by = [(file, list(some)) for file, some in groupby(rows, lambda one: one["file"] or "")]
@@ -296,7 +309,7 @@ def check(site: ShownProject, given: Given) -> Page:
 
 
 def start(site: ShownProject, given: Given) -> Page:
-    """The first page: the saved nodes; where none is saved, a form for a key, and what can be asked about."""
+    """The first page: the page of nodes, if nodes are saved; else the page of values."""
     saved = answer(site, "search", query="*:*", limit="1").data or {"total": 0}
     return nodes(site, given) if saved["total"] else values(site, given)
 
@@ -321,5 +334,3 @@ PAGES: Mapping[str, Callable[[ShownProject, Given], Page]] = {
     "/subjects/{dialect}": subject,
     "/impact": impact,
 }
-
-__all__ = ["PAGES", "Page", "failed", "url"]

@@ -1,6 +1,6 @@
-"""Templates and their functions: values in words, links to sources, the picture of layers.
+"""Renders the templates of pages, and has their filters and functions: values, links to sources, the picture of slots.
 
-It knows the data of the commands and no server, so that a report is made without one.
+Works on the data of commands and knows no server, so that a report is made without one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LINKS = (
     "https://", "http://", "file:///", "vscode://file/", "vscodium://file/", "idea://open?", "subl://open?",
     "txmt://open?",
 )  # fmt: skip
-"""How a link may begin: with a page, or a file for an editor to open. Other actions of an editor make no link."""
+"""Allowed beginnings of links: a web page, or a file that an editor opens."""
 
 
 def group_of(rank: int) -> str:
@@ -37,13 +37,16 @@ def group_of(rank: int) -> str:
 
 
 def static(name: str) -> str:
-    """The text of a file in static/, such as "style.css"."""
+    """The text of a file in static/, such as "style.css". raises: FileNotFoundError, for an unknown name"""
     return (files(_HERE) / "static" / name).read_text(encoding="utf-8")
 
 
 @cache
 def environment() -> Any:
-    """The Jinja2 environment with our templates, filters and functions; it escapes all values. raises: MissingExtra"""
+    """The Jinja2 environment with the templates, filters and functions of pages; made once. It escapes all values.
+
+    raises: MissingExtra, without Jinja2
+    """
     try:
         import jinja2
     except ImportError as error:
@@ -56,12 +59,17 @@ def environment() -> Any:
     )
     filters = (bare, breaks, when, words)
     made.filters |= {"value": value_text, "kind": kind_of, "group": group_of} | {one.__name__: one for one in filters}
-    made.globals |= {"layers": layers, "slots": SLOTS, "url": url, "several": _several_setters, "tree": tree_html}
+    made.globals |= {"layers": layers, "slots": SLOTS, "url": url, "several": _several_setters, "tree": _tree_html}
     return made
 
 
 def page(template: str, source: SourceLinks, **data: Any) -> str:
-    """The HTML of a template with *data* as its variables; a whole page or a part. raises: MissingExtra"""
+    """The HTML of a template, a whole page or a part of one.
+
+    source: makes links to lines of files
+    data:   the other variables of the template
+    raises: MissingExtra, without Jinja2
+    """
     text: str = environment().get_template(template).render({**data, "source": source})
     return text
 
@@ -77,10 +85,10 @@ def url(*steps: object, **query: object) -> str:
 
 
 class SourceLinks:
-    """Makes links to lines of files from the setting `[web] source_url`; without a pattern places are plain text.
+    """Makes links to lines of files, by the setting `[web] source_url`. Without a pattern places are plain text.
 
     pattern: a URL with {file}, {line}, {root} and {commit}; "" for none
-    root:    the folder of the repository
+    root:    the folder of the repository; "" if files are relative already
     commit:  "" means HEAD
 
     >>> SourceLinks("https://forge.example/shop/blob/{commit}/{file}#L{line}", commit="4f1c").link("roles/web.json", 38)
@@ -100,10 +108,10 @@ class SourceLinks:
         return file.removeprefix(f"{self._known['root']}/") if self._known["root"] else file
 
     def link(self, file: str | None, line: int | None) -> str:
-        """The URL of a line; without a line the URL of line 1.
+        """The URL of a line; of line 1 where *line* is None.
 
-        "" without a file or a pattern, for a file outside of the repository, and for a URL that no browser or editor
-        opens.
+        "" without a file or a pattern, for a file outside of the repository, and for a URL that does not begin like a
+        web page or a file for an editor.
         """
         file = self.shown(file) if file else None
         if not (self._pattern and file) or file.startswith("/") or ".." in file.split("/"):
@@ -113,8 +121,12 @@ class SourceLinks:
         return link if link.lower().startswith(_LINKS) else ""
 
     def place(self, who: Mapping[str, Any]) -> Any:
-        """HTML for the origin of a value: "file:line", as a link where `link` returns one; without a file its kind
-        and name."""
+        """The place of a value as HTML: "file:line", as a link where `link` returns one.
+
+        Without a file: its kind and name.
+
+        who: data of an origin, with "file", "line", "kind" and "name"
+        """
         if not who["file"]:
             text = " ".join(filter(None, (who.get("kind"), who.get("name"))))
             return _safe(f'<span class="at">{escape(bare(text))}</span>')
@@ -129,7 +141,7 @@ def _safe(text: str) -> Any:
 
 
 def kind_of(value: Any) -> str:
-    """The CSS class of a value: secret, bool, number, text, null, or nested for maps and lists."""
+    """The CSS class of a value: "secret", "bool", "number", "text", "null", or "nested" for maps and lists."""
     if isinstance(value, dict) and value.keys() == _WITHHELD:
         return "secret"
     names = {bool: "bool", int: "number", float: "number", str: "text", type(None): "null"}
@@ -148,7 +160,9 @@ def value_text(value: Any) -> str:
 
 
 def bare(text: Any) -> str:
-    """*text* with control characters, also those that change the direction of text, written as escapes."""
+    """*text* with signs that do not print written as escapes; among these are signs that change the direction of
+    text.
+    """
     shown = str(text)
     if shown.isprintable():
         return shown
@@ -171,11 +185,12 @@ def words(name: str) -> str:
 
 
 def layers(explanation: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows of the picture of slots, strongest first: one for each slot with claims, one for each run of other
-    slots.
+    """The rows of the picture of slots, the strongest first: a row for each slot with claims, and one for each run of
+    others.
 
-    A row has "group", the numbers "first" and "last", "count", and for a single slot "slot" and "claims"; for a run
-    "slot" is None and "claims" is empty.
+    A row has "group", the slot numbers "first" and "last", "count", and "slot" and "claims" for a single slot. For a
+    run "slot" is None and "claims" is empty.
+
     explanation: the data of `explain`
     """
     claims: dict[int, list[Any]] = {}
@@ -202,13 +217,18 @@ def layers(explanation: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _several_setters(explanation: Mapping[str, Any]) -> bool:
+    """Whether the elements of a list or map were set by more than one slot."""
     elements = explanation["elements"]
     return len({tuple(one["ranks"]) for one in elements}) > 1 or any(len(one["ranks"]) > 1 for one in elements)
 
 
 def tree_rows(attributes: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield {"depth", "key", "leaf"} for each map on the way (leaf None) and each attribute of a sorted list of
-    attributes."""
+    """Yield the rows of a tree of attributes as {"depth", "key", "leaf"}; a map above attributes has None as leaf.
+
+    A map that two attributes in a row share is yielded once. The path () has the key "(root)".
+
+    attributes: sorted by path; each has "steps"
+    """
     above: list[Any] = []
     for leaf in attributes:
         steps = leaf["steps"]
@@ -223,20 +243,21 @@ _LONGEST = 160
 _DEEPEST = 12
 
 
-def tree_html(
+def _tree_html(
     attributes: Sequence[Mapping[str, Any]],
     source: SourceLinks,
     changed: Collection[str] = (),
     link: str = "",
     picture: Callable[[Mapping[str, Any]], str] | None = None,
 ) -> Any:
-    """The HTML of an attribute tree. Made in Python, since macros of Jinja2 take ten times as long for thousands of
-    rows.
+    """The HTML of an attribute tree, one element for each row of `tree_rows`.
+
+    Made in Python: macros of Jinja2 take ten times as long for thousands of rows.
 
     attributes: the rows of `show --winners`
     changed:    spelled paths that are marked as changed
-    link:       the URL of the explanation of a path, without the path; "" for no links
-    picture:    a function from a row to HTML that is shown when the row is opened; "" for nothing
+    link:       the URL of an explanation, to which the path is added; "" for no links
+    picture:    a function from a row to HTML that is shown when the row is opened, "" for none; not used with *link*
     """
     rows, known = [], frozenset(changed)
     for row in tree_rows(attributes):
@@ -261,6 +282,7 @@ def tree_html(
 
 
 def _cells(leaf: Mapping[str, Any], key: Any, source: SourceLinks) -> str:
+    """The HTML of one attribute: key, value, marks of its slots, the winning slot and the place."""
     rank, joins, lost = leaf["rank"], leaf["joins"], leaf["overrides"]
     text = bare(value_text(leaf["value"]))
     marks = [f'<i class="k{one} {group_of(one)} lost"></i>' for one in lost if one != rank and one not in joins]

@@ -1,4 +1,4 @@
-"""A report: the pages of some nodes in one file, which loads nothing and runs nothing but the script in it."""
+"""A report: the pages of some nodes in one HTML file, which loads nothing and runs only the script in it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from nodeattrs.web.rendering import SourceLinks, environment, page, static
 class NodeData(NamedTuple):
     """The data of one node in a report.
 
-    shown:   the data of `show --winners`
-    history: the data of `history`
-    explain: a function from a row to the data of `explain`; None for a row that needs no explanation
-    changed: spelled paths that differ from the revision before
-    source:  makes links of files and lines
+    shown:    the data of `show --winners`
+    history:  the data of `history`
+    run_list: the items of the node's run-list
+    explain:  a function from a row of `shown` to the data of `explain`; None for a row that needs no explanation
+    changed:  spelled paths that differ from the revision before
+    source:   makes links to lines of files
     """
 
     shown: Mapping[str, Any]
@@ -30,7 +31,11 @@ class NodeData(NamedTuple):
 
 
 def report(nodes: Sequence[NodeData]) -> str:
-    """The HTML of a report on some nodes; it loads no other files. raises: MissingExtra"""
+    """The HTML of a report on some nodes, in their order, with the current time; without nodes a report without
+    sections.
+
+    raises: MissingExtra, without Jinja2
+    """
     safe = environment().filters["safe"]
     style, script = static("style.css"), static("app.js")
     sections = (
@@ -50,6 +55,8 @@ def report(nodes: Sequence[NodeData]) -> str:
 
 
 def _picture(one: NodeData) -> Callable[[Mapping[str, Any]], str]:
+    """A function from a row of a node to the picture of its slots; "" for a row without an explanation."""
+
     def picture(row: Mapping[str, Any]) -> str:
         explanation = one.explain(row)
         return "" if explanation is None else page("layers.html", one.source, found=explanation)

@@ -1,4 +1,4 @@
-"""Serves the explorer with uvicorn, to browsers that know a token."""
+"""Serves the explorer with uvicorn, to browsers that have a token."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from nodeattrs.web.site import app, in_url
 
 
 def serve(site: ShownProject, address: str, port: int, say: Callable[[str], object], has_token: bool = True) -> int:
-    """Serve the explorer until SIGINT or SIGTERM; returns the exit code.
+    """Serve the explorer until SIGINT or SIGTERM, then return the exit code 0. Replaces the handler of SIGTERM.
 
-    say:       called with the URL to open, token included, when the server accepts connections
+    address, port: where to listen; port 0 takes a free one
+    say:       called once with the URL to open, token included, when connections are accepted
     has_token: whether a browser needs a token; False only for an address of this machine
-    raises:    MissingExtra; NodeattrsError, where the address or port cannot be used; BadArgument, for other machines
-               without a token
+    raises:    MissingExtra, without uvicorn or starlette; NodeattrsError, where the address or port cannot be used;
+               BadArgument, for other machines without a token
     """
     try:
         import uvicorn
@@ -51,7 +52,7 @@ def serve(site: ShownProject, address: str, port: int, say: Callable[[str], obje
 
 
 def _listening(address: str, port: int) -> socket.socket:
-    """raises: NodeattrsError, where the address or port cannot be had"""
+    """A socket that listens. raises: NodeattrsError, where the address or port cannot be used"""
     try:
         family, _, _, _, place = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listener = socket.socket(family, socket.SOCK_STREAM)

@@ -1,6 +1,6 @@
-"""The server: pages and `/api/`, read-only, for browsers that know the token.
+"""The server's ASGI application: pages and `/api/`, read-only, for browsers that have the token.
 
-It handles requests and responses of HTTP. The questions of a page are in `pages`, the commands in `asking`.
+Turns requests into pages and responses. The questions of a page are in `pages`, their commands in `asking`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from nodeattrs.web.pages import PAGES, Page, failed
 from nodeattrs.web.rendering import page, static
 
 Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
+_Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]
+App = Callable[[Message, _Receive, Send], Awaitable[None]]
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
@@ -46,10 +46,12 @@ _STATUS = {"NoSuchAttribute": 404, "MissingExtra": 501, "InternalError": 500}
 
 
 def app(site: ShownProject, token: str, hosts: Collection[str] = ()) -> App:
-    """The ASGI application of the explorer, behind a Guard. raises: MissingExtra
+    """The ASGI application of the explorer, behind a `Guard`. An unknown address and a fault in a page are shown as
+    pages.
 
-    token: the secret that a browser needs; "" for none
-    hosts: allowed values of the Host header, besides localhost and the address of the connection
+    token:  the secret that a browser needs; "" for none
+    hosts:  allowed values of the Host header, besides localhost and the address of the connection
+    raises: MissingExtra, without starlette
     """
     try:
         from starlette.applications import Starlette
@@ -66,17 +68,19 @@ def app(site: ShownProject, token: str, hosts: Collection[str] = ()) -> App:
 
 
 class Guard:
-    """ASGI middleware: answers 421 unless the Host header is allowed, and 403 without the token.
+    """ASGI middleware: answers 421 unless the Host header is allowed, 403 without the token; else it calls *inner*.
 
-    Allowed are localhost, 127.0.0.1, [::1], the address that the request came in at, and *hosts*.
+    Allowed are localhost, 127.0.0.1, [::1], the address that the request came in at, and *hosts*, each alone or with
+    the port that is served. A request with the token in its URL gets a cookie and a redirect to the same URL without
+    the token. Later requests need the cookie. With "" as token no request needs one.
 
-    A request with the token in its URL gets a cookie and a redirect. With "" as token all with an allowed Host pass.
+    Security headers are added to every response of HTTP. Other kinds of connections are passed on unchecked.
     """
 
     def __init__(self, inner: App, token: str, hosts: Collection[str]) -> None:
         self._inner, self._token, self._hosts = inner, token, {*_LOCAL, *hosts}
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Message, receive: _Receive, send: Send) -> None:
         if scope["type"] == "http":
             answer = self._refusal(scope) or self._inner
             await answer(scope, receive, partial(_sent, send))
@@ -84,7 +88,10 @@ class Guard:
             await self._inner(scope, receive, send)
 
     def _refusal(self, scope: Message) -> Any:
-        """The response to a request that has no right to a page; None where it has one."""
+        """The response that the guard itself gives: an error or the redirect with the cookie;
+
+        None to let the request pass.
+        """
         from starlette.requests import Request
         from starlette.responses import PlainTextResponse, RedirectResponse
 
@@ -104,7 +111,7 @@ class Guard:
         return None
 
     def _is_ours(self, given: list[str], address: str, port: int) -> bool:
-        """Whether the one `Host` is an allowed name, alone or with the port that is served.
+        """Whether the request has exactly one Host header, with an allowed name, alone or with the port that is served.
 
         Starlette's TrustedHostMiddleware accepts any port, and the first of two headers.
         """
@@ -131,7 +138,7 @@ async def _sent(send: Send, message: Message) -> None:
 
 
 def _page(site: ShownProject, make: Callable[..., Page], request: Any) -> Any:
-    """A page: its template with what it asked; whatever is wrong is a page, too."""
+    """The response for a page: rendered, or a redirect; an error of its question is shown on the page."""
     from starlette.responses import HTMLResponse, RedirectResponse
 
     given = {**request.query_params, **request.path_params}
@@ -174,7 +181,7 @@ def _api(site: ShownProject, request: Any) -> Any:
 
 
 def _schema(given: dict[str, list[str]]) -> CommandAnswer:
-    """The schema of a question, or of all that there are their names."""
+    """The schema of the question `name`; the names of all questions where it is unknown or missing."""
     name = given.get("name", [""])[0]
     if name not in QUESTIONS:
         return CommandAnswer({"version": 1, "kind": "schemas", "names": sorted(QUESTIONS)})

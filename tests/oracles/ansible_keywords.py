@@ -429,8 +429,8 @@ class _Keywords:
         peer = Peer(self.venv, self.home, {"ANSIBLE_FORKS": "2"})
         values = unknown = refused = 0
         chosen = [one for one in cases(keywords, arguments) if re.search(only, one.name)][::every]
-        for case in chosen:
-            found = _compare(peer, self.home / "tree", case)
+        for number, case in enumerate(chosen):
+            found = _compare(peer, self.home / "tree", case, is_printed=number == 0)  # all have one inventory
             yield case.name, [*found.faults()]
             values, unknown = values + found.values, unknown + found.unknown
             refused += "error" in found.theirs
@@ -446,11 +446,12 @@ def _names(arguments: dict[str, list[str]]) -> set[str]:
     return {name for names in arguments.values() for name in names}
 
 
-def _compare(peer: Peer, folder: Path, case: Case) -> Comparison:
+def _compare(peer: Peer, folder: Path, case: Case, *, is_printed: bool = True) -> Comparison:
     tree = case.tree()
     written(folder, tree)
     question = {"folder": str(folder), "sources": tree.sources, "extra": [], "playbook": tree.playbook, "run": True}
-    theirs = peer.ask({**question, "printed": [["--list"]], "hosts": [], "pattern": "v", "magic": []})
+    printed = [["--list"]] if is_printed else []
+    theirs = peer.ask({**question, "printed": printed, "hosts": [], "pattern": "v", "magic": []})
     theirs.setdefault("said", {})
     return Comparison(folder, case, theirs)
 

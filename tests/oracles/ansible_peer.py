@@ -3,6 +3,7 @@
 Reads a question a line from stdin and writes an answer a line to stdout, both JSON. A question names a folder, the
 sources, the playbook, the extra variables and the hosts; the answer has for each host the tasks of the plays, each with
 its variables and where Ansible says that they come from. Tasks are compiled, or really run where the question says so.
+A question may have an environment: its fork reads Ansible's settings again, so that one process serves all trees.
 Each question is answered in a fork, so that nothing is remembered; what Ansible imports on the way is imported once,
 by a small tree of no account before the first question.
 """
@@ -10,6 +11,7 @@ by a small tree of no account before the first question.
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import os
 import sys
@@ -94,6 +96,9 @@ def _answered(question: dict[str, Any]) -> Any:
     from ansible.utils.display import Display
 
     Display.warning = lambda *_, **__: None  # type: ignore[method-assign]
+    if question.get("environment"):
+        os.environ.update(question["environment"])
+        importlib.reload(sys.modules["ansible.constants"])  # where Ansible has its settings
     os.chdir(question["folder"])
     try:
         ask = _outside if not question.get("playbook") else _run if question.get("run") else _compiled

@@ -1,7 +1,8 @@
-"""The variables of one host in one place: an answer of the core, laid from the layers of all levels.
+"""The variables of one host: merged values, and traces that name the line behind each.
 
-Values alone are merged without origins; for a trace the same layers are folded again with them. What may set some
-variables only is unknown for those, and for no others. It knows no files.
+A plan is a `Layer`, or a `Fold` of plans, the weakest first. Values are merged without origins; a trace merges the same
+plans again with origins. An unknown layer with a `MaySet` origin makes only the variables it may set unknown. Reads no
+files.
 """
 
 from __future__ import annotations
@@ -32,19 +33,23 @@ _OF_GROUPS = (title(3), title(7))
 
 
 class SharedFold(Fold):
-    """A fold that is the same for many hosts: without origins it is laid once, and they share what comes of it."""
+    """A fold that many hosts share, such as the variables of one group.
+
+    Its merged value is computed once and reused.
+    """
 
     @cached_property
     def part(self) -> Part:
-        """The merged value of the levels."""
+        """The merged value without origins, computed at the first access."""
         return folded_once(Fold(self.children, self.policy)).result
 
 
 def folded_once(plan: Fold, numbers: Iterator[int] | None = None) -> Folding:
-    """Lay a fold. What comes of it is shared with its layers, and not to be changed.
+    """Merge a fold and return the folding, whose `result` is the merged value.
 
-    numbers: of the layers; without them no origins are kept
-    cost:    that of the fold; a key may be any scalar of YAML
+    The result shares objects with the layers, so the caller must not change it. Keys may be any scalar of YAML.
+
+    numbers: gives each layer its number, for origins; None: no origins, and the value of a `SharedFold` is reused
     """
     folding = Folding(growing=True)
     for child in plan.children:
@@ -59,10 +64,12 @@ def folded_once(plan: Fold, numbers: Iterator[int] | None = None) -> Folding:
     return folding
 
 
-def limited_to(plan: Fold, name: Any) -> Fold:
-    """The same fold, with only those unknown layers that may set a variable; the numbers of its layers stay."""
+def _limited_to(plan: Fold, name: Any) -> Fold:
+    """A copy of a fold in which unknown layers that cannot set the variable are empty; the numbers of the layers
+    stay.
+    """
     children = tuple(
-        limited_to(child, name) if isinstance(child, Fold) else _about(child, name) for child in plan.children
+        _limited_to(child, name) if isinstance(child, Fold) else _about(child, name) for child in plan.children
     )
     return Fold(children, plan.policy)
 
@@ -74,7 +81,10 @@ def _about(layer: Layer, name: Any) -> Layer:
 
 
 def only_variable(plan: Plan, name: Any) -> Plan:
-    """A plan with what its layers say of one variable, and those unknown ones that may set it."""
+    """A plan reduced to one variable: each layer keeps its value of *name*, or is empty.
+
+    Empty layers of a fold are dropped. An unknown layer stays if it may set the variable, and is empty otherwise.
+    """
     if isinstance(plan, Fold):
         children = (only_variable(child, name) for child in plan.children)
         return Fold(tuple(child for child in children if isinstance(child, Fold) or child.value), plan.policy)
@@ -85,7 +95,7 @@ def only_variable(plan: Plan, name: Any) -> Plan:
 
 
 def _withheld(plan: Plan, paths: Iterable[Path]) -> Plan:
-    """A plan whose layers have what is sensitive as secrets; the same object where it says nothing of it."""
+    """A plan whose values at sensitive paths are secrets; the same object where no layer has such a path."""
     if isinstance(plan, Layer):
         value = withheld(plan.value, paths) if isinstance(plan.value, dict) else plan.value
         return plan if value is plan.value else Layer(value, plan.origin, plan.title, plan.policy)
@@ -94,14 +104,17 @@ def _withheld(plan: Plan, paths: Iterable[Path]) -> Plan:
 
 
 class Variables:
-    """What a host has, in an inventory or in a task: an answer.
+    """The variables of one host, outside of plays or in one task. The answer that commands and verbs work on.
 
-    host:  its name
-    where: in words: "the inventory", "task 'restart' of site.yml"
-    magic: what Ansible sets itself, as far as it can be known
-    sensitive: paths whose values are secrets in all that is answered
+    host:      the host's name
+    where:     in words: "the inventory", "task 'restart' of site.yml"
+    plan:      called once, at the first use; returns the plans, the weakest first
+    policy:    merges the plans
+    magic:     called once, at the first use; returns the variables that Ansible sets itself and that are known here
+    sensitive: paths whose values are secrets in every answer
 
-    cost: the values are laid when they are first asked for, and origins again for each trace
+    The constructor reads nothing. `vars` merges once and is kept. `trace`, `origins` and `known` merge all layers
+    again, with origins, at each call.
     """
 
     def __init__(
@@ -110,7 +123,7 @@ class Variables:
         where: str,
         plan: Callable[[], list[Plan]],
         policy: Policy,
-        magic: Callable[[], Any],
+        magic: Callable[[], Mapping[str, Any]],
         sensitive: Sequence[Path] = (),
     ) -> None:
         self.host = host
@@ -122,7 +135,10 @@ class Variables:
 
     @cached_property
     def plan(self) -> Fold:
-        """The layers, the weakest first, those of one level in a fold of their own."""
+        """All layers as one fold, the weakest first; sensitive values are secrets.
+
+        A host without layers has one empty layer.
+        """
         plan = self._make()
         if self._sensitive:
             plan = [_withheld(one, self._sensitive) for one in plan]
@@ -130,29 +146,38 @@ class Variables:
 
     @cached_property
     def vars(self) -> dict[str, Any]:
-        """The variables and their values; shared with what was read, and not to be changed."""
+        """Variable -> merged value.
+
+        The values are shared with the files that were read, so the caller must not change them.
+        """
         found = folded_once(self.plan).result.value
         return found if isinstance(found, dict) else {}
 
     @cached_property
     def magic(self) -> Mapping[str, Any]:
         """The variables that Ansible sets itself, as far as they are known without running it."""
-        found: Mapping[str, Any] = self._magic()
-        return found
+        return self._magic()
 
     def known(self, name: str) -> Any:
-        """The value of a variable, or of one that Ansible sets itself; ABSENT where it is not there, or may change."""
+        """The value of a variable, or of one that Ansible sets;
+
+        ABSENT where it is not set, or an unknown layer may set it.
+        """
         found = self.vars.get(name, self.magic.get(name, ABSENT))
         return ABSENT if self.trace((name,)).unknown else found
 
     @property
     def value(self) -> dict[str, Any]:
-        """The variables, as an answer calls them."""
+        """The same map as `vars`, under the name that answers of all dialects have."""
         return self.vars
 
     def folded(self, name: Any = _ANYTHING) -> Folded:
-        """All layers folded with their origins. name: for a question about that variable"""
-        plan = limited_to(self.plan, name)
+        """All layers merged with their origins.
+
+        name: a variable. Unknown layers that cannot set it count as empty; for a variable of Ansible's own its value,
+              or an unknown layer, is added on top. Unless given, only unknown layers that may set any variable count.
+        """
+        plan = _limited_to(self.plan, name)
         if isinstance(name, str) and name in MAGIC:
             plan = self._with_magic(plan, name)
         folding = folded_once(plan, count(1))
@@ -160,7 +185,9 @@ class Variables:
         return Folded(folding, list(plan.layers()), value if isinstance(value, dict) else {})
 
     def _with_magic(self, plan: Fold, name: str) -> Fold:
-        """A plan with what Ansible sets itself under a name, which counts most; unknown where only a run knows it."""
+        """The plan with Ansible's own value of a name on top; with an unknown layer where only a run knows the
+        value.
+        """
         open_groups = [one for one in plan.layers() if type(one.value) is Unknown and one.title in _OF_GROUPS]
         origin = Origin("Ansible", self.host)
         if name in self.magic:
@@ -173,15 +200,15 @@ class Variables:
         return Fold((*plan.children, *own), plan.policy)
 
     def trace(self, path: str | Path) -> Trace:
-        """Everyone who set a variable, or a path in one, the winner first.
+        """Each layer that sets a variable, or a path in one, the winner first. An empty trace where it is not set.
 
-        cost: that of folding all layers of the host
+        cost: merges all layers of the host again
         """
         steps = as_path(path)
         return self.folded(*steps[:1]).trace(steps)
 
     def origins(self, path: str | Path) -> tuple[Origin, ...]:
-        """Every origin of the value at a path; none where nothing is set."""
+        """Each origin of the value at a path; () where it is not set. cost: merges all layers of the host again"""
         steps = as_path(path)
         return self.folded(*steps[:1]).origins(steps)
 
@@ -190,18 +217,19 @@ class Variables:
         return str(self.trace(path))
 
     def layers(self) -> Iterator[Layer]:
-        """The layers, as traces number them: from 1, the weakest first."""
+        """The layers in the order of their numbers in traces: from 1, the weakest first."""
         return self.plan.layers()
 
     def unknown(self, name: str | None = None) -> list[Layer]:
-        """The layers that cannot be read, or those of them that may set a variable, the weakest first."""
-        found = self.layers() if name is None else limited_to(self.plan, name).layers()
+        """The layers that could not be read, the weakest first; with *name* only those that may set that variable."""
+        found = self.layers() if name is None else _limited_to(self.plan, name).layers()
         return [layer for layer in found if type(layer.value) is Unknown]
 
     def unread(self) -> list[Layer]:
-        """The unknown layers that may change a variable, the weakest first.
+        """The layers that could not be read and may change a value, the weakest first.
 
-        A layer that may set some variables only is left out where stronger layers set all of them.
+        Left out is a layer that may set only variables which stronger layers set anyway. Maps that are merged hide
+        nothing.
         """
         hidden: set[Any] = set()
         found: list[Layer] = []
@@ -215,7 +243,7 @@ class Variables:
         return found[::-1]
 
     def to_dict(self) -> Any:
-        """The variables as data for JSON, independent of this one."""
+        """The variables as data for JSON: a copy, which the caller may change."""
         return as_json(self.vars)
 
     def __repr__(self) -> str:

@@ -1,6 +1,7 @@
-"""The arguments of the commands about Ansible, the inventory that they name, and what a host has there.
+"""Command-line arguments of the Ansible commands, and the inventory and variables that they name.
 
-The commands that are verbs have theirs as options of the request; `opened` reads them from there.
+`inventory_of` opens the inventory, `answer_of` gives the variables of a host in it. Verbs (`where`, `matrix`, `diff`)
+pass the same arguments as options of their request.
 """
 
 from __future__ import annotations
@@ -92,34 +93,42 @@ TASK = (
 )
 
 
-def inventory_of(asked: Mapping[str, Any]) -> Inventory:
-    """The inventory that the arguments name. Its sources run, if --run-inventory names them."""
+def inventory_of(arguments: Mapping[str, Any]) -> Inventory:
+    """The inventory that the arguments name, read. Code runs only for the sources that --run-inventory names.
+
+    raises: AnsibleError, also where no named source exists
+    """
     with held_back(False):  # what is run was named, one by one
-        return opened(asked)
+        return opened(arguments)
 
 
-def opened(asked: Mapping[str, Any]) -> Inventory:
-    """The same, where no code may run."""
-    folder = asked["folder"] if "folder" in asked else asked["repo"]
-    named = [*asked["inventory"], folder, asked["playbook_dir"], *asked.get("playbook", ())]
+def opened(arguments: Mapping[str, Any]) -> Inventory:
+    """The inventory that the arguments name, read under the caller's rule for running code (`core.code`).
+
+    Used by itself for completion, where nothing may run. Settings of nodeattrs.toml files near the named places add
+    sensitive paths.
+    raises: AnsibleError, where no named source exists; UnknownLayer, where a source would have to run
+    """
+    folder = arguments["folder"] if "folder" in arguments else arguments["repo"]
+    named = [*arguments["inventory"], folder, arguments["playbook_dir"], *arguments.get("playbook", ())]
     inventory = Inventory(
-        *asked["inventory"],
+        *arguments["inventory"],
         folder=folder,
-        playbook_dir=asked["playbook_dir"],
-        extra_vars=asked["extra_vars"],
-        environment=dict(os.environ) if asked["environ"] else None,
-        facts=asked["facts"],
-        lenient=asked["lenient"],
-        run_inventory=asked["run_inventory"],
-        vault_passwords=asked["vault_password_file"],
-        sensitive_paths=sensitive_beside(asked.get("repo"), *named),
+        playbook_dir=arguments["playbook_dir"],
+        extra_vars=arguments["extra_vars"],
+        environment=dict(os.environ) if arguments["environ"] else None,
+        facts=arguments["facts"],
+        lenient=arguments["lenient"],
+        run_inventory=arguments["run_inventory"],
+        vault_passwords=arguments["vault_password_file"],
+        sensitive_paths=sensitive_beside(arguments.get("repo"), *named),
     )
-    _require_sources(inventory, asked["inventory"])
+    _require_sources(inventory, arguments["inventory"])
     return inventory
 
 
 def _require_sources(inventory: Inventory, named: Iterable[str]) -> None:
-    """Some source is there, where any is named. raises: AnsibleError"""
+    """raises: AnsibleError, where the inventory is empty and a named source does not exist"""
     if not any(one.kind == NOTHING_PARSED for one in inventory.warnings):
         return
     is_default = not named and inventory.config.inventory == AnsibleConfig().inventory
@@ -129,24 +138,25 @@ def _require_sources(inventory: Inventory, named: Iterable[str]) -> None:
         raise AnsibleError(NO_FILE, "this inventory is not there", file=file, hint="-i names a file, a folder, or a,b,")
 
 
-def answer_of(asked: Mapping[str, Any], inventory: Inventory, host: str) -> Variables:
-    """The variables of a host in the inventory, or with a playbook in the task that the arguments name.
+def answer_of(arguments: Mapping[str, Any], inventory: Inventory, host: str) -> Variables:
+    """The variables of a host in the inventory; with --playbook, in the task that --play, --role and --task name.
 
-    Without --task it is the last task of the host outside of a `rescue`.
-    raises: BadUsage, for a task without a playbook; AnsibleError, where the host has no such task
+    Of several tasks with that name the first counts. Without --task the last task that is outside of a `rescue` counts.
+    raises: BadUsage, for --play, --role or --task without --playbook; AnsibleError, where the host does not exist or
+            has no such task
     """
-    if not asked.get("playbook"):
-        if any(asked.get(word) for word in ("task", "role", "play")):
+    if not arguments.get("playbook"):
+        if any(arguments.get(word) for word in ("task", "role", "play")):
             raise BadUsage("--play, --role and --task need a --playbook")
         return inventory.host(host)
-    inventory.found(host)
-    playbook = Playbook(inventory, *asked["playbook"])
+    inventory.require_host(host)
+    playbook = Playbook(inventory, *arguments["playbook"])
     met = [
         task
         for task in playbook.tasks(host)
-        if asked["play"] in (None, task.context.play.number)
-        and asked["role"] in (None, task.context.role and task.context.role.name)
-        and asked["task"] in (None, task.name)
+        if arguments["play"] in (None, task.context.play.number)
+        and arguments["role"] in (None, task.context.role and task.context.role.name)
+        and arguments["task"] in (None, task.name)
     ]
     if not met:
         names = ", ".join(dict.fromkeys(task.name for task in playbook.tasks(host))) or "none"
@@ -154,4 +164,4 @@ def answer_of(asked: Mapping[str, Any], inventory: Inventory, host: str) -> Vari
         also = "".join(f"; {one.place}: {one.reason}" for one in unknown)
         raise AnsibleError(NO_HOST, f"{host} meets no such task", hint=f"it meets: {names}{also}")
     usual = [task for task in met if not task.context.is_rescue] or met
-    return playbook.within(met[0] if asked["task"] else usual[-1], host)
+    return playbook.within(met[0] if arguments["task"] else usual[-1], host)

@@ -1,6 +1,6 @@
-"""Why one place counts more than another, as Ansible's users put it: by level, group, source and the famous traps.
+"""Sentences that say why one layer overrides another: by level, by group, by source, and known traps of Ansible.
 
-It reads traces, and knows which groups there are; it decides nothing.
+Reads traces and the groups of an inventory; it changes no result.
 """
 
 from __future__ import annotations
@@ -39,7 +39,11 @@ _TRAPS = {
 
 
 class Mention(NamedTuple):
-    """A variable that a template mentions: its value, ABSENT where it is not set, and its origin."""
+    """A variable that a template mentions.
+
+    value:   ABSENT where it is not set
+    origins: the lines that set it; where it is not set, the unknown layers that may set it
+    """
 
     name: str
     value: object
@@ -47,13 +51,13 @@ class Mention(NamedTuple):
 
 
 def level_of(trace: Trace, one: TraceClaim) -> int:
-    """The number of the precedence level of a claim; 0 where it has none."""
+    """The precedence level, 1 to 22, of a claim in a trace; 0 where the title of its layer has no level."""
     found = _LEVEL.search((trace.titles or {}).get(one.rank, ""))
     return int(found[1]) if found else 0
 
 
 def group_of(origin: Origin) -> str | None:
-    """The group whose variables an origin is about; None where it is about none."""
+    """The group whose variables an origin sets, in a file or in the inventory; None for any other origin."""
     if origin.kind == "group_vars":
         return origin.name
     found = _GROUP.fullmatch(origin.name) if origin.kind == "inventory" else None
@@ -61,7 +65,11 @@ def group_of(origin: Origin) -> str | None:
 
 
 def reasons(inventory: Inventory, trace: Trace) -> list[str]:
-    """Why the winner of a trace overrides each other one, a sentence for each; doubles are left out."""
+    """Why the winner of a trace overrides each other claim: one sentence for each reason, without repeats.
+
+    [] where the path is not set or nothing is overridden. A claim without a level, or on the same line, gives no
+    sentence.
+    """
     winner = trace.winner
     if winner is None:
         return []
@@ -102,7 +110,9 @@ def _by_group(inventory: Inventory, upper: str, lower: str) -> str:
 
 
 def mentions(answer: Variables, value: object) -> Iterator[Mention]:
-    """The variables that a value's templates mention, each as the same host has it."""
+    """The variables in a value's templates, in their order, with the values of the same host; without Ansible's own
+    variables.
+    """
     for name in names_in_templates(value):
         if name in MAGIC:
             continue

@@ -16,7 +16,13 @@ _UNREAD = "was not looked at: it is encrypted, and may set and mention any varia
 
 
 def findings_of(root: Path, count: Callable[[str], object]) -> Iterator[CheckedFiles]:
-    """The findings of each kind of file that is there."""
+    """Yield the checked files and findings of Ansible under a folder.
+
+    First the searches of [ansible.groups], where nodeattrs.toml has some; then playbooks, roles and variables, where
+    the folder has some. Yields nothing for any other folder.
+
+    count: called with the name of each file that is read
+    """
     groups = Folder(root).config.ansible_groups
     if groups:
         found = [finding_of(one, "warning") for one in doubtful_groups(root, groups)]

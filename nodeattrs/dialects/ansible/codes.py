@@ -280,3 +280,32 @@ NOT_JUDGED = kind(
     example="{{ vars[name] }} in a template: each variable may be the one that it reads",
     way_out="You need not do anything; the message names the variables.",
 )
+
+WARNINGS = (
+    UNPARSED,
+    NOTHING_PARSED,
+    DUPLICATE_KEY,
+    GROUP_NAME,
+    GROUP_IS_HOST,
+    RESERVED_NAME,
+    SKIPPED,
+    VARS_FILE_SKIPPED,
+    NO_MATCH,
+    NOT_PROMPTED,
+    PRECEDENCE_ENTRY,
+    MISSING,
+    BROKEN,
+    NOT_EVALUATED,
+    VAULT,
+    UNUSED_VARIABLE,
+    MISSPELT_VARIABLE,
+    UNDEFINED_VARIABLE,
+    SHADOWED_VARIABLE,
+    GROUP_SEARCH,
+    INI_COMMENT,
+    NO_EFFECT,
+    PASSED_OVER,
+    CONDITION,
+    NOT_JUDGED,
+)
+"""The kinds of errors that are listed as warnings and not raised."""

@@ -28,7 +28,6 @@ from nodeattrs.dialects.ansible.arguments import (
     opened,
 )
 from nodeattrs.dialects.ansible.config import config_of
-from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.printing import graph, printed_inventory, printed_variables
 from nodeattrs.dialects.ansible.rendering import Rendered
 from nodeattrs.dialects.ansible.reports import (
@@ -54,27 +53,21 @@ _LISTING = (
 )
 
 
-def known_names(noun: str, asked: Mapping[str, Any]) -> Iterable[str]:
-    """The hosts of the inventory; or the variables of the host that is named, else of all hosts.
+def known_names(noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
+    """Names for shell completion: all hosts, or the variables of the host that is named, else of all hosts.
 
     noun:   "HOST" or "VAR"
     raises: AnsibleError; UnknownLayer, where a source would have to run
     """
-    inventory = opened(asked)
+    inventory = opened(arguments)
     if noun == "HOST":
         return inventory.hosts
-    hosts = [asked["host"]] if asked.get("host") else inventory.hosts
+    hosts = [arguments["host"]] if arguments.get("host") else inventory.hosts
     return {str(name) for host in hosts for name in inventory.host(host).vars}
 
 
-def _hosts(question: Question, inventory: Inventory) -> list[str]:
-    """The hosts that --limit names; all of them without it."""
-    limit = question.arguments["hosts"]
-    return list(inventory.hosts) if limit is None else inventory.matching(limit)
-
-
 def _left(question: Question, answer: Variables, rendered: Rendered | None) -> list[Unread]:
-    """What is not evaluated; the caller is warned."""
+    """The places whose templates were not evaluated, [] without rendering; the caller is warned of each."""
     found = [] if rendered is None else [*not_evaluated(answer, rendered)]
     question.caller.warn(warning for warning, _ in found)
     return [place for _, place in found]
@@ -117,7 +110,7 @@ def _list(question: Question) -> Output:
     inventory = inventory_of(asked)
     form = "yaml" if asked["yaml"] else "toml" if asked["toml"] else "json"
     text = printed_inventory(inventory, form, export=asked["keep_groups"], limit=asked["hosts"])
-    open_places = unread(inventory.unread(_hosts(question, inventory)))
+    open_places = unread(inventory.unread(inventory.matching(asked["hosts"] or "all")))
     return Output(text, warnings=inventory.warnings, unread=open_places)
 
 
@@ -155,7 +148,7 @@ def _explain(question: Question) -> Output:
 
 def _save(question: Question) -> Output:
     inventory = inventory_of(question.arguments)
-    output = saving.save(question, inventory, _hosts(question, inventory))
+    output = saving.save(question, inventory, inventory.matching(question.arguments["hosts"] or "all"))
     return output._replace(warnings=[*output.warnings, *inventory.warnings])
 
 

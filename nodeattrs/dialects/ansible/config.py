@@ -1,7 +1,7 @@
-"""ansible.cfg: the keys that matter for variables, each with its environment variable.
+"""ansible.cfg: the settings that change which variables count, each with its environment variable.
 
-One file is read, the first that is there; a variable of the environment that was handed in is stronger.
-It knows nothing of inventories.
+Reads at most one file: the one that ANSIBLE_CONFIG names, else the one in the working folder. A variable of the given
+environment overrides the file. Knows nothing of inventories.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ from nodeattrs.dialects.ansible.levels import PRECEDENCE
 from nodeattrs.formats.patterns import expression
 
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
-_IGNORED_TEXT = """.pyc .pyo .swp .bak ~ .rpm .md .txt .rst .orig .cfg .retry"""
-_IGNORED = _IGNORED_TEXT.split()
+_IGNORED = (".pyc", ".pyo", ".swp", ".bak", "~", ".rpm", ".md", ".txt", ".rst", ".orig", ".cfg", ".retry")
 
 
 @dataclass(frozen=True, slots=True)
 class AnsibleConfig:
-    """What ansible.cfg and the environment say.
+    """The settings of ansible.cfg and of the environment. A setting that neither names has Ansible's default.
 
-    file:   the ansible.cfg that was read; None where there is none
-    unread: settings there that change which files of variables count, or which tasks run, and are not followed
-    places: each setting that the file or the environment has, followed or not, and where
-    passed_over: an ansible.cfg that does not count, since every user may write into its folder
+    file:   the ansible.cfg that was read; None without one
+    places: name of a setting that was set -> its place, "ansible.cfg:3" or the environment variable
+    unread: names of settings in `places` that are not followed; answers name them as unread
+    passed_over: an ansible.cfg that is ignored, since every user may write into its folder; None for none
+
+    The other fields have the names of the settings. Relative paths are resolved; lists are tuples.
     """
 
     file: Path | None = None
@@ -53,7 +54,7 @@ class AnsibleConfig:
     fact_caching_connection: str = ""
     fact_caching_prefix: str = ""
     force_valid_group_names: str = "never"
-    inventory_ignore_extensions: tuple[str, ...] = tuple(_IGNORED)
+    inventory_ignore_extensions: tuple[str, ...] = _IGNORED
     inventory_ignore_patterns: tuple[str, ...] = ()
     yaml_valid_extensions: tuple[str, ...] = (".yml", ".yaml", ".json")
     run_vars_plugins: str = "demand"
@@ -66,12 +67,14 @@ class AnsibleConfig:
     any_unparsed_is_failed: bool = False
 
 
-_TRUE = {"yes": True, "true": True, "on": True, "1": True, "t": True, "y": True}
-_FALSE = {"no": False, "false": False, "off": False, "0": False, "f": False, "n": False}
+_BOOLEANS = {
+    **dict.fromkeys(("yes", "true", "on", "1", "t", "y"), True),
+    **dict.fromkeys(("no", "false", "off", "0", "f", "n"), False),
+}
 
 
 def _boolean(text: str, folder: Path) -> bool:
-    return {**_TRUE, **_FALSE}[text.strip().lower()]
+    return _BOOLEANS[text.strip().lower()]
 
 
 def _list(text: str, folder: Path) -> tuple[str, ...]:
@@ -151,23 +154,30 @@ _UNREAD = {
 """Settings that are not followed, each with its environment variable."""
 
 
-def config_of(folder: Path, environment: Mapping[str, str], file: Path | None = None) -> AnsibleConfig:
-    """The configuration of a working folder.
+def config_of(folder: Path, environment: Mapping[str, str]) -> AnsibleConfig:
+    """The configuration that counts in a working folder; the defaults where there is no ansible.cfg.
 
-    file:   the ansible.cfg to read; else the one that ANSIBLE_CONFIG names, or the folder's; none from the home folder
-    raises: AnsibleError, for a file that is no INI, or a value that cannot be read
+    The file is the one that ANSIBLE_CONFIG names, else the folder's own unless every user may write into the folder.
+    No file of the home folder or of /etc is read.
+
+    environment: the variables that may override the file; {} for none
+    raises:      AnsibleError, for a file that is no INI, or a value that cannot be read
     """
     named = environment.get("ANSIBLE_CONFIG")
     if named:
         border.admit(folder / named)
-    is_sought = file is None and not named
-    file = file or (folder / named if named else folder / "ansible.cfg")
+    file = folder / (named or "ansible.cfg")
     file = file / "ansible.cfg" if file.is_dir() else file
-    if is_sought and file.is_file() and os.stat(folder).st_mode & stat.S_IWOTH:
-        return replace(config_of(folder, environment, folder / "no ansible.cfg"), passed_over=file)
-    found = _read(file) if file.is_file() else {}
+    is_passed_over = not named and file.is_file() and bool(os.stat(folder).st_mode & stat.S_IWOTH)
+    is_read = file.is_file() and not is_passed_over
+    found = _read(file) if is_read else {}
     names = [name for name, variable in _UNREAD.items() if variable in environment or (*name.split("."),) in found]
-    config = AnsibleConfig(file if file.is_file() else None, tuple(names), _places(file, found, environment))
+    config = AnsibleConfig(
+        file if is_read else None,
+        tuple(names),
+        _places(file, found, environment),
+        passed_over=file if is_passed_over else None,
+    )
     found |= {key: found[also] for also, key in _ALSO.items() if also in found}
     changes: dict[str, Any] = {}
     folders = {**environment, "PWD": str(folder), "HOME": str(Path.home())}
@@ -187,7 +197,7 @@ def config_of(folder: Path, environment: Mapping[str, str], file: Path | None = 
 
 
 def _places(file: Path, found: Mapping[tuple[str, str], str], environment: Mapping[str, str]) -> dict[str, str]:
-    """The place of each setting: `ansible.cfg:3`, or the variable of the environment."""
+    """Name of a setting that is set -> its place: `ansible.cfg:3`, or the variable of the environment."""
     lines = _lines(file) if found else {}
     named: dict[tuple[str, ...], str] = {(section, key): key for key, (section, _, _) in _KEYS.items()}
     named |= {tuple(name.split(".")): name for name in _UNREAD}
@@ -199,7 +209,7 @@ def _places(file: Path, found: Mapping[tuple[str, str], str], environment: Mappi
 
 
 def _lines(file: Path) -> dict[tuple[str, ...], int]:
-    """The line of each key of each section."""
+    """(section, key) -> the first line that sets the key."""
     found: dict[tuple[str, ...], int] = {}
     section = ""
     for number, line in enumerate(file.read_text(encoding="utf-8", errors="surrogateescape").splitlines(), 1):
@@ -212,7 +222,10 @@ def _lines(file: Path) -> dict[tuple[str, ...], int]:
 
 
 def settings(config: AnsibleConfig) -> Iterator[tuple[str, Any, str]]:
-    """The settings that the file and the environment have: name, value (None where it is not followed), place."""
+    """Yield name, value and place of each setting that the file or the environment has;
+
+    None as value if it is not followed.
+    """
     for name, place in sorted(config.places.items()):
         yield name, None if name in config.unread else getattr(config, name), place
 
@@ -227,7 +240,7 @@ def _made(made: Callable[[str, Path], Any], text: str, folder: Path, where: str)
 
 
 class _Parser(configparser.RawConfigParser):
-    """Python's parser, with a pattern for `key = value` that reads a key with many spaces in linear time."""
+    """Python's parser, with a pattern for `key = value` that needs linear time for a key with many spaces."""
 
     OPTCRE = re.compile(r"(?P<option>[^=:]*)(?P<vi>[=:])\s*(?P<value>.*)$")
 

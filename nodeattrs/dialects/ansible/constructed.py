@@ -1,7 +1,7 @@
-"""A file of the inventory plugin `constructed`: variables and groups of the hosts that sources before it have named.
+"""A file of the inventory plugin `constructed`: adds variables and groups to the hosts of the sources before it.
 
-Its expressions are evaluated as templates of each host are. An expression that needs Ansible leaves the source unread.
-It knows no playbooks.
+Its expressions are evaluated as templates of each host are. An expression that only Ansible can evaluate raises
+`SourceNotRun`, and the source stays unread. Knows no playbooks.
 
 source: Ansible's documentation of the plugin, and answers of ansible-inventory
 """
@@ -12,36 +12,32 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
+from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.codes import INVENTORY
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.faults import AnsibleError, error_at
 from nodeattrs.dialects.ansible.groups import Host, InventoryTree
+from nodeattrs.dialects.ansible.keywords import is_yes
 from nodeattrs.dialects.ansible.levels import MAGIC, title
 from nodeattrs.dialects.ansible.rendering import Rendering
+from nodeattrs.dialects.ansible.sources import SourceNotRun
 from nodeattrs.dialects.ansible.values import Unsafe
-from nodeattrs.dialects.ansible.words import is_yes
 from nodeattrs.formats.documents import Document
 
-OMITTED = "__omit__"
-"""What `omit` is in its expressions: a value of this text is not set."""
+_OMITTED = "__omit__"
+"""The value of `omit` in expressions of this plugin: a variable with this value is not set."""
 _ODD = re.compile(r"^[\d\W]|\W")
 
 
-class NeedsAnsible(Exception):
-    """An expression that needs Ansible. reason: a sentence; origin: the place of the expression"""
-
-    def __init__(self, reason: str, origin: Origin) -> None:
-        super().__init__(reason)
-        self.reason, self.origin = reason, origin
-
-
 class ConstructedFile:
-    """Reads a file of the plugin into a tree.
+    """One file of the plugin `constructed`, which adds to an inventory tree. The constructor reads nothing; call `read`
+    once.
 
-    given: what a host has so far, without or with the extra variables
+    document: the parsed file, a map of the plugin's options
+    tree:     the hosts and groups of the sources before it; `read` changes the tree
+    given:    called with a host and whether extra variables count; returns the variables that the host has so far
     """
 
     def __init__(self, document: Document, tree: InventoryTree, given: Callable[[Host, bool], Variables]) -> None:
@@ -50,7 +46,11 @@ class ConstructedFile:
         self._is_strict = is_yes(self._options.get("strict", False))
 
     def read(self) -> None:
-        """Give each host its variables and groups. raises: AnsibleError, Unsettled, MissingExtra, TooMuch"""
+        """Add the variables of `compose` and the groups of `groups` and `keyed_groups`, host by host.
+
+        An expression that fails is skipped, or with `strict` an error.
+        raises: AnsibleError; SourceNotRun, for an expression that needs Ansible; MissingExtra, without Jinja2; TooMuch
+        """
         for host in [*self.tree.hosts.values()]:
             sees_extra = is_yes(self._options.get("use_extra_vars", False))
             self._compose(host, _Expressions(self._given(host, sees_extra)))
@@ -69,9 +69,9 @@ class ConstructedFile:
         for name, text in self._option("compose", dict).items():
             at = ("compose", name)
             value = self._evaluated(expressions, text, at)
-            if value == OMITTED and self._is_strict:
+            if value == _OMITTED and self._is_strict:
                 raise self._error("this value is omitted", at)
-            if value is not ABSENT and value != OMITTED:
+            if value is not ABSENT and value != _OMITTED:
                 locator = self.document.locator("constructed", host.name, ("compose",))
                 self.tree.set_variables(host, {name: value}, locator, title(8))
 
@@ -110,7 +110,7 @@ class ConstructedFile:
                 self.tree.nest(self._group(str(parent), at), group, self.document.file, self._line(at))
 
     def _names(self, entry: dict[str, Any], value: Any, at: Steps) -> Iterator[str]:
-        """What of the names of groups a value gives."""
+        """Yield the part of a group's name that each element of a value gives."""
         default = entry.get("default_value")
         if isinstance(value, dict):
             separator = str(entry.get("separator", "_"))
@@ -142,7 +142,7 @@ class ConstructedFile:
     # --- expressions
 
     def _evaluated(self, expressions: _Expressions, text: Any, at: Steps) -> Any:
-        """What an expression gives; ABSENT where it is passed over."""
+        """The value of an expression; ABSENT where it fails and the file is not strict."""
         if isinstance(text, str):
             return self._filled(expressions, f"{{{{ {text} }}}}", at)
         if self._is_strict:
@@ -154,7 +154,7 @@ class ConstructedFile:
         if not reason:
             return value
         if needs_ansible:
-            raise NeedsAnsible(reason, self.document.locator("constructed", "", ()).at(at))
+            raise SourceNotRun(Unknown("constructed", reason), self.document.file, self._line(at))
         if self._is_strict:
             raise self._error(reason, at)
         return ABSENT
@@ -163,14 +163,17 @@ class ConstructedFile:
         return self.document.place(at)[0]
 
     def _error(self, message: str, at: Steps) -> AnsibleError:
-        return AnsibleError(INVENTORY, message, file=self.document.file, line=self._line(at))
+        return error_at(self.document, at, INVENTORY, message)
 
 
 class _Expressions(Rendering):
-    """Expressions of one host, which see what it has, and none of what a play has."""
+    """Evaluates expressions with the variables of one host.
 
-    def named(self, name: str) -> Any:
+    Ansible's own variables count only where they are known here.
+    """
+
+    def value_of_name(self, name: str) -> Any:
         if name == "omit":
-            return Unsafe(OMITTED)
+            return Unsafe(_OMITTED)
         known = self._answer.vars.keys() | self._answer.magic.keys()
-        return ABSENT if name in MAGIC and name not in known else super().named(name)
+        return ABSENT if name in MAGIC and name not in known else super().value_of_name(name)

@@ -1,4 +1,7 @@
-"""Hosts of an inventory of Ansible, and the variables of each."""
+"""The dialect `ansible`: hosts of an inventory are the subjects, variables their keys.
+
+Light: the reading of inventories is imported at the first question.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ _VARIABLE = re.compile(r"^([A-Za-z_]\w*):", re.MULTILINE)
 
 
 def _role_variables(folder: Path) -> Iterator[str]:
-    """The first variable of each role's defaults."""
+    """Yield the first variable of each role's defaults/main; a file that cannot be read is skipped."""
     from nodeattrs.formats.documents import text_of
 
     for file in sorted(folder.glob("roles/*/defaults/main.y*ml")):
@@ -31,7 +34,9 @@ def _role_variables(folder: Path) -> Iterator[str]:
 
 
 class Ansible(Dialect):
-    """An inventory, with the variables beside it."""
+    """The dialect `ansible`: its names, option and examples for help, and the questions that the commands ask every
+    dialect.
+    """
 
     name = "ansible"
     noun = "host"
@@ -53,19 +58,25 @@ class Ansible(Dialect):
     )
 
     def open(self, side: Side, request: Request) -> Opened:
-        """One version of the inventory."""
+        """The inventory and the variables beside it, for one version of the files.
+
+        Nothing is read before the first question.
+        """
         from nodeattrs.dialects.ansible.opened import AnsibleHosts
 
         return AnsibleHosts(side, request)
 
     def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[CheckedFiles]:
-        """Playbooks, roles and variables; and the searches that make groups of saved nodes."""
+        """Yield the findings in playbooks, roles and variables, and in searches of [ansible.groups]."""
         from nodeattrs.dialects.ansible.checking import findings_of
 
         return findings_of(folder, count)
 
     def first_steps(self, folder: Path) -> FirstSteps | None:
-        """A question with an inventory, where a folder has playbooks or roles and no inventory at a usual place."""
+        """Commands to try in a folder with ansible.cfg, roles/, playbooks/ or site.yml; None for any other folder.
+
+        The commands name the first file called like an inventory, else the list "localhost,", and a variable of a role.
+        """
         if not any((folder / name).exists() for name in ("ansible.cfg", "roles", "playbooks", "site.yml")):
             return None
         found = [one for name in ("*inventory*", "*hosts*") for one in sorted(folder.glob(name)) if one.is_file()]
@@ -83,7 +94,7 @@ class Ansible(Dialect):
         return COMMANDS
 
     def complete(self, noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
-        """The hosts of the inventory, or their variables."""
+        """Names for shell completion: hosts for the noun "HOST", variables for "VAR"; () for any other noun."""
         from nodeattrs.dialects.ansible.commands import known_names
 
         return known_names(noun, arguments) if noun in ("HOST", "VAR") else ()

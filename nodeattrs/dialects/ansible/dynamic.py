@@ -1,7 +1,7 @@
-"""Dynamic inventories: a script or a plugin that is run where an option names it, or its output in a file.
+"""Dynamic inventories: scripts and plugins, run only where an option names them, or read from a file with their output.
 
-The output is a map of groups with lists of hosts and children, and `_meta` with the variables of each host. Names are
-taken whole: there are no ranges and ports. It knows no files of variables.
+The output is a map of groups with lists of hosts and children, and `_meta` with the variables of each host. Host names
+are taken as they are, without ranges and ports. Reads no files of variables.
 """
 
 from __future__ import annotations
@@ -33,7 +33,14 @@ _SECONDS = 600
 
 
 class DynamicSources:
-    """Those that may be run. named: each a source, or a source, `=` and the file that has its output"""
+    """The sources that an option allows to run.
+
+    files: reads files of the working folder
+    named: each a source, which is run, or SOURCE=FILE: the file has what the source prints, and nothing is run
+
+    `InventorySources` asks `may_run` for each source and calls `read` or `mark_read`; after the last source
+    `require_all_read` refuses names that are no sources. The constructor reads nothing.
+    """
 
     def __init__(self, files: VariableFiles, named: Iterable[str]) -> None:
         self.files = files
@@ -44,35 +51,37 @@ class DynamicSources:
         self._left = dict(self._named)
 
     def may_run(self, path: Path) -> bool:
-        """Whether a source may be run."""
+        """Whether an option names the source, alone or with a file that has its output."""
         return path in self._named
 
     def has_output(self, path: Path) -> bool:
-        """Whether a file has what a source prints."""
+        """Whether an option names a file with the output of the source, so that nothing is run."""
         return self._named.get(path) is not None
 
-    def note_not_run(self, path: Path) -> None:
-        """A source was read without being run."""
+    def mark_read(self, path: Path) -> None:
+        """Note that a source was read without being run, for `require_all_read`."""
         self._left.pop(path, None)
 
     def read(self, path: Path, tree: InventoryTree, before: list[str]) -> None:
-        """Run a source, or take its output, and read that into a tree. raises: AnsibleError
+        """Run a source, or take its output from the file, and add its hosts and groups to *tree*.
 
-        before: the sources that were read before it, which a plugin is given, too
+        before: the sources before it; a plugin is started with these, too
+        raises: AnsibleError, where the program fails, the output is no such map, or its file is encrypted
         """
         self._left.pop(path, None)
-        output = self._named[path]
-        if output is None:
+        file = self._named[path]
+        if file is None:
             found = self._run(path, before)
-            _Output(tree, self.files.shown(path)).read(found, lambda host: self._host(path, host))
+            output = _Output(tree, self.files.shown(path))
+            output.read(found, lambda host: self._printed(path, [str(path), "--host", host]))
             return
-        document = self.files.document(output)
+        document = self.files.document(file)
         if document is None:
-            raise AnsibleError(INVENTORY, "it is encrypted", file=self.files.shown(output))
+            raise AnsibleError(INVENTORY, "it is encrypted", file=self.files.shown(file))
         _Output(tree, document.file, document.locator).read(document.tree, None)
 
-    def check(self) -> None:
-        """Say which are no sources. raises: AnsibleError"""
+    def require_all_read(self) -> None:
+        """raises: AnsibleError, where an option names a source that the inventory does not have"""
         for path in self._left:
             message = "this source is to be run, and is none of the inventory's"
             raise AnsibleError(NO_FILE, message, file=self.files.shown(path), hint="name it as -i does")
@@ -87,11 +96,8 @@ class DynamicSources:
             return self._printed(path, [program, *sources, "--list", "--export"])
         return self._printed(path, [str(path), "--list"])
 
-    def _host(self, path: Path, host: str) -> Any:
-        return self._printed(path, [str(path), "--host", host])
-
     def _wants_files(self, path: Path) -> bool:
-        """Whether a plugin is to see the files of variables that are beside the sources before it."""
+        """Whether a plugin's file asks for the files of variables beside the sources before it."""
         document = self.files.document(path)
         return document is not None and isinstance(document.tree, dict) and bool(document.tree.get("use_vars_plugins"))
 
@@ -115,7 +121,11 @@ class DynamicSources:
 
 
 class _Output:
-    """Reads the map that a source has printed. located: what gives the lines, where it stands in a file"""
+    """Adds the printed map of one source to a tree.
+
+    located: gives the locator for a part of the output, where the output is a file with lines; None: places have no
+             line
+    """
 
     def __init__(
         self, tree: InventoryTree, file: str, located: Callable[[str, str, Steps], Locator] | None = None
@@ -124,7 +134,10 @@ class _Output:
         self.named: dict[str, None] = {}
 
     def read(self, found: Any, ask: Callable[[str], Any] | None) -> None:
-        """Read groups, then hosts. ask: gives the variables of a host, where `_meta` is not there"""
+        """Add the groups, then the variables of each host.
+
+        ask: gives a host's variables, if the output has no `_meta`
+        """
         meta = self._of(found, dict, "it").get("_meta")
         for name, body in found.items():
             if name != "_meta":
@@ -152,7 +165,7 @@ class _Output:
             self.tree.nest(group.name, self.tree.group(str(child), self.file).name, self.file)
 
     def _note(self, of: Group | Host, values: dict[str, Any], locator: Locator, title: str) -> None:
-        """Note variables; those that sources before it have set, and that it only repeats, stay theirs."""
+        """Set variables; one that only repeats what an earlier source has set keeps its earlier origin."""
         known = {name: value for layer in of.layers for name, value in layer.value.items()}
         new = {name: one for name, one in values.items() if _printed(known.get(name, ABSENT)) != _printed(one)}
         self.tree.set_variables(of, new, locator, title)
@@ -169,12 +182,12 @@ class _Output:
 
 
 def _printed(value: Any) -> str:
-    """A value as ansible-inventory prints it; "" for none."""
+    """A value as text, to compare values: equal where ansible-inventory prints the same; "" for ABSENT."""
     return "" if value is ABSENT else json.dumps(as_json(value), sort_keys=True)
 
 
 def _decoded(value: Any) -> Any:
-    """A value with what Ansible marks in JSON as what it is."""
+    """A value in which Ansible's markers for vaults and unsafe texts are replaced by `Vault` and `Unsafe`."""
     return with_leaves(value, lambda one: one, marked=_marked)
 
 

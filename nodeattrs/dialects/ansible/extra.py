@@ -1,4 +1,6 @@
-"""Extra variables, as the command line gives them: `name=value` words, a map in YAML or JSON, or `@` and a file."""
+"""Extra variables of the command line (`-e`), level 22: `name=value` words, a map in YAML or JSON, or `@` and a
+file.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,15 @@ from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.values import parsed
 from nodeattrs.formats.places import Text
 
-COMMAND_LINE = Origin("-e")
+_COMMAND_LINE = Origin("-e")
 _WORD = re.compile(r"""(?:\{\{.*?\}\}|\{%.*?%\}|\{\#.*?\#\}|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"])+""", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|[\\'\"abfnrtv])")
 
 
 def parsed_words(text: str) -> dict[str, Any]:
-    r"""What `name=value` words set: texts all of them; words without `=` are `_raw_params`.
+    r"""The map of `name=value` words. Values are texts without their quotes, with escapes such as \n replaced.
 
+    Words without `=` are joined under `_raw_params`. An empty text gives {}.
     raises: AnsibleError, for a quote that stays open
 
     >>> parsed_words(r"a=1 b='x y' c={{ d }} e=a\nb")
@@ -46,7 +49,7 @@ def parsed_words(text: str) -> dict[str, Any]:
 
 
 def _closed(text: str) -> str:
-    """The text without the marks of templates that stay open, as long as before: each would be sought to the end."""
+    """The text in which a template that is not closed has ".." for its marks, so that the search stays linear."""
     for opening, closing in (("{{", "}}"), ("{%", "%}"), ("{#", "#}")):
         at = text.rfind(closing) + 2 if closing in text else 0
         text = text[:at] + text[at:].replace(opening, "..")
@@ -63,13 +66,14 @@ def _unquoted(text: str) -> str:
 
 
 def extra_layers(given: Iterable[str], files: VariableFiles) -> list[Layer]:
-    """The layers of all that `-e` gave, the weakest first.
+    """A layer for each text that `-e` gave, the weakest first; a text that sets nothing gives no layer.
 
+    An encrypted file is an unknown layer. The files are read through *files*, which caches them.
     raises: AnsibleError, for a file that is not there and for what is not a map
     """
     found = []
     for text in given:
-        layer = _file(text[1:], files) if text.startswith("@") else Layer(_inline(text), COMMAND_LINE, title(22))
+        layer = _file(text[1:], files) if text.startswith("@") else Layer(_inline(text), _COMMAND_LINE, title(22))
         found += [layer] if layer.value else []
     return found
 
@@ -77,8 +81,7 @@ def extra_layers(given: Iterable[str], files: VariableFiles) -> list[Layer]:
 def _file(name: str, files: VariableFiles) -> Layer:
     document = files.document(files.folder / name)
     if document is None:
-        reason = "is encrypted"
-        return Layer.unknown(title(22), Origin("-e", "", name, 1), reason)
+        return Layer.unknown(title(22), Origin("-e", "", name, 1), "is encrypted")
     return Layer(_map(document.tree, f"@{name}"), document.locator("-e", ""), title(22))
 
 

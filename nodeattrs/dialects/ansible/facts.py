@@ -1,6 +1,6 @@
-"""Cached facts: a JSON file for each host, in the layout of Ansible up to 2.18 or of 2.19, and what they become.
+"""The fact cache: a JSON file for each host, as Ansible up to 2.18 and Ansible 2.19 write it.
 
-A fact `ansible_x` is a variable of that name and `ansible_facts.x`. It knows no levels.
+A fact `ansible_x` is a variable of that name and `ansible_facts.x`. Knows no other levels than that of facts, 11.
 """
 
 from __future__ import annotations
@@ -31,9 +31,12 @@ _INTERPRETER = re.compile(r"ansible_\w+_interpreter")
 
 
 class FactCache:
-    """The cache of facts, where there is one that can be read.
+    """Reads cached facts, one file for each host. Without a folder it has no facts and reads nothing.
 
-    folder: of the files; else the one that *config* names; None where there is none
+    folder: the folder with the files; None: the one that *config* names, if its cache is of the kind jsonfile
+    root:   names of files in messages are relative to this folder
+
+    Each call reads the file of the host again.
     """
 
     def __init__(self, config: AnsibleConfig, root: Path, folder: Path | None) -> None:
@@ -44,7 +47,11 @@ class FactCache:
         self._root = root
 
     def facts_of(self, host: str) -> tuple[dict[str, Any], str]:
-        """The facts of a host under their own names, and the file; nothing where there is none. raises: AnsibleError"""
+        """The facts of a host, name -> value, and the name of their file; ({}, "") without a file or with no map in it.
+
+        Texts are marked as no templates.
+        raises: AnsibleError, where the file cannot be read or parsed
+        """
         for name in (f"{self._prefix}s1_{host}", f"{self._prefix}{host}", host):
             path = self.folder / name if self.folder is not None else None
             if path is not None and os.path.isfile(path):
@@ -59,7 +66,11 @@ class FactCache:
         return {}, ""
 
     def layer(self, host: str) -> Layer | None:
-        """The variables that the facts of a host become; None where there are none."""
+        """The layer of variables that the facts of a host set; None where it has none.
+
+        Facts that steer the connection set no variable. With inject_facts_as_vars off there is only `ansible_local`,
+        for every host. raises: AnsibleError
+        """
         facts, file = self.facts_of(host)
         injected = {name: value for name, value in facts.items() if _is_injected(name)}
         if not self._inject:  # then this one is there for every host
@@ -67,7 +78,7 @@ class FactCache:
         return Layer(injected, Origin("facts", host, file or None), title(11)) if injected else None
 
     def ansible_facts_of(self, host: str) -> dict[str, Any]:
-        """The content of the variable `ansible_facts` of a host."""
+        """The value of the variable `ansible_facts` of a host: name without `ansible_` -> value; {} without facts."""
         return {
             name if name == "ansible_local" else name.removeprefix(_PREFIX): value
             for name, value in self.facts_of(host)[0].items()

@@ -1,73 +1,23 @@
-"""What Ansible refuses, and what it warns of: one error, with a kind that programs can ask for."""
+"""The error of the dialect, `AnsibleError`: raised for what Ansible refuses, listed for what Ansible warns of."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from nodeattrs.codes import Kind, declared
-from nodeattrs.dialects.ansible.codes import (
-    BROKEN,
-    CONDITION,
-    DUPLICATE_KEY,
-    GROUP_IS_HOST,
-    GROUP_NAME,
-    GROUP_SEARCH,
-    INI_COMMENT,
-    MISSING,
-    MISSPELT_VARIABLE,
-    NO_EFFECT,
-    NO_MATCH,
-    NOT_EVALUATED,
-    NOT_JUDGED,
-    NOT_PROMPTED,
-    NOTHING_PARSED,
-    PASSED_OVER,
-    PRECEDENCE_ENTRY,
-    RESERVED_NAME,
-    SHADOWED_VARIABLE,
-    SKIPPED,
-    UNDEFINED_VARIABLE,
-    UNPARSED,
-    UNUSED_VARIABLE,
-    VARS_FILE_SKIPPED,
-    VAULT,
-)
+from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
+from nodeattrs.formats.documents import Document
 
-WARNINGS = (
-    UNPARSED,
-    NOTHING_PARSED,
-    DUPLICATE_KEY,
-    GROUP_NAME,
-    GROUP_IS_HOST,
-    RESERVED_NAME,
-    SKIPPED,
-    VARS_FILE_SKIPPED,
-    NO_MATCH,
-    NOT_PROMPTED,
-    PRECEDENCE_ENTRY,
-    MISSING,
-    BROKEN,
-    NOT_EVALUATED,
-    VAULT,
-    UNUSED_VARIABLE,
-    MISSPELT_VARIABLE,
-    UNDEFINED_VARIABLE,
-    SHADOWED_VARIABLE,
-    GROUP_SEARCH,
-    INI_COMMENT,
-    NO_EFFECT,
-    PASSED_OVER,
-    CONDITION,
-    NOT_JUDGED,
-)
-"""The kinds of what is listed among warnings, and not raised."""
+Warn = Callable[[Kind, str, str | None, int | None], None]
+"""A function that notes a warning: its kind, the sentence, and its file and line or None."""
 
 
 class AnsibleError(DocumentError):
-    """Something that Ansible refuses; or warns of, then it is listed and not raised.
+    """An error in files or options of Ansible, with file and line; or a warning: then it is listed and not raised.
 
-    kind: one of `ansible.codes`; `WARNINGS` has those that are listed
+    kind: one of `ansible.codes`, which programs can ask for; those in `WARNINGS` are listed
     """
 
     entry = declared(
@@ -84,6 +34,11 @@ class AnsibleError(DocumentError):
         super().__init__(message, kind=kind, **facts)
 
 
-def warned(kind: Kind, message: str, file: str | None, line: int | None) -> AnsibleError:
-    """What is listed as a warning."""
+def error_at(document: Document, path: Path, kind: Kind, message: str, hint: str | None = None) -> AnsibleError:
+    """The error for the value at a path of a document, with its file and line; the caller raises it."""
+    return AnsibleError(kind, message, file=document.file, line=document.place(path)[0], hint=hint)
+
+
+def new_warning(kind: Kind, message: str, file: str | None, line: int | None) -> AnsibleError:
+    """The warning of a kind with its place, to be listed by the caller. Nothing is raised or printed."""
     return AnsibleError(kind, message, file=file, line=line)

@@ -1,26 +1,25 @@
-"""Files of variables: which are read for a name, and what they say. Each is read once.
+"""Reads files of variables, each once: which files belong to a name, and the layer of each file.
 
-For a group or a host the first of `N`, `N.yml`, `N.yaml`, `N.json` counts, a folder is walked by name. A file that is
-encrypted, or broken where that is borne, is an unknown layer. It knows no levels.
+For a group or a host N the first of `N`, `N.yml`, `N.yaml`, `N.json` counts; a folder is read in the order of names. An
+encrypted file is an unknown layer; so is a broken one with `lenient`. Knows no levels: the caller names them.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from nodeattrs import border
-from nodeattrs.codes import Kind
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.dialects.ansible.codes import BROKEN, DUPLICATE_KEY, NO_FILE, VAULT, WRONG_SHAPE, YAML
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.faults import AnsibleError, Warn
 from nodeattrs.dialects.ansible.templates import GAP, fits_gaps, with_gaps
 from nodeattrs.dialects.ansible.values import VAULT_HEADER, OpenedDocument, Vault, parsed
 from nodeattrs.dialects.ansible.vault import Passwords, decrypted, sealed
@@ -28,35 +27,37 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Document, text_of
 from nodeattrs.formats.places import Text
 
-Warn = Callable[[Kind, str, str | None, int | None], None]
 Plan = Layer | Fold
+"""Layers that are merged as one."""
 _PER_ENTRY = 100
-"""How many steps of the limit a name in a folder takes: links multiply folders."""
+"""Budget steps for each name in a folder: links can multiply folders."""
 
 
 class VariableFiles:
-    """The files of a working folder.
+    """Reads files and folders, and keeps each parsed document and each listing for the life of the object.
 
-    folder:  what their names are relative to in messages
-    lenient: whether a broken file costs its own variables only
-    passwords: those of vaults, `FILE` or `ID@FILE`; without any, what is encrypted stays closed
+    folder:    the working folder; messages name files relative to it
+    lenient:   a broken file of variables is an unknown layer and a warning, instead of an error
+    passwords: files of vault passwords, `FILE` or `ID@FILE`, read by the constructor; without any, encrypted files and
+               values stay closed
+    warn:      called for keys that are written twice, and for what is broken or no password opens
     """
 
     def __init__(self, folder: Path, warn: Warn, *, lenient: bool = False, passwords: Iterable[str] = ()) -> None:
         self.folder = folder
-        self.passwords = _passwords(passwords, folder)
+        self.passwords = Passwords(passwords, folder)
         self.lenient = lenient
         self._warn = warn
         self._documents: dict[Path, Document | AnsibleError | None] = {}
         self._listed: dict[Path, tuple[str, ...]] = {}
 
     def shown(self, path: Path) -> str:
-        """The name that messages give a file: relative to the working folder, where it lies in it."""
+        """The name of a file in messages: relative to the working folder, absolute for a file outside of it."""
         shown = os.path.relpath(path, self.folder)
         return path.as_posix() if shown.startswith("..") else Path(shown).as_posix()
 
     def text(self, path: Path) -> Text:
-        """The text of a file. raises: AnsibleError, where there is none"""
+        """The text of a file, read again at each call. raises: AnsibleError, where it is not there or cannot be read"""
         name = self.shown(path)
         try:
             return Text(name, text_of(path, name))
@@ -65,7 +66,10 @@ class VariableFiles:
             raise AnsibleError(YAML if is_there else NO_FILE, error.reason, file=name, line=error.line) from error
 
     def document(self, path: Path) -> Document | None:
-        """What a file says; None where it is encrypted. raises: AnsibleError"""
+        """The parsed file, JSON or YAML, with vaults opened where a password fits; kept. None where it is encrypted.
+
+        raises: AnsibleError, the same one at each call, where the file is not there or broken
+        """
         if path not in self._documents:
             try:
                 self._documents[path] = self._read(path)
@@ -90,12 +94,15 @@ class VariableFiles:
         return document
 
     def _refused(self, text: Text, vault: Vault, error: AnsibleError) -> None:
-        """Warn of a value that no password opens."""
+        """Warn of a value that no password opens, with its line where it is found."""
         at = text.text.find(vault.text.split("\n")[1].strip()) if "\n" in vault.text else -1
         self._warn(VAULT, error.reason, text.file, text.place(at)[0] - 2 if at >= 0 else None)
 
-    def listed(self, folder: Path) -> tuple[str, ...]:
-        """The names in a folder, in order of text; none of a folder that is absent. raises: AnsibleError"""
+    def names_in(self, folder: Path) -> tuple[str, ...]:
+        """The names in a folder, sorted; () where it is absent or outside of the border. Kept.
+
+        raises: AnsibleError, where the folder may not be read
+        """
         if folder not in self._listed:
             try:
                 self._listed[folder] = tuple(sorted(os.listdir(folder)))
@@ -108,9 +115,12 @@ class VariableFiles:
     def variables(self, path: Path, kind: str, name: str, titled: str) -> Layer | None:
         """The layer of a file of variables; None for an empty file.
 
-        An unknown layer for a file that lies outside or is encrypted; where `lenient` is set, also for a broken one.
-        titled: the name of the layer
-        raises: AnsibleError, for a file that is broken or not a map
+        An unknown layer for a file that lies outside of the border or is encrypted; with `lenient` also for a broken
+        one.
+
+        kind, name: of the origins
+        titled:     the title of the layer
+        raises:     AnsibleError, for a file that is not there, is broken, or is not a map
         """
         if border.is_layer_outside(path):
             return Layer.unknown(titled, Origin(kind, name, self.shown(path)), border.REASON)
@@ -125,30 +135,47 @@ class VariableFiles:
             self._warn(BROKEN, error.reason, error.file, error.line)
             return Layer.unknown(titled, Origin(kind, name, error.file, error.line), f"it is broken: {error.reason}")
         if document is None:
-            reason = "is encrypted"
-            return Layer.unknown(titled, Origin(kind, name, self.shown(path), 1), reason)
-        return Layer(plain_of(document, document.tree), document.locator(kind, name), titled) if document.tree else None
+            return Layer.unknown(titled, Origin(kind, name, self.shown(path), 1), "is encrypted")
+        return (
+            Layer(sealed_if_encrypted(document, document.tree), document.locator(kind, name), titled)
+            if document.tree
+            else None
+        )
 
-    def layers_of_name(
-        self, folder: Path, name: str, extensions: Sequence[str], read: Callable[[Path], Layer | None]
-    ) -> list[Layer]:
-        """The layers of what `group_vars` or `host_vars` has for a name, the weakest first."""
+    def layers_of_files(self, paths: Iterable[Path], kind: str, name: str, titled: str) -> list[Layer]:
+        """The layers of files, as `variables` returns them; empty files have none. raises: AnsibleError"""
+        found = (self.variables(path, kind, name, titled) for path in paths)
+        return [layer for layer in found if layer is not None]
+
+    def layers_of_name(self, folder: Path, name: str, extensions: Sequence[str], kind: str, titled: str) -> list[Layer]:
+        """The layers of one host's or group's files in a folder such as group_vars, the weakest first; [] without any.
+
+        A folder outside of the border is a single unknown layer.
+
+        extensions:   endings of the files that count
+        kind, titled: as of `variables`
+        raises:       AnsibleError, for a file that is broken or not a map
+        """
         if os.path.isdir(folder) and border.is_outside(folder):
-            return [layer for layer in [read(folder)] if layer is not None]
+            return self.layers_of_files([folder], kind, name, titled)
         for candidate in (name, *(name + extension for extension in extensions)):
             path = folder / candidate
-            if ("/" not in name and candidate not in self.listed(folder)) or not os.path.exists(path):
+            if ("/" not in name and candidate not in self.names_in(folder)) or not os.path.exists(path):
                 continue  # a link may lead nowhere
-            paths = self.files_in(path, extensions) if self._is_listed(path) else iter((path,))
-            return [layer for layer in map(read, paths) if layer is not None]
+            paths = self.files_in(path, extensions) if self._is_folder_inside(path) else iter((path,))
+            return self.layers_of_files(paths, kind, name, titled)
         return []
 
-    def _is_listed(self, path: Path) -> bool:
-        """Whether a path is a folder inside of the border; one beyond it is a layer that is not read."""
+    def _is_folder_inside(self, path: Path) -> bool:
+        """Whether a path is a folder inside of the border, whose names may be listed."""
         return path.is_dir() and not border.is_layer_outside(path)
 
     def files_in(self, folder: Path, extensions: Sequence[str]) -> Iterator[Path]:
-        """The files of variables in a folder, by name, folders in their place. raises: TooMuch"""
+        """Yield the files of variables in a folder and below, in the order of names; hidden and backup files are
+        skipped.
+
+        A folder that a link leads back to is entered once. raises: AnsibleError; TooMuch, where links multiply folders
+        """
         yield from self._walked(folder, extensions, frozenset(), Budget(self.shown(folder)))
 
     def _walked(self, folder: Path, extensions: Sequence[str], above: frozenset[str], budget: Budget) -> Iterator[Path]:
@@ -161,12 +188,12 @@ class VariableFiles:
                 yield path
 
     def all_files_below(self, folder: Path) -> Iterator[Path]:
-        """The files in a folder, by name, then those in the folders in it; none of a folder that is absent.
+        """Yield the files of a folder in the order of names, then those of the folders in it; none where it is absent.
 
-        A folder outside of the border is given itself: its files are not read.
+        For a folder outside of the border the folder itself is yielded, since its files are not read.
         raises: AnsibleError; TooMuch, where links multiply folders
         """
-        is_outside = folder.is_dir() and not self._is_listed(folder)
+        is_outside = folder.is_dir() and not self._is_folder_inside(folder)
         yield from [folder] if is_outside else self._below(folder, frozenset(), Budget(self.shown(folder)))
 
     def _below(self, folder: Path, above: frozenset[str], budget: Budget) -> Iterator[Path]:
@@ -180,23 +207,24 @@ class VariableFiles:
             yield from self._below(path, inside, budget)
 
     def _entries(self, folder: Path, above: frozenset[str], budget: Budget) -> Iterator[tuple[Path, frozenset[str]]]:
-        """The names in a folder, each folder with the real paths of those above it; files have none.
+        """Yield each path in a folder, and for a folder the real paths above it; () for a file.
 
         A folder that a link leads back to is left out.
         """
         around = above | {os.path.realpath(folder)}
-        for name in self.listed(folder):
+        for name in self.names_in(folder):
             budget.steps(_PER_ENTRY)
             path = folder / name
-            if not self._is_listed(path):
+            if not self._is_folder_inside(path):
                 yield path, frozenset()
             elif os.path.realpath(path) not in around:
                 yield path, around
 
-    def paths_spelled(self, folder: Path, text: str) -> list[Path]:
-        """The files and folders that a text may name, seen from a folder: a template is a part of one name.
+    def paths_matching(self, folder: Path, text: str) -> list[Path]:
+        """The existing paths that a name relative to *folder* may mean; a template in it stands for a part of one name.
 
-        raises: AnsibleError, for a template that is not understood, and for a folder that may not be read; TooMuch,
+        [] where nothing fits. A template does not match a hidden name.
+        raises: AnsibleError, for a template that cannot be understood, and for a folder that may not be read; TooMuch,
                 where links multiply folders
         """
         named = with_gaps(text)
@@ -208,42 +236,29 @@ class VariableFiles:
         return found
 
     def _named(self, folder: Path, step: str, budget: Budget) -> list[Path]:
-        """The paths in a folder with a name, or with names that fill its gaps. raises: AnsibleError"""
+        """The existing paths in a folder with a name, or with names that fit its gaps. raises: AnsibleError"""
         if GAP not in step:
             return [folder / step] if os.path.exists(folder / step) else []
         if border.is_layer_outside(folder):
             raise AnsibleError(YAML, border.REASON, file=self.shown(folder))
-        listed = self.listed(folder)
+        listed = self.names_in(folder)
         budget.steps(_PER_ENTRY * len(listed))
         names = (name for name in listed if name.startswith(".") <= step.startswith("."))
         return [folder / name for name in names if fits_gaps(name, step)]
 
-    def reader(self, kind: str, name: str, titled: str) -> Callable[[Path], Layer | None]:
-        """What makes a layer of a path, for `layers_of_name`."""
-        return partial(self.variables, kind=kind, name=name, titled=titled)
 
-
-def plain_of(document: Document, tree: Any) -> Any:
-    """Variables of a document: secrets, where it was encrypted as a whole."""
-    if not isinstance(document, OpenedDocument):
-        return tree
-    return sealed(tree)
-
-
-def _passwords(given: Iterable[str], folder: Path) -> Passwords | None:
-    """The passwords of vaults; who has none does not pay for them."""
-    if not given:
-        return None
-    return Passwords(given, folder)
+def sealed_if_encrypted(document: Document, tree: Any) -> Any:
+    """*tree* itself; with each leaf as a secret where the whole document was encrypted."""
+    return sealed(tree) if isinstance(document, OpenedDocument) else tree
 
 
 def as_one_fold(children: Sequence[Plan], policy: Policy) -> list[Plan]:
-    """Layers as one fold, where there are several; none where there is none."""
+    """Plans as a list of at most one: several become one fold, a single one stays as it is, none gives []."""
     return [Fold(tuple(children), policy)] if len(children) > 1 else list(children)
 
 
 def names_set_by(layers: Iterable[Layer]) -> frozenset[str] | None:
-    """The variables that layers set; None, where one of them is not read and may set any."""
+    """The names of the variables that layers set; None where an unknown layer may set any."""
     values = [layer.value for layer in layers]
     is_read = all(isinstance(value, dict) for value in values)
     return frozenset(str(name) for value in values for name in value) if is_read else None

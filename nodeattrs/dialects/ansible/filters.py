@@ -1,6 +1,6 @@
-"""Ansible's plain filters and tests, those that give the same without Ansible: a table of small functions.
+"""Ansible's plain filters and tests, those that give the same result without Ansible: tables of small functions.
 
-What is not in it is refused by name. It knows no variables and no templates.
+A filter that is not in the tables is refused by name. Knows no variables and no templates.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PLAIN_TEXT = """abs batch capitalize center count dictsort first float format g
     list lower map max min reject rejectattr replace reverse round select selectattr slice sort string sum title trim
     truncate upper wordcount"""
 PLAIN = frozenset(_PLAIN_TEXT.split())
-"""The filters that are Jinja's own in Ansible, too."""
+"""The filters of Jinja that Ansible does not replace by its own."""
 
 
 # --- values
@@ -78,9 +78,11 @@ def _flatten(values: Iterable[Any], levels: int | None = None, skip_nulls: bool 
 
 
 def _members(one: Iterable[Any], other: Iterable[Any], meet: Callable[[bool, bool], bool]) -> list[Any]:
-    """Members of two lists, each once, by whether they are in the one and in the other.
+    """The members of two lists, each once, that *meet* selects: it gets whether a member is in the first and in the
+    second.
 
-    Numbers come as Python's sets have them, as in Ansible; with texts its order is another one in each run.
+    Numbers come in the order of Python's sets, as in Ansible; texts in their order in the lists, since Ansible's order
+    differs in each run.
     """
     one, other = list(one), list(other)
     found = _unique(entry for entry in [*one, *other] if meet(entry in one, entry in other))
@@ -155,7 +157,9 @@ def _replaced(value: Any, pattern: str, by: str, *, count: int = 0, **how: bool)
 
 
 def _most_replaced(text: str, pattern: str, by: str) -> int:
-    """How many signs a text has at most when each match is replaced: a group may be all of it where one looks ahead."""
+    """The most characters that a text can have after replacing; with a lookaround each group may match all of the
+    text.
+    """
     groups = by.count("\\") * len(text) * (len(text) if "(?=" in pattern or "(?<" in pattern else 1)
     return len(text) + (len(text) + 1) * len(by) + groups
 
@@ -192,7 +196,7 @@ def _hashed(value: Any, kind: str = "sha1") -> str:
 
 
 def _dumped(value: Any) -> Any:
-    """Data without what JSON does not have. raises: what an undefined value in it raises"""
+    """A copy of a value as JSON data. raises: the error of an undefined value in it"""
     return json.loads(json.dumps(as_json(value), default=str))
 
 
@@ -205,7 +209,7 @@ def _to_nice_json(value: Any, indent: int = 4, sort_keys: bool = True, **how: An
 
 
 def _from_yaml(value: Any) -> Any:
-    """Data of a text in YAML; what an alias repeats counts as often. raises: DocumentError"""
+    """The data of a text in YAML; an alias counts as often as it is used. raises: DocumentError, TooMuch"""
     return None if value is None else Safe(Text("from_yaml", value), marks=False, budget=Budget("from_yaml")).run()
 
 
@@ -262,7 +266,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "win_dirname": ntpath.dirname,
     "zip": zip,
 }
-"""Name -> what it gives. Each one raises whatever it likes."""
+"""Name of a filter -> its function. Any exception makes the template unevaluated."""
 
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     **dict.fromkeys(("==", "=", "eq"), operator.eq),

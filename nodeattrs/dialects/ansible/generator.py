@@ -1,6 +1,6 @@
 """A file of the inventory plugin `generator`: a host for each combination of values, with the groups above it.
 
-Used by `sources`. It sees no variables but its own layers.
+Templates see only the values of `layers`. Used by `sources`.
 
 source: Ansible's documentation of the plugin, and answers of ansible-inventory
 """
@@ -19,7 +19,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.codes import INVENTORY
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.faults import AnsibleError, error_at
 from nodeattrs.dialects.ansible.files import Plan
 from nodeattrs.dialects.ansible.groups import InventoryTree
 from nodeattrs.dialects.ansible.levels import REPLACE, title
@@ -27,20 +27,30 @@ from nodeattrs.dialects.ansible.rendering import evaluate
 from nodeattrs.formats.documents import Document
 
 Join = Callable[[str], object]
-"""Puts a host or a group into the group of a name."""
+"""A function that puts a host or a group into the group of a name."""
 _PER_HOST = 100
+"""Budget steps for each combination of values."""
 _KINDS: dict[type, str] = {dict: "map", list: "list", str: "text"}
 
 
 class GeneratorFile:
-    """Reads a file of the plugin into a tree."""
+    """One file of the plugin `generator`, which adds hosts to an inventory tree. The constructor reads nothing; call
+    `read`.
+
+    document: the parsed file, a map of the plugin's options
+    tree:     the hosts and groups of the sources before it; `read` changes the tree
+    """
 
     def __init__(self, document: Document, tree: InventoryTree) -> None:
         self.document, self.tree = document, tree
         self._values: dict[str, Any] = {}
 
     def read(self) -> None:
-        """Add each host with its groups. raises: AnsibleError, also where a template cannot be evaluated; TooMuch"""
+        """Add a host for each combination of values in `layers`, with its groups and their variables.
+
+        raises: AnsibleError, also where a template cannot be evaluated; TooMuch. Hosts before the fault stay in the
+                tree.
+        """
         layers = self._of(self.document.tree.get("layers"), dict, ("layers",))
         values = [self._of(one, list, ("layers", name)) for name, one in layers.items()]
         hosts = self._of(self.document.tree.get("hosts"), dict, ("hosts",))
@@ -53,7 +63,7 @@ class GeneratorFile:
             self._join(hosts, ("hosts",), partial(self.tree.host, name))
 
     def _join(self, entry: dict[str, Any], at: Steps, join: Join) -> None:
-        """Put a host or a group into the groups that are its parents."""
+        """Put a host or a group into its `parents`, and these into theirs. join: puts it into the group of a name"""
         for index, parent in enumerate(self._of(entry.get("parents") or [], list, (*at, "parents"))):
             here = (*at, "parents", index)
             line = self.document.place(here)[0]
@@ -74,11 +84,11 @@ class GeneratorFile:
         return str(self._filled(self._of(name, str, (*at, "name")), (*at, "name")))
 
     def _filled(self, text: Any, at: Steps) -> Any:
-        """A text with its templates evaluated; any other value as it is. raises: AnsibleError"""
+        """A text with its templates evaluated; any other value unchanged. raises: AnsibleError"""
+        if not isinstance(text, str):
+            return text
         plan: list[Plan] = [Layer(self._values, Origin("generator"))]
-        found = (
-            evaluate(text, Variables("", "the layers", lambda: plan, REPLACE, dict)) if isinstance(text, str) else text
-        )
+        found = evaluate(text, Variables("", "the layers", lambda: plan, REPLACE, dict))
         if found is ABSENT:
             raise self._error(f"this template cannot be evaluated: {text!r}", at)
         return found
@@ -89,4 +99,4 @@ class GeneratorFile:
         raise self._error(f"{at[-1]} is a {_KINDS[kind]}", at)
 
     def _error(self, message: str, at: Steps) -> AnsibleError:
-        return AnsibleError(INVENTORY, message, file=self.document.file, line=self.document.place(at)[0])
+        return error_at(self.document, at, INVENTORY, message)

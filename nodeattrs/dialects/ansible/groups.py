@@ -1,8 +1,8 @@
-"""Hosts and groups as an inventory holds them: who belongs where, who set which variable, and in which order.
+"""Hosts and groups of an inventory: which host is in which group, and the layers of variables of each.
 
-Sources are read into one of these, one after the other. A group's depth is the longest way to it from `all`; where two
-groups of a host set one variable, the deeper one, then the one with the higher priority, then the later one in the
-alphabet is stronger. It knows no notation.
+All sources are read into one `InventoryTree`, one after the other. A group's depth is the longest way to it from `all`.
+Where two groups of a host set one variable, the deeper group wins; then the higher priority, then the later name. Knows
+no notation of files.
 """
 
 from __future__ import annotations
@@ -14,29 +14,28 @@ from functools import cached_property
 from heapq import heapify, heappop, heappush
 from typing import Any
 
-from nodeattrs.codes import Kind
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.fold import Layer
 from nodeattrs.dialects.ansible.codes import GROUP_IS_HOST, GROUP_NAME, INVENTORY
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.faults import AnsibleError, Warn
 from nodeattrs.dialects.ansible.levels import title as titled
 
 PRIORITY = "ansible_group_priority"
 _ODD = re.compile(r"^[\d\W]|[^\w]", re.ASCII)
 
-Warn = Callable[[Kind, str, str | None, int | None], None]
-"""Takes the kind of a warning, its sentence, a file and a line."""
-
 
 @dataclass
 class Group:
-    """A group.
+    """A group of hosts, filled while sources are read.
 
-    hosts, children: by name, in the order in which they were named; parents: its own
-    layers:          what the inventory itself says of its variables, in the order of reading
-    priority:        of two groups of one depth the higher one is stronger
-    left:            those of `all` that other groups have in its place; they still come first
+    hosts, children: its own hosts and groups by name, in the order in which they were named
+    parents:         the groups that have it as a child
+    layers:          its variables in inventory files, in the order of reading; files of group_vars are not here
+    priority:        ansible_group_priority: of two groups of one depth the higher one is stronger
+    leading_hosts:   hosts that `all_hosts` puts first though they are not in `hosts`
+
+    `depth` is kept at its first use; `InventoryTree` forgets it while groups are nested.
     """
 
     name: str
@@ -45,11 +44,14 @@ class Group:
     parents: dict[str, Group] = field(default_factory=dict)
     layers: list[Layer] = field(default_factory=list)
     priority: int = 1
-    left: dict[str, Host] = field(default_factory=dict)
+    leading_hosts: dict[str, Host] = field(default_factory=dict)
 
     @cached_property
     def depth(self) -> int:
-        """The longest way from `all`; from a group without a parent, which only sources that cannot be read leave."""
+        """The longest way from `all`; 0 for a group without parents.
+
+        raises: AnsibleError, where groups are nested too deeply
+        """
         try:
             return max((parent.depth + 1 for parent in self.parents.values()), default=0)
         except RecursionError:
@@ -57,18 +59,18 @@ class Group:
             raise AnsibleError(INVENTORY, f"the group {self.name} is nested too deeply", hint=hint) from None
 
     def ancestors(self) -> dict[str, Group]:
-        """The groups above it, without itself."""
+        """All groups above it by name, without itself, depth first; {} without parents."""
         found = _depth_first(self, lambda group: group.parents)
         del found[self.name]
         return found
 
-    def below(self) -> dict[str, Group]:
-        """The group itself and those below it, each once, depth first."""
+    def with_descendants(self) -> dict[str, Group]:
+        """Itself, then all groups below it by name, each once, depth first."""
         return _depth_first(self, lambda group: group.children)
 
     def all_hosts(self) -> dict[str, Host]:
-        """Its own hosts, then those of its children, then those of their children, each once."""
-        found, level, seen = self.left | self.hosts, [self], {self.name}
+        """The hosts of the group and of all groups below it, by name, each once: its own first, then level by level."""
+        found, level, seen = self.leading_hosts | self.hosts, [self], {self.name}
         while level:
             level = [child for group in level for child in group.children.values()]
             level = [group for name, group in {group.name: group for group in level}.items() if name not in seen]
@@ -92,12 +94,12 @@ def _depth_first(start: Group, following: Callable[[Group], dict[str, Group]]) -
 
 @dataclass
 class Host:
-    """A host of an inventory.
+    """A host of an inventory, filled while sources are read.
 
-    groups: those that name it, by name
+    groups: the groups that name it, by name
     since:  for each of them, how many groups had been nested when the host joined it
-    layers: what the inventory itself says of its variables, in the order of reading
-    source: the file that named it first, or the list of hosts
+    layers: its variables in inventory files, in the order of reading; files of host_vars are not here
+    source: the first file or list of hosts that named it; None for the implicit localhost
     """
 
     name: str
@@ -108,9 +110,15 @@ class Host:
 
 
 class InventoryTree:
-    """The hosts and groups of all sources.
+    """The hosts and groups of all sources of one inventory. It starts with the groups `all` and `ungrouped`.
 
-    rename: whether signs that no name of a variable has become `_` in the names of groups
+    groups, hosts: by name, in the order in which they were named
+    source:        the source that is being read; the reader sets it, and new hosts keep it
+    rename:        in names of groups each sign that no variable's name has becomes `_`
+    warn:          called for such names, and for a host with the name of a group
+
+    Readers call `group`, `host`, `nest` and `set_variables`; after the last source `reconcile` is called once. From
+    then on `groups_of` gives the groups of a host by strength.
     """
 
     def __init__(self, warn: Warn, *, rename: bool = False) -> None:
@@ -127,16 +135,19 @@ class InventoryTree:
         self.nest("all", "ungrouped")
 
     def group(self, name: str, file: str | None = None, line: int | None = None) -> Group:
-        """The group of a name; made where it is not there."""
-        name = self.group_name(name, file, line)
-        return self.groups.setdefault(name, Group(name)) if name in self.groups else self._made(name)
+        """The group of a name, made where it is missing.
 
-    def _made(self, name: str) -> Group:
-        self.groups[name] = group = Group(name)
-        return group
+        The name may be changed, see `group_name`; file, line: for its warning
+        """
+        name = self.group_name(name, file, line)
+        if name not in self.groups:
+            self.groups[name] = Group(name)
+        return self.groups[name]
 
     def group_name(self, name: str, file: str | None = None, line: int | None = None) -> str:
-        """The name that a group has; odd ones are warned of."""
+        """The name that a group gets: odd signs are warned of, and with `rename` replaced; a known group's name is
+        unchanged.
+        """
         if name in self.groups or not _ODD.search(name):
             return name
         self._warn(GROUP_NAME, f"the group name {name!r} has signs that no name of a variable has", file, line)
@@ -155,13 +166,18 @@ class InventoryTree:
         return host
 
     def port_of(self, name: str, port: int | None) -> dict[str, Any]:
-        """What the port of a name sets: a value only where the host was not named before, as there."""
+        """The variable that a port behind a host's name sets; {} without a port, and for a host that was named
+        before, as there.
+        """
         return {} if port is None or name in self.hosts else {"ansible_port": port}
 
     def nest(self, parent: str, child: str, file: str | None = None, line: int | None = None) -> None:
-        """Make a group the child of another one. raises: AnsibleError, for a ring"""
+        """Make a group the child of another one; nothing changes where it is already.
+
+        raises: AnsibleError, for a ring
+        """
         above, below = self.groups[parent], self.groups[child]
-        reached = below.below()
+        reached = below.with_descendants()
         self._budget.steps(4 * len(reached))
         if parent in reached:
             raise AnsibleError(INVENTORY, f"{child} would be its own parent", file=file, line=line)
@@ -170,8 +186,10 @@ class InventoryTree:
         self._nested.setdefault((child, parent), len(self._nested) + 1)
 
     def set_variables(self, of: Group | Host, values: dict[Any, Any], locator: Locator, title: str) -> None:
-        """Note variables of a host or group; of a host that has the name of a group they are the group's, as there.
+        """Add a layer of variables to a host or a group; nothing for an empty map.
 
+        Of a host with the name of a group, the layer is the group's, as in Ansible. A group's priority is set, and is
+        in no layer.
         raises: AnsibleError, for a priority that is not a number
         """
         if isinstance(of, Host) and of.name in self.groups:
@@ -183,10 +201,11 @@ class InventoryTree:
             of.layers.append(Layer(values, locator, title))
 
     def groups_so_far(self, host: Host) -> list[Group]:
-        """The groups of a host and all above them before all sources are read, in the order in which it joined them.
+        """The groups of a host and all above them while sources are still read, in the order in which the host joined
+        them.
 
-        It joins a group with its own groups, or when one of those above its own groups is nested in it. Of groups that
-        it joins at once Ansible takes any order.
+        A host joins a group when the group names it, or when a group above its own groups is nested. Of groups that it
+        joins at one time Ansible takes any order.
         """
         found: dict[str, Group] = {}
         for group in host.groups.values():
@@ -205,7 +224,7 @@ class InventoryTree:
 
     @staticmethod
     def ordered(groups: Iterable[Group]) -> list[Group]:
-        """Groups, the weakest first."""
+        """Groups sorted by strength, the weakest first."""
         return sorted(groups, key=lambda group: (group.depth, group.priority, group.name))
 
     def _forget_depths(self) -> None:
@@ -213,13 +232,17 @@ class InventoryTree:
             group.__dict__.pop("depth", None)
 
     def reconcile(self) -> None:
-        """After all sources: groups without a parent are children of `all`, hosts without a group are `ungrouped`."""
+        """Complete the tree after the last source.
+
+        A group without a parent becomes a child of `all`, a host without a group joins `ungrouped`, and a host of
+        another group leaves `all` and `ungrouped`. A host that has the name of a group is warned of.
+        """
         self._forget_depths()
         for name, group in self.groups.items():
             if name != "all" and not group.parents:
                 self.nest("all", name)
         everyone, ungrouped = self.groups["all"], self.groups["ungrouped"]
-        everyone.left = dict(everyone.hosts)
+        everyone.leading_hosts = dict(everyone.hosts)
         for name, host in self.hosts.items():
             is_grouped = any(group not in ("all", "ungrouped") for group in host.groups)
             if is_grouped and name in ungrouped.hosts:
@@ -236,7 +259,7 @@ class InventoryTree:
                 self._warn(GROUP_IS_HOST, f"{name!r} is a host and a group", None, None)
 
     def groups_of(self, host: Host) -> list[Group]:
-        """The groups of a host and all above them, the weakest first."""
+        """The groups of a host and all above them, with `all`, the weakest first."""
         found: dict[str, Group] = {"all": self.groups["all"]}
         for group in host.groups.values():
             found |= {group.name: group, **group.ancestors()}
@@ -245,7 +268,7 @@ class InventoryTree:
         return self.ordered(found.values())
 
     def reachable(self) -> Iterator[Host]:
-        """The hosts that `all` has, in the order of the inventory."""
+        """Yield the hosts of `all` and of the groups below it, in the order of the inventory."""
         yield from self.groups["all"].all_hosts().values()
 
 

@@ -1,7 +1,7 @@
-"""Where the playbooks of a repository set a variable: roles and plays, looked at without following their tasks.
+"""Which places in roles and plays of a repository set a variable, for questions that name no task.
 
-A play reaches the roles that its `roles`, its tasks, dependencies and the tasks of such roles name. Whether a condition
-keeps a role from running is not asked. It knows no hosts but those that a play's pattern matches.
+A play reaches the roles that its `roles`, tasks and dependencies name, and those that these roles name. Conditions are
+not evaluated, so a place counts though its task may be skipped. Hosts matter only for the pattern of each play.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.ansible import plays
 from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.inventory import Inventory
+from nodeattrs.dialects.ansible.keywords import arguments_of, module_of, plain_name
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.plays import Play
-from nodeattrs.dialects.ansible.reached import Reach
-from nodeattrs.dialects.ansible.roles import Roles
+from nodeattrs.dialects.ansible.reached import ReachSearch
+from nodeattrs.dialects.ansible.roles import RoleReader
 from nodeattrs.dialects.ansible.values import VAULT_HEADER
-from nodeattrs.dialects.ansible.words import arguments_of, module_of, plain_name
 from nodeattrs.formats.documents import Document
 
 _FOLDERS = ("playbooks", "plays")
-"""Where people keep playbooks that do not lie at the top."""
+"""Usual folders of playbooks that do not lie at the top."""
 _PLAY = re.compile(r"\b(?:hosts|import_playbook)[\"']?[ \t]*:")
 _MARKS = ("hosts", "import_playbook", "ansible.builtin.import_playbook")
-"""What a play has, or an import in its place."""
+"""Keys of a play, or of an import of plays."""
 _OF_VARIABLES = ("", ".yml", ".yaml", ".json")
 _OF_TASKS = ("pre_tasks", "tasks", "post_tasks", "handlers")
 _KINDS = (("defaults", 2), ("vars", 15))
@@ -44,32 +44,34 @@ _KINDS = (("defaults", 2), ("vars", 15))
 
 @dataclass(frozen=True, slots=True)
 class PlaceInPlays:
-    """A place in a role or a play that sets a variable.
+    """A line of a role or a play that sets a variable.
 
-    value: what it sets, None for the result of a task; level: the number of its precedence level
-    plays: where it counts: playbooks, each with the numbers of its plays
-    is_open: whether the hosts of one of them are not known
+    origin: the line
+    value:  the value it sets; None for the result of a task
+    level:  the number of the precedence level
+    plays:  name of a playbook -> the numbers of its plays that reach the line
+    has_unknown_hosts: whether the hosts of one of these plays are not known
     """
 
     origin: Origin
     value: Any
     level: int
     plays: Mapping[str, tuple[int, ...]]
-    is_open: bool = False
+    has_unknown_hosts: bool = False
 
     @property
     def where(self) -> str:
-        """The plays in words: "site.yml plays 2 to 4 and upgrade.yml play 1"."""
+        """The plays in words: "site.yml plays 2 to 4 and upgrade.yml play 1"; says so where hosts are not known."""
         found = [f"{name} play{'s' * (len(its) > 1)} {', '.join(_ranges(its))}" for name, its in self.plays.items()]
-        return " and ".join(found) + (" (for which hosts is not known)" if self.is_open else "")
+        return " and ".join(found) + (" (for which hosts is not known)" if self.has_unknown_hosts else "")
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsInPlays:
-    """What the plays of a repository say of a path.
+    """What the plays of a repository say of one path of a variable.
 
-    found:  the places that set it, the strongest level first
-    unread: what was not read, and may set it
+    found:  the places that set it, the highest level first
+    unread: the places that were not read and may set it
     """
 
     found: Sequence[PlaceInPlays] = ()
@@ -78,32 +80,37 @@ class SettingsInPlays:
 
 NO_PLAYS = SettingsInPlays()
 
-Leveled = tuple[Layer, int]
-"""A layer with the number of its level. What was not read is an unknown one."""
+_LayerAtLevel = tuple[Layer, int]
+"""A layer with the number of its level; for what was not read, an unknown layer."""
 
 
 def places_in_plays(inventory: Inventory, path: Steps, hosts: Iterable[str] | None = None) -> SettingsInPlays:
-    """The places that set a path in plays, and what was not read. hosts: only plays for one of them
+    """The places in plays and roles that set a path, and what was not read.
 
-    cost: one look at each playbook, and at the files of the roles that they reach
+    hosts: only plays for one of these hosts, and plays whose hosts are not known; None for all plays
+    cost:  looks at each playbook below the inventory's folder, and at the files of the roles that its plays reach.
+           Warnings of the inventory stay as they were.
     """
-    with inventory.muted():
+    with inventory.without_new_warnings():
         return _Plays(inventory, path).found(None if hosts is None else frozenset(hosts))
 
 
 class _Plays:
+    """One search for a path in the plays of an inventory's folder; keeps the layers of each file that it has read."""
+
     def __init__(self, inventory: Inventory, path: Steps) -> None:
         self.inventory, self.files, self.path = inventory, inventory.files, path
         self._word = re.compile(rf"\b{re.escape(str(path[0]))}\b")
-        self._reach = Reach(inventory)
-        self._layers_by_file: dict[Path, list[Leveled]] = {}
+        self._reach = ReachSearch(inventory)
+        self._layers_by_file: dict[Path, list[_LayerAtLevel]] = {}
         self._unread_layers: list[Layer] = []
 
     def found(self, hosts: frozenset[str] | None) -> SettingsInPlays:
         places: dict[tuple[Origin, int], tuple[Any, list[tuple[str, Play]]]] = {}
         unread: dict[Unread, None] = {}
         for name, play in self._plays:
-            if play.patterns is not None and hosts is not None and hosts.isdisjoint(self._hosts_of(play)):
+            patterns = play.patterns
+            if patterns is not None and hosts is not None and hosts.isdisjoint(self.inventory.matching(*patterns)):
                 continue
             for layer, level in self._layers_of(play):
                 if type(layer.value) is Unknown:
@@ -120,14 +127,11 @@ class _Plays:
         reason = layer.value.reason.removeprefix("it ")
         return Unread(origin.place or origin.who, reason, (self.path[:1],), origin.kind, origin.name)
 
-    def _hosts_of(self, play: Play) -> list[str]:
-        return self.inventory.matching(*(play.patterns or ()))
-
     # --- playbooks
 
     @cached_property
     def _plays(self) -> list[tuple[str, Play]]:
-        """The plays of all playbooks that none of the others imports, each with the playbook's name."""
+        """The plays of the playbooks that no other playbook imports, each with the name of its playbook."""
         read: dict[str, list[Play]] = {}
         for path in self._playbooks():
             name = self.files.shown(path)
@@ -144,7 +148,7 @@ class _Plays:
         root, around = self.files.folder, border.in_force()
         if around is not None and not around.has(root):  # no repository
             return
-        top = [root / name for name in self.files.listed(root)]
+        top = [root / name for name in self.files.names_in(root)]
         folders = (root / one for one in _FOLDERS if around is None or around.has(root / one))
         for path in (*top, *(path for folder in folders for path in self.files.all_files_below(folder))):
             if path.suffix in (".yml", ".yaml") and path.is_file():
@@ -166,8 +170,8 @@ class _Plays:
 
     # --- layers
 
-    def _layers_of(self, play: Play) -> Iterator[Leveled]:
-        reached = self._reach.of(play)
+    def _layers_of(self, play: Play) -> Iterator[_LayerAtLevel]:
+        reached = self._reach.reachable_from(play)
         yield from self._variables_of_play(play)
         for key in _OF_TASKS:
             yield from self._set_by_tasks(play.document, play.body.get(key), (*play.at, key))
@@ -177,7 +181,7 @@ class _Plays:
             yield from self._layers_of_tasks(path)
         yield from ((layer, 19) for layer in reached.unread)
 
-    def _variables_of_play(self, play: Play) -> Iterator[Leveled]:
+    def _variables_of_play(self, play: Play) -> Iterator[_LayerAtLevel]:
         for plan in play.vars():
             yield from ((layer, 12) for layer in ([plan] if isinstance(plan, Layer) else plan.layers()))
         given = play.body.get("vars_files") or []
@@ -186,21 +190,22 @@ class _Plays:
                 for folder in (play.folder / "vars", play.folder):
                     yield from self._vars_file(folder, str(name), play)
 
-    def _vars_file(self, folder: Path, name: str, play: Play) -> Iterator[Leveled]:
+    def _vars_file(self, folder: Path, name: str, play: Play) -> Iterator[_LayerAtLevel]:
         """The files that a name in `vars_files` may stand for."""
         try:
-            yield from self._layers_of_files(self.files.paths_spelled(folder, name), "vars_files", name, 14)
+            yield from self._layers_of_files(self.files.paths_matching(folder, name), "vars_files", name, 14)
         except AnsibleError as error:
             origin = play.document.locator("play", play.name, (*play.at, "vars_files")).at(())
             yield Layer.unknown(title(14), origin, f"cannot be followed: {error.reason}"), 14
 
-    def _layers_of_role(self, role: Path) -> list[Leveled]:
+    def _layers_of_role(self, role: Path) -> list[_LayerAtLevel]:
         if role not in self._layers_by_file:
             self._layers_by_file[role] = []
             for kind, level in _KINDS:
-                main = Roles.file(role / kind, "main")
-                is_folder = main is not None and main.is_dir()
-                paths = [*self.files.all_files_below(role / kind / "main")] if is_folder else [main] if main else []
+                main = RoleReader.find_file(role / kind, "main")
+                paths = [*self.files.all_files_below(role / kind / "main")]
+                if main is not None and main.is_file():
+                    paths = [main]
                 paths = [path for path in paths if path.suffix in _OF_VARIABLES]
                 self._layers_by_file[role] += self._layers_of_files(paths, f"role {kind}", role.name, level)
             others = (path for path in self.files.all_files_below(role / "vars") if path.suffix in _OF_VARIABLES)
@@ -209,8 +214,8 @@ class _Plays:
             self._layers_by_file[role] += self._layers_of_files(rest, "include_vars", role.name, 18)
         return self._layers_by_file[role]
 
-    def _layers_of_tasks(self, path: Path) -> list[Leveled]:
-        """What the tasks of a file set; nothing for one that is closed, which is noted elsewhere."""
+    def _layers_of_tasks(self, path: Path) -> list[_LayerAtLevel]:
+        """The layers that the tasks of a file set; [] for an encrypted file, which `Reachable.unread` names."""
         if path not in self._layers_by_file:
             self._layers_by_file[path] = []
             try:
@@ -224,8 +229,8 @@ class _Plays:
         return self._layers_by_file[path]
 
     @staticmethod
-    def _set_by_tasks(document: Document, tasks: Any, at: Steps) -> Iterator[Leveled]:
-        """What tasks and their blocks set: by `vars`, set_fact and `register`."""
+    def _set_by_tasks(document: Document, tasks: Any, at: Steps) -> Iterator[_LayerAtLevel]:
+        """Yield the layers that tasks, and tasks in their blocks, set by `vars`, set_fact and `register`."""
         ahead = [(tasks, at)]
         while ahead:
             some, within = ahead.pop()
@@ -245,8 +250,8 @@ class _Plays:
                     origin = document.locator("task", "register", (*here, "register")).at(())
                     yield Layer({body["register"]: None}, origin, title(19)), 19
 
-    def _layers_of_files(self, paths: Iterable[Path], kind: str, name: str, level: int) -> Iterator[Leveled]:
-        """The layers of those files that have the name of the variable in them, or cannot be read."""
+    def _layers_of_files(self, paths: Iterable[Path], kind: str, name: str, level: int) -> Iterator[_LayerAtLevel]:
+        """Yield the layers of the files that contain the variable's name as a word, or cannot be read."""
         for path in paths:
             try:
                 layer = self.files.variables(path, kind, name, title(level)) if self._may_set(path) else None
@@ -256,7 +261,7 @@ class _Plays:
                 yield layer, level
 
     def _may_set(self, path: Path) -> bool:
-        """Whether a file has the name of the variable in it, or is closed. raises: AnsibleError"""
+        """Whether a file contains the variable's name as a word, is encrypted or lies outside. raises: AnsibleError"""
         if border.is_layer_outside(path):
             return True
         text = self.files.text(path).text if path.is_file() else ""
@@ -264,7 +269,7 @@ class _Plays:
 
 
 def _broken_file(kind: str, error: AnsibleError, name: str, level: int) -> Layer:
-    """The layer of a file that cannot be read."""
+    """The unknown layer of a file that cannot be read, with the reason."""
     is_place = error.reason == border.REASON
     reason = error.reason if is_place else f"is broken: {error.reason}"
     return Layer.unknown(title(level), Origin(kind, "", error.file or name, error.line), reason)
@@ -274,8 +279,8 @@ def _place_in_plays(origin: Origin, value: Any, level: int, plays: Iterable[tupl
     found: dict[str, dict[int, None]] = {}
     for name, play in plays:
         found.setdefault(name, {})[play.number] = None
-    is_open = any(play.patterns is None for _, play in plays)
-    return PlaceInPlays(origin, value, level, {name: (*its,) for name, its in found.items()}, is_open)
+    has_unknown_hosts = any(play.patterns is None for _, play in plays)
+    return PlaceInPlays(origin, value, level, {name: (*its,) for name, its in found.items()}, has_unknown_hosts)
 
 
 def _ranges(numbers: Iterable[int]) -> Iterator[str]:

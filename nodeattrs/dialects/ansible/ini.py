@@ -1,7 +1,7 @@
-"""Inventories in INI: sections of hosts, of children and of variables.
+"""Inventories in INI: sections of hosts `[web]`, of children `[web:children]` and of variables `[web:vars]`.
 
-Words of a host line are split as a shell does it; what comes of a value is read as a Python literal where it is one.
-What stands before a fault was read. It knows nothing of folders and of the other notations.
+The line of a host is split as a shell does it; a value that is a Python literal is read as one. Knows nothing of
+folders and of the other notations.
 """
 
 from __future__ import annotations
@@ -35,14 +35,16 @@ _NAME = re.compile(r"(?!---$)[\w.-]+", re.ASCII)
 _TO_SPLIT = re.compile(r"""['"\\#]""")
 _SQUARES_A_STEP = 10_000
 MOST_NAMES = 100_000
-"""A range makes so many names at most."""
-MOST_RANGES = 100
+"""The most names that a range may make."""
+_MOST_RANGES = 100
 
 
 def literal(text: str, budget: Budget | None = None) -> Any:
-    """What a text is as a Python literal; the text itself, where it is none.
+    """The value of a text that is a Python literal; any other text unchanged.
 
-    budget: what its integers draw on; one of its own unless given
+    Tuples and sets become lists, bytes and complex numbers texts.
+
+    budget: limits the digits of its integers; a new budget unless given
     raises: TooMuch
 
     >>> literal("0x10"), literal("(1, 2)"), literal("yes"), literal("1 # one")
@@ -65,7 +67,7 @@ def literal(text: str, budget: Budget | None = None) -> Any:
 
 
 def _draw_for_integers(tree: ast.AST, budget: Budget) -> None:
-    """Draw for the integers of a literal, before Python makes sets and dictionaries of them. raises: TooMuch"""
+    """Charge the integers of a literal to the budget, before Python evaluates it. raises: TooMuch"""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and type(node.value) is int and node.value.bit_length() >= WIDE:
             budget.integer(node.value)
@@ -90,15 +92,17 @@ def _plain_key(key: Any) -> Any:
 
 
 def expanded_ranges(pattern: str, file: str | None = None, line: int | None = None) -> Iterator[str]:
-    """The names that a pattern with ranges makes, the leftmost range slowest.
+    """Yield the host names of a pattern with ranges; the leftmost range changes slowest. A name without ranges is
+    yielded.
 
-    raises: AnsibleError, for a range that is none
+    file, line: for errors
+    raises:     AnsibleError, for a bracket that is no range, a bad range, or more than `MOST_NAMES` names
 
     >>> list(expanded_ranges("r[1:2]-h[a:b]"))
     ['r1-ha', 'r1-hb', 'r2-ha', 'r2-hb']
     """
-    if pattern.count("[") > MOST_RANGES:
-        raise AnsibleError(INVENTORY, f"a name of more than {MOST_RANGES} ranges", file=file, line=line)
+    if pattern.count("[") > _MOST_RANGES:
+        raise AnsibleError(INVENTORY, f"a name of more than {_MOST_RANGES} ranges", file=file, line=line)
     found = _RANGE.search(pattern)
     if found is None:
         if "[" in pattern or "]" in pattern:
@@ -137,14 +141,18 @@ def _range(text: str) -> list[str]:
 
 
 def port_in(digits: str, file: str | None = None, line: int | None = None) -> int:
-    """A port, as it is written behind a name. raises: AnsibleError"""
+    """The port that digits behind a name give. raises: AnsibleError, for too many digits"""
     if len(digits) > MAX_DIGITS:
         raise AnsibleError(INVENTORY, f"a port of more than {MAX_DIGITS} digits", file=file, line=line)
     return int(digits)
 
 
 def hosts_of(word: str, file: str | None = None, line: int | None = None) -> tuple[list[str], int | None]:
-    """The hosts that a word names, and their port, if it says one. raises: AnsibleError"""
+    """The host names that a word such as `web[1:3]:2222` means, and their port; None as port where it has none.
+
+    A name in brackets before the port, such as `[::1]:22`, is an address and not a range. file, line: for errors
+    raises: AnsibleError
+    """
     found = _PORT.fullmatch(word)
     port = None
     if found and (found["address"] is not None or word.count(":") == 1 or _RANGE.search(word)):
@@ -155,15 +163,19 @@ def hosts_of(word: str, file: str | None = None, line: int | None = None) -> tup
 
 
 def read(text: Text, tree: InventoryTree) -> None:
-    """Read an inventory into a tree.
+    """Read an inventory in INI into *tree*.
 
-    cost:   one look a line
-    raises: AnsibleError, with file and line; what stands above was read
+    raises: AnsibleError, with file and line; hosts and variables above that line stay in the tree
     """
     _Ini(text, tree).run()
 
 
 class _Ini:
+    """Reads one text, line by line.
+
+    declared: groups with a section; waiting: child -> the parents that name it before
+    """
+
     def __init__(self, text: Text, tree: InventoryTree) -> None:
         self.file, self.tree, self.text = text.file, tree, text.text
         self.budget = Budget(text.file, where=lambda: (self.line, None))
@@ -236,9 +248,7 @@ class _Ini:
         if len(words) != 1:
             raise self._error(f"a child is one name, and this is {line!r}", "variables belong into [group:vars]")
         child = words[0]
-        self.tree.group_name(
-            child, self.file, self.line
-        )  # warns; one that is renamed is no group of this file, as there
+        self.tree.group_name(child, self.file, self.line)  # warns; a renamed child is no group here, as there
         if child == self.group:
             raise self._error(f"{child} would be its own child")
         if child in self.declared:
@@ -251,15 +261,13 @@ class _Ini:
         if not equals:
             raise self._error("no name=value", "write name = value")
         group, values = self.tree.groups[self.group], {name: literal(value, self.budget)}
+        locator = VariableLines("inventory", f"[{group.name}:vars]", self.file, {})
         if name == PRIORITY:
-            self._note(
-                group, values, VariableLines("inventory", f"[{group.name}:vars]", self.file, {name: self.line}), 3
-            )
+            self._note(group, values, locator, 3)
             return
         if self.section is None or name in self.section:
-            self.section, self.lines = {}, {}
-            self._note(group, values, VariableLines("inventory", f"[{group.name}:vars]", self.file, self.lines), 3)
-            self.section = group.layers[-1].value
+            self._note(group, values, locator, 3)
+            self.section, self.lines = group.layers[-1].value, locator.by_name
         self.section.update(values)
         self.lines[name] = self.line
 

@@ -1,6 +1,7 @@
-"""An inventory: its hosts and groups, and the layers of variables that each host has outside of a play.
+"""An inventory: its hosts and groups, and the variables of each host outside of plays.
 
-Levels 3 to 10 of Ansible's precedence and the extra variables. It knows no playbooks.
+Covers levels 3 to 11 of Ansible's precedence and the extra variables, 22. Knows no playbooks; `playbook` uses the same
+layers and adds those of plays and tasks.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.tree import near
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.dialects.ansible import extra, patterns
+from nodeattrs.dialects.ansible import patterns
 from nodeattrs.dialects.ansible.answers import SharedFold, Variables
 from nodeattrs.dialects.ansible.codes import (
     NO_GROUP,
@@ -35,15 +36,17 @@ from nodeattrs.dialects.ansible.codes import (
     VAULT,
 )
 from nodeattrs.dialects.ansible.config import TAGS, AnsibleConfig, config_of
+from nodeattrs.dialects.ansible.constructed import ConstructedFile
 from nodeattrs.dialects.ansible.dynamic import DynamicSources
+from nodeattrs.dialects.ansible.extra import extra_layers
 from nodeattrs.dialects.ansible.facts import FactCache
-from nodeattrs.dialects.ansible.faults import AnsibleError, warned
+from nodeattrs.dialects.ansible.faults import AnsibleError, new_warning
 from nodeattrs.dialects.ansible.files import Plan, VariableFiles, as_one_fold, names_set_by
 from nodeattrs.dialects.ansible.groups import Group, Host, InventoryTree
+from nodeattrs.dialects.ansible.keywords import is_yes
 from nodeattrs.dialects.ansible.levels import MERGE, PRECEDENCE, REPLACE, RESERVED, title
 from nodeattrs.dialects.ansible.sources import InventorySources, SourceNotRun
 from nodeattrs.dialects.ansible.templates import fits_gaps
-from nodeattrs.dialects.ansible.words import is_yes
 from nodeattrs.errors import MissingExtra, TooMuch
 from nodeattrs.formats.documents import Document
 
@@ -52,22 +55,23 @@ _WANTS_A_NAME = re.compile(r"REQUIRES_(?:ENABLED|WHITELIST)\s*=\s*True")
 
 
 class Inventory:
-    """Everything that the sources of an inventory say, and the files of variables beside them.
+    """The sources of an inventory, read, with the files of variables beside them.
 
-    sources:      files, folders and lists of hosts, in order; those of ansible.cfg where there are none
+    sources:      files, folders and lists of hosts, in order; those of ansible.cfg where none is given
     folder:       the working folder: ansible.cfg is read there, and paths are relative to it
     playbook_dir: the folder whose group_vars and host_vars count as the playbook's; the working folder unless given
     extra_vars:   texts as `-e` takes them
-    environment:  the variables of the environment that count, such as ANSIBLE_HASH_BEHAVIOUR; none unless given
+    environment:  variables that override ansible.cfg, such as ANSIBLE_HASH_BEHAVIOUR; none unless given
     facts:        a folder of cached facts, a JSON file for each host; that of ansible.cfg unless given
-    lenient:      whether a broken file costs its own variables only, instead of being an error
-    run_inventory: the dynamic sources that are run; `SOURCE=FILE` where FILE has what it prints, and nothing is run
+    lenient:      a broken file of variables is a warning, and its variables are unknown, instead of an error
+    run_inventory: dynamic sources that are run; `SOURCE=FILE`: FILE has what the source prints, and nothing is run
     vault_passwords: files with passwords of vaults, `FILE` or `ID@FILE`; what they open is `Sensitive`
-    sensitive_paths: steps, the first of which is a variable: what stands there is a secret in every answer
+    sensitive_paths: paths whose first step is a variable; values there are secrets in every answer
 
-    raises: AnsibleError, for a configuration that cannot be read, and for extra variables that are none
-
-    Warnings are in `warnings`, in the order in which they were found; more come while hosts are asked.
+    The constructor reads ansible.cfg and all sources, but no group_vars or host_vars. `host` gives the variables of a
+    host; each file is read at its first use and kept. `warnings` has what is doubtful, in the order of reading; it
+    grows while hosts are asked about.
+    raises: AnsibleError, for a configuration that cannot be read, and for extra variables that are not a map
     """
 
     @taking(
@@ -94,8 +98,7 @@ class Inventory:
         sensitive_paths: Iterable[Steps] = (),
     ) -> None:
         self.folder = Path(folder or ".").resolve()
-        self.warnings: list[AnsibleError] = []
-        self._warned: set[str] = set()
+        self._warnings: dict[str, AnsibleError] = {}
         self.config: AnsibleConfig = config_of(self.folder, environment or {})
         self.sensitive_paths = tuple(sensitive_paths)
         self.policy = MERGE if self.config.hash_behaviour == "merge" else REPLACE
@@ -106,7 +109,7 @@ class Inventory:
         playbook_dir = playbook_dir or self.config.playbook_dir or None
         self.playbook_dir = self.folder / (playbook_dir or ".")
         self._named_dir = [] if playbook_dir is None else [self.playbook_dir]
-        self.extra: list[Layer] = _extra(extra_vars, self.files)
+        self.extra = extra_layers(extra_vars, self.files)
         self.facts = FactCache(self.config, self.folder, None if facts is None else self.folder / facts)
         self.tree = InventoryTree(self.warn, rename=self.config.force_valid_group_names in ("always", "silently"))
         self._plans: dict[Any, list[Plan]] = {}
@@ -116,26 +119,31 @@ class Inventory:
         self._sources.read(tuple(os.fspath(one) for one in sources) or self.config.inventory)
         self._order = tuple(self._entries())
         for layer in self.extra:
-            self.look_at_names(layer)
+            self._warn_of_reserved_names(layer)
+
+    @property
+    def warnings(self) -> list[AnsibleError]:
+        """The warnings so far, each once, in the order in which they were found."""
+        return list(self._warnings.values())
 
     def warn(self, kind: Kind, message: str, file: str | None, line: int | None) -> None:
-        """Note a warning, once."""
-        found = warned(kind, message, file, line)
-        if str(found) not in self._warned:
-            self._warned.add(str(found))
-            self.warnings.append(found)
+        """Add a warning to `warnings`, unless the same one is there."""
+        found = new_warning(kind, message, file, line)
+        self._warnings.setdefault(str(found), found)
 
     @contextmanager
-    def muted(self) -> Iterator[None]:
-        """Forget what is warned of within a block."""
-        warnings, known = list(self.warnings), set(self._warned)
+    def without_new_warnings(self) -> Iterator[None]:
+        """A context in which warnings are dropped: at its end `warnings` is as it was at its start."""
+        known = dict(self._warnings)
         try:
             yield
         finally:
-            self.warnings[:], self._warned = warnings, known
+            self._warnings = known
 
     def _passwords(self) -> Iterator[str]:
-        """The password files of ansible.cfg, which are read below the working folder only, and never run."""
+        """Yield the password files of ansible.cfg that lie below the working folder and are no programs; warn of
+        any other.
+        """
         config = self.config
         named = [("vault_password_file", one) for one in filter(None, [config.vault_password_file])]
         for setting, one in (*named, *(("vault_identity_list", one) for one in config.vault_identity_list)):
@@ -144,9 +152,8 @@ class Inventory:
             if is_below and path.is_file() and not os.access(path, os.X_OK):
                 yield one
                 continue
-            what = (
-                "lies outside of the folder" if not is_below else "is a program" if path.is_file() else "is not there"
-            )
+            what = "is a program" if path.is_file() else "is not there"
+            what = what if is_below else "lies outside of the folder"
             file, _, line = config.places[setting].partition(":")
             message = f"the password file {path.name} {what}, and was not read; --vault-password-file names one"
             self.warn(VAULT, message, file, int(line) if line else None)
@@ -162,24 +169,28 @@ class Inventory:
 
     @cached_property
     def hosts(self) -> dict[str, Host]:
-        """The hosts by name, in the order of the inventory."""
+        """Name -> host, in the order of the inventory."""
         return {host.name: host for host in self.tree.reachable()}
 
     @property
     def groups(self) -> dict[str, Group]:
-        """The groups by name, in the order in which they were named; `all` and `ungrouped` are always there."""
+        """Name -> group, in the order in which they were named; `all` and `ungrouped` are always there."""
         return self.tree.groups
 
     @property
     def not_run(self) -> list[Origin]:
-        """The scripts and plugins that would have to be run: they may define hosts, groups and variables."""
+        """The places of scripts and plugins that were not run, and of sources that could not be read by running them.
+
+        Each may define hosts, groups and variables; [] where all sources were read.
+        """
         return [one.origin for one in self._sources.not_run]
 
     def matching(self, *pattern: str, regrouped: Host | None = None) -> list[str]:
-        """The hosts that a pattern such as `web:!h2` names, or several of them together.
+        """The names of the hosts that patterns such as `web:!h2` select together, in their order; [] and a warning for
+        none.
 
-        regrouped: a host with more groups
-        raises: AnsibleError, for a regular expression that is none
+        regrouped: a host as `regrouped` returns it; patterns see its groups instead of those in the inventory
+        raises:    AnsibleError, for a regular expression that cannot be read
         """
         groups = dict(self.groups)
         if regrouped is not None:
@@ -187,56 +198,65 @@ class Inventory:
             others = {name: host for name, host in left.hosts.items() if name != regrouped.name}
             groups["ungrouped"] = replace(left, hosts=others)
             for group in self.tree.groups_of(regrouped):
-                groups[group.name] = replace(group, left={**group.left, regrouped.name: regrouped})
+                groups[group.name] = replace(group, leading_hosts={**group.leading_hosts, regrouped.name: regrouped})
         return patterns.matching(pattern, patterns.Known(self.hosts, groups, self.warn))
 
     def regrouped(self, host: Host, names: Iterable[str]) -> Host:
-        """A host with more groups; new groups have variables of files only."""
+        """A copy of a host that is also in the named groups, and no longer in `ungrouped`.
+
+        A group that the inventory does not have is made below `all`; only files set its variables. Without names the
+        copy has the same groups.
+        """
         new = {name: Group(name, parents={"all": self.groups["all"]}) for name in names}
         groups = {**host.groups, **{name: self.groups.get(name, group) for name, group in new.items()}}
         return replace(host, groups={name: group for name, group in groups.items() if not new or name != "ungrouped"})
 
     @taking(name=str)
     def host(self, name: str) -> Variables:
-        """The variables of a host outside of a play, as `ansible-inventory --host` has them.
+        """The variables of a host outside of a play, as `ansible-inventory --host` has them. Files are read at their
+        first use.
 
         raises: AnsibleError of kind "no-host", for a name that is not there
         """
-        found = self.found(name)
-        magic = partial(self.magic, found)
+        found = self.require_host(name)
+        magic = partial(self.magic_variables, found)
         return Variables(name, "the inventory", lambda: self._outside(found), self.policy, magic, self.sensitive_paths)
 
     def unread(self, hosts: Iterable[str]) -> list[Layer]:
-        """The unknown layers that may change what hosts have, or which hosts and groups there are.
+        """The unknown layers that may change the variables of hosts, or which hosts and groups there are.
 
-        cost: one look at each layer of each host
+        Without hosts only the sources that were not read. cost: one look at each layer of each host
         """
         return [*self._unknown(3), *(layer for name in hosts for layer in self.host(name).unread())]
 
     def _outside(self, host: Host) -> list[Plan]:
-        return [*self.to_facts(host, self.playbook_dir, self._named_dir), *as_one_fold(self.extra, self.policy)]
+        layers = self.layers_with_facts(host, self.playbook_dir, self._named_dir)
+        return [*layers, *as_one_fold(self.extra, self.policy)]
 
-    def to_facts(
+    def layers_with_facts(
         self, host: Host, playbook_dir: Path | None, beside: Iterable[Path], changed: Sequence[Layer] = ()
     ) -> list[Plan]:
-        """The layers of levels 3 to 11 for a host, the weakest first. raises: AnsibleError
+        """The layers of levels 3 to 11 for a host, the weakest first.
 
-        beside:  the folders of playbooks and roles, in which `vars_plugins` may lie
-        changed: see `layers`
+        playbook_dir: the folder whose files count as the playbook's; None: only the files beside the inventory count,
+                      and as if their variables stood in the inventory
+        beside:       the folders of playbooks and roles, in which `vars_plugins` may lie
+        changed:      unknown layers of tasks that may have changed groups (level 7) and hosts (level 8)
+        raises:       AnsibleError, for a file that is broken, unless the inventory is lenient
         """
         facts = self.facts.layer(host.name)
         plugins = self._plugins([folder / "vars_plugins" for folder in beside])
-        return [*self.layers(host, playbook_dir, changed), *plugins, *([] if facts is None else [facts])]
+        return [*self._inventory_layers(host, playbook_dir, changed), *plugins, *([] if facts is None else [facts])]
 
     @taking(name=str)
     def own(self, name: str) -> Variables:
-        """The variables that a host has of itself, without those of its groups: levels 8 to 10.
+        """The variables that a host has without those of its groups: levels 8 to 10.
 
-        A playbook's files count where its folder is given, as in ansible-inventory.
+        Of host_vars the files beside the inventory count, and the playbook's only where playbook_dir was given.
 
         raises: AnsibleError of kind "no-host"
         """
-        host = self.found(name)
+        host = self.require_host(name)
         files = ((9, self._sources.places), (10, self._named_dir))
 
         def plan() -> list[Plan]:
@@ -247,13 +267,13 @@ class Inventory:
 
     @taking(name=str)
     def of_group(self, name: str) -> Variables:
-        """The variables that a group has of itself, without those of its parents: levels 3 to 7.
+        """The variables that a group has without those of its parents: levels 3 to 7. Files are read at once.
 
         raises: AnsibleError of kind "no-group"
         """
         if name not in self.groups:
             close = near(name, self.groups)
-            raise self.error(NO_GROUP, f"no group {name}", hint=f"did you mean {close[0]}?" if close else None)
+            raise AnsibleError(NO_GROUP, f"no group {name}", hint=f"did you mean {close[0]}?" if close else None)
         group = self.groups[name]
         levels = (4, 5) if name == "all" else (6, 7)
         files = zip(levels, (self._sources.places, self._named_dir), strict=True)
@@ -261,8 +281,11 @@ class Inventory:
         plan = [*as_one_fold(group.layers, self.policy), *read]
         return Variables(name, "the group alone", lambda: plan, self.policy, dict, self.sensitive_paths)
 
-    def found(self, name: str) -> Host:
-        """The host of a name; the implicit localhost, where no source names it. raises: AnsibleError"""
+    def require_host(self, name: str) -> Host:
+        """The host of a name; for "localhost" that no source names, the implicit one.
+
+        raises: AnsibleError of kind "no-host", with a near name and the sources that were not run as hints
+        """
         if name in self.hosts:
             return self.hosts[name]
         if name == LOCALHOST:
@@ -270,12 +293,7 @@ class Inventory:
         close = near(name, self.hosts)
         hints = [f"did you mean {close[0]}?"] if close else []
         hints += [f"{one.file} may have it: it was not run" for one in self.not_run]
-        raise self.error(NO_HOST, f"the inventory has no host {name}", hint="; ".join(hints) or None)
-
-    @staticmethod
-    def error(kind: Kind, message: str, hint: str | None = None) -> AnsibleError:
-        """An error without a place."""
-        return AnsibleError(kind, message, hint=hint)
+        raise AnsibleError(NO_HOST, f"the inventory has no host {name}", hint="; ".join(hints) or None)
 
     @cached_property
     def _localhost(self) -> Host:
@@ -283,8 +301,8 @@ class Inventory:
         layer = Layer(implicit, Origin("implicit localhost"), title(8))
         return Host(LOCALHOST, {}, [layer])
 
-    def magic(self, host: Host) -> dict[str, Any]:
-        """The variables that Ansible sets for a host in an inventory."""
+    def magic_variables(self, host: Host) -> dict[str, Any]:
+        """The variables that Ansible sets for a host outside of plays, such as `group_names`, as far as known here."""
         groups = self.tree.groups_of(host) if host.groups else []
         known: dict[str, Any] = {
             "inventory_hostname": host.name,
@@ -303,17 +321,18 @@ class Inventory:
         return {"inventory_file": host.source, "inventory_dir": folder}
 
     def hosts_of_groups(self) -> dict[str, list[str]]:
-        """The names of the hosts of each group."""
+        """The variable `groups`: name of a group -> names of its hosts and of those of groups below it."""
         return {name: list(group.all_hosts()) for name, group in self.groups.items()}
 
     def names_set_by_groups_like(self, name: str, folders: Iterable[Path]) -> frozenset[str] | None:
-        """The variables that may be set by the groups that a name with gaps may mean, or by groups above these.
+        """The names of the variables that groups set whose name fits a name with gaps, or that groups above these set.
 
-        The group `all` is left out. None where any variable may be set.
+        Groups that only files name count, too; `all` does not. None where an unknown layer may set any variable.
+
         folders: of playbooks, in which `group_vars` may lie
         """
         places = [*self._sources.places, *dict.fromkeys(folders)]
-        named = {file.partition(".")[0] for place in places for file in self.files.listed(place / "group_vars")}
+        named = {file.partition(".")[0] for place in places for file in self.files.names_in(place / "group_vars")}
         found = {
             one for one in (*self.groups, *named) if fits_gaps(one, name) or fits_gaps(one, name.replace("-", "_"))
         }
@@ -326,18 +345,17 @@ class Inventory:
     # --- while sources are read
 
     def _construct(self, document: Document, places: list[Path]) -> None:
-        """Read a file of the plugin `constructed`. raises: AnsibleError, NotRun"""
-        from nodeattrs.dialects.ansible.constructed import ConstructedFile, NeedsAnsible
+        """Read a file of the plugin `constructed` into the tree.
 
+        raises: AnsibleError; SourceNotRun, where it needs Ansible
+        """
         try:
             ConstructedFile(document, self.tree, partial(self._so_far, document.tree, places)).read()
-        except NeedsAnsible as found:
-            raise SourceNotRun(Unknown("constructed", found.reason), document.file, found.origin.line) from found
         except (MissingExtra, TooMuch) as error:
             raise SourceNotRun(Unknown("constructed", str(error.message)), document.file) from error
 
     def _so_far(self, options: dict[Any, Any], places: list[Path], host: Host, sees_extra: bool) -> Variables:
-        """What a host has for the plugin `constructed`, of the sources before it."""
+        """The variables that sources before a file of the plugin `constructed` give a host. options: of that file"""
         groups = self.tree.groups_so_far(host)
         inline = [layer for group in self.tree.ordered(groups) for layer in group.layers]
         plans = list(as_one_fold(inline, self.policy))
@@ -360,17 +378,11 @@ class Inventory:
 
     # --- layers
 
-    def layers(self, host: Host, playbook_dir: Path | None, changed: Sequence[Layer] = ()) -> list[Plan]:
-        """The layers of levels 3 to 10 for a host, the weakest first.
-
-        playbook_dir: the folder whose files count as the playbook's; None: only those beside the inventory count, and
-                      as if they stood in it
-        changed:      unknown layers of tasks that may have changed groups (level 7) and hosts (level 8)
-        raises:       AnsibleError, for a file that is broken, unless that is borne
-        """
+    def _inventory_layers(self, host: Host, playbook_dir: Path | None, changed: Sequence[Layer]) -> list[Plan]:
+        """The layers of levels 3 to 10 for a host, the weakest first; parameters as of `layers_with_facts`."""
         groups = [group for group in self.tree.groups_of(host) if group.name != "all"]
         beside = None if playbook_dir is None else self._besides(playbook_dir)
-        plan = [one for entry in self._order for one in getattr(self, f"_{entry}")(groups, beside)]
+        plan = [one for entry in self._order for one in self._layers_of_entry(entry, groups, beside)]
         of_groups = [one for one in changed if one.title == title(7)]
         own = [*as_one_fold(host.layers, self.policy), *self._unknown(8)]
         files = self._files(self._sources.places, "host_vars", [host.name], 9)
@@ -381,37 +393,37 @@ class Inventory:
         return [*self._unknown(3), *plan, *of_groups, *own, *of_hosts, *files]
 
     def _besides(self, playbook_dir: Path) -> list[Path]:
-        """The playbook's folder; none where its files were laid just before, since they set the same once more."""
+        """The folders with the playbook's files; [] where the inventory's files, added just before, are the same
+        ones.
+        """
         is_last = self._sources.places[-1:] == [playbook_dir] and self._order == PRECEDENCE
         return [] if is_last else [playbook_dir]
 
     def _unknown(self, level: int) -> list[Layer]:
+        """An unknown layer for each source that was not run."""
         return [Layer.unknown(title(level), one.origin, one.unknown.reason) for one in self._sources.not_run]
 
-    def _all_inventory(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
-        return self._inline(self.groups["all"], None if beside is not None else 4)
+    def _layers_of_entry(self, entry: str, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
+        """The layers of one entry of the option `precedence`: of `all` or of *groups*, by files or by the inventory.
 
-    def _groups_inventory(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
-        level = None if beside is not None else 6
-        return as_one_fold([one for group in groups for one in self._inline(group, level)], self.policy)
-
-    def _all_plugins_inventory(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
-        return [] if beside is None else self._files(self._sources.places, "group_vars", ["all"], 4)
-
-    def _all_plugins_play(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
-        return self._files(beside or (), "group_vars", ["all"], 5)
-
-    def _groups_plugins_inventory(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
+        beside: folders with the playbook's files; None: the inventory's files count as if they stood in it
+        """
+        if entry.startswith("all_"):
+            groups, level = [self.groups["all"]], 4
+        else:
+            level = 6
         names = [group.name for group in groups]
-        return [] if beside is None else self._files(self._sources.places, "group_vars", names, 6)
-
-    def _groups_plugins_play(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
-        return self._files(beside or (), "group_vars", [group.name for group in groups], 7)
+        if entry.endswith("_plugins_play"):
+            return self._files(beside or (), "group_vars", names, level + 1)
+        if entry.endswith("_plugins_inventory"):
+            return [] if beside is None else self._files(self._sources.places, "group_vars", names, level)
+        level_of_files = level if beside is None else None
+        return as_one_fold([one for group in groups for one in self._inline(group, level_of_files)], self.policy)
 
     def _inline(self, group: Group, level: int | None) -> list[Plan]:
-        """What the inventory itself says of a group: one fold for all of its hosts.
+        """The variables of a group in the inventory itself, as one fold that all of its hosts share; [] for none.
 
-        level: that of its files, where these count as if they stood there
+        level: of the files of group_vars, where they count as if they stood in the inventory; None leaves them out
         """
         if (group.name, level) not in self._plans:
             files = [] if level is None else self._files(self._sources.places, "group_vars", [group.name], level)
@@ -420,7 +432,9 @@ class Inventory:
         return self._plans[group.name, level]
 
     def _files(self, places: Iterable[Path], kind: str, names: list[str], level: int) -> list[Plan]:
-        """The files of names in places, those of the later place stronger: one fold for each place."""
+        """The layers of the files of names, one fold for each place; a later place is stronger. [] where the plugin
+        is off.
+        """
         if "host_group_vars" not in (one.rpartition(".")[2] for one in self.config.vars_plugins_enabled):
             return []
         found = []
@@ -432,43 +446,43 @@ class Inventory:
     def _named(self, folder: Path, kind: str, name: str, level: int) -> list[Plan]:
         key = folder, name, level
         if key not in self._plans:
-            read = self.files.reader(kind, name, title(level))
-            layers = self.files.layers_of_name(folder, name, self.config.yaml_valid_extensions, read)
+            layers = self.files.layers_of_name(folder, name, self.config.yaml_valid_extensions, kind, title(level))
             for layer in layers:
-                self.look_at_names(layer)
-            self._plans[key] = list(layers)  # those of all groups of a place are laid one by one
+                self._warn_of_reserved_names(layer)
+            self._plans[key] = list(layers)  # not one fold: Ansible merges the files of all groups of a place in turn
         return self._plans[key]
 
     def _plugins(self, folders: Iterable[Path]) -> list[Layer]:
-        """An unknown layer for each plugin that may set variables and is not the one of Ansible's own files.
+        """An unknown layer for each plugin that may set variables, and for each setting of ansible.cfg that is not
+        followed.
 
-        What lies in a folder of plugins counts, unless it wants to be enabled by name and is not, or sets nothing.
+        The plugin of group_vars and host_vars is left out. So is a module in a folder of plugins that sets nothing, or
+        that has to be enabled by name and is not.
         """
         config = self.config
         enabled = [one for one in config.vars_plugins_enabled if one.rpartition(".")[2] != "host_group_vars"]
-        found = {one: self.of_setting("vars plugin", one) for one in enabled}
-        found |= {one: self.of_setting("setting", one) for one in config.unread if one not in TAGS}
+        found = {one: self.setting_origin("vars plugin", one) for one in enabled}
+        found |= {one: self.setting_origin("setting", one) for one in config.unread if one not in TAGS}
         for path in (path for folder in (*map(Path, config.vars_plugins), *folders) for path in self._modules(folder)):
             text = self.files.text(path).text
             if _sets_nothing(text):
                 found.pop(path.stem, None)
             elif path.stem in enabled or not _WANTS_A_NAME.search(text):
                 found[path.stem] = Origin("vars plugin", path.stem, self.files.shown(path), 1)
-        reason = "is not followed"
-        return [Layer.unknown(title(10), origin, reason) for origin in found.values()]
+        return [Layer.unknown(title(10), origin, "is not followed") for origin in found.values()]
 
-    def of_setting(self, kind: str, name: str) -> Origin:
-        """The origin of what ansible.cfg or the environment names."""
+    def setting_origin(self, kind: str, name: str) -> Origin:
+        """The origin for a setting or a plugin: the ansible.cfg that was read, or no file without one."""
         return Origin(kind, name, None if self.config.file is None else self.files.shown(self.config.file))
 
     def _modules(self, folder: Path) -> list[Path]:
-        """The files of Python in a folder and below. cost: one look at it in a process"""
+        """The Python files in a folder and below; kept."""
         if folder not in self._python:
             self._python[folder] = sorted(path for path in folder.rglob("*.py") if path.name != "__init__.py")
         return self._python[folder]
 
-    def look_at_names(self, layer: Layer) -> None:
-        """Warn of variables whose names mean something to Ansible."""
+    def _warn_of_reserved_names(self, layer: Layer) -> None:
+        """Warn of variables whose names are words of plays and tasks."""
         for name in RESERVED.intersection(layer.value if isinstance(layer.value, dict) else ()):
             origin = layer.origin.at((name,))
             self.warn(RESERVED_NAME, f"{name} is a word of plays and tasks", origin.file, origin.line)
@@ -492,10 +506,3 @@ def _sets_nothing(source: str) -> bool:
         return False
     only = methods[0].body[0]
     return isinstance(only, ast.Return) and isinstance(only.value, ast.Dict) and not only.value.keys
-
-
-def _extra(given: Iterable[str], files: VariableFiles) -> list[Layer]:
-    """The layers of `-e`; who has none does not pay for them. raises: AnsibleError"""
-    if not given:
-        return []
-    return extra.extra_layers(given, files)

@@ -1,7 +1,8 @@
-"""Kept nodes as a dynamic inventory of Ansible has them: groups of hosts, and the variables of each host.
+"""Saved nodes as a dynamic inventory: groups of hosts, and the variables of each host, as Ansible reads it from a
+script.
 
-All layers are merged already, so that variables stand with the hosts and none with a group. A value
-is never a template here: what looks like one is marked so that Ansible leaves it alone. It knows no store.
+Layers are merged already, so all variables belong to hosts and none to groups. Values are no templates: a text that
+looks like one is marked, so that Ansible does not evaluate it. Reads no store.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from nodeattrs.codes import Code
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.codes import GROUP_NAME, GROUP_SEARCH, VARIABLE_NAME
-from nodeattrs.dialects.ansible.faults import AnsibleError, warned
+from nodeattrs.dialects.ansible.faults import AnsibleError, new_warning
 from nodeattrs.errors import BadArgument, ValueWithheld
 from nodeattrs.formats.documents import read
 from nodeattrs.node.node import Node
@@ -31,7 +32,8 @@ _UNSAFE = "__ansible_unsafe"
 
 
 def ansible_name(name: object) -> str:
-    """The name that Ansible can have in the place of *name*: ASCII letters, digits and _, and no digit first.
+    """*name* as a name that Ansible accepts: other signs than ASCII letters, digits and _ become _; no digit comes
+    first.
 
     >>> ansible_name("http-port"), ansible_name("2fa"), ansible_name("http_port")
     ('http_port', '_2fa', 'http_port')
@@ -42,11 +44,12 @@ def ansible_name(name: object) -> str:
 
 @dataclass
 class DynamicInventory:
-    """What `--list` prints, and `--host`.
+    """The inventory that a script prints for `--list`, or for `--host`. The caller adds nodes, then prints `to_dict`.
 
-    host:   whose variables are asked for; "" for all hosts and groups
-    prefix: the variable below which all of a host lies; "" for none
-    notes:  code -> what is not as it was on the nodes
+    host:   the one host for `--host`; "" for `--list`
+    prefix: a variable that all of a host's variables are put below; "" for none
+    hosts:  name -> its variables, as far as nodes were added
+    notes:  code -> sentences on values that differ from those of the nodes
     """
 
     host: str = ""
@@ -56,12 +59,15 @@ class DynamicInventory:
     _groups: dict[str, dict[str, list[str]]] = field(default_factory=dict)
 
     def add(self, node: Node, document: Mapping[str, Any]) -> None:
-        """A host with its variables, in the groups of its roles and environment. raises: DeferredCycle
+        """Add a node as a host with its variables, in the groups of its roles and its environment.
 
-        document: the node's, as it was saved: the roles of the run-list, and those that the run expanded
+        document: the saved document of the node, with the roles of its run-list and those that the run expanded
+        raises:   DeferredCycle
         """
         tree = data_of(node.to_dict(evaluate=False))
-        self.hosts[node.name] = self._variables(node.name, tree)
+        safe = {name: self._safe(value, (name,)) for name, value in tree.items()}
+        found = {name: value for name, value in safe.items() if value is not ABSENT}
+        self.hosts[node.name] = {self.prefix: found} if self.prefix else self._named(node.name, found)
         kept = indexed(dict(document))
         expanded = kept.get("roles")
         for role in dict.fromkeys([*kept["role"], *(expanded if isinstance(expanded, list) else ())]):
@@ -69,11 +75,11 @@ class DynamicInventory:
         self.group(f"environment_{node.environment}", [node.name])
 
     def group(self, name: str, hosts: Iterable[str]) -> None:
-        """A group has these hosts, too."""
+        """Add hosts to a group, which is made where it is missing."""
         self._groups.setdefault(ansible_name(name), {}).setdefault(name, []).extend(hosts)
 
     def warnings(self) -> Iterator[tuple[Code, list[str]]]:
-        """What is not as it was on the nodes: a code, and the sentences."""
+        """Yield a code with its sentences: names of groups that had to change, then `notes`."""
         renamed = [
             f"the group {name} is {word} for Ansible{', with the hosts of all that are' if len(of) > 1 else ''}"
             for word, of in sorted(self._groups.items())
@@ -84,7 +90,11 @@ class DynamicInventory:
         yield from self.notes.items()
 
     def to_dict(self) -> dict[str, Any]:
-        """It in the form that Ansible asks of a script."""
+        """The data that a script prints for Ansible.
+
+        For one host its variables; else all groups, and "_meta" with the variables of all hosts.
+        raises: KeyError, where the one host was not added
+        """
         if self.host:
             return self.hosts[self.host]
         groups = {
@@ -94,15 +104,13 @@ class DynamicInventory:
         return {"_meta": {"hostvars": self.hosts}, "all": {"children": list(groups), "vars": {}}, **groups}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The same as a tree."""
+        """The same data as a tree of text lines."""
         yield from tree_lines(self.to_dict(), screen)
 
-    def _variables(self, host: str, tree: dict[str, Any]) -> dict[str, Any]:
-        found = {name: safe for name, value in tree.items() if (safe := self._safe(value, (name,))) is not ABSENT}
-        return {self.prefix: found} if self.prefix else self._named(host, found)
-
     def _named(self, host: str, found: dict[str, Any]) -> dict[str, Any]:
-        """Where two names come to one, that of the node itself counts, else the first one."""
+        """Variables under names that Ansible accepts; of two names that become one, the unchanged name wins, else
+        the first.
+        """
         named = {name: value for name, value in found.items() if name == ansible_name(name)}
         for name, value in found.items():
             word = ansible_name(name)
@@ -113,7 +121,9 @@ class DynamicInventory:
         return named
 
     def _safe(self, value: Any, path: Steps) -> Any:
-        """A value without its secrets: a key is left out, an element is null."""
+        """A value without its secrets: ABSENT for a secret, a key of a map is left out, an element of a list is
+        null.
+        """
         if value == MARKER:
             if self.host:  # of all hosts it would be said at every call, and Ansible calls it an error
                 self._note(ValueWithheld.entry, f"{spell(path)} is a secret, and left out")
@@ -131,7 +141,11 @@ class DynamicInventory:
 
 
 def doubtful_groups(root: Path, groups: Mapping[str, str]) -> Iterator[AnsibleError]:
-    """A warning for each of [ansible.groups] whose search means nothing, or whose name another one gets, too."""
+    """Yield a warning for each group of [ansible.groups] whose search cannot be parsed, or whose name another group
+    gets, too.
+
+    groups: name -> search. Reads root/nodeattrs.toml for the lines.
+    """
     locator = read(root / "nodeattrs.toml", "nodeattrs.toml").locator("settings", "")
     words: dict[str, str] = {}
     for name, query in groups.items():
@@ -139,8 +153,8 @@ def doubtful_groups(root: Path, groups: Mapping[str, str]) -> Iterator[AnsibleEr
         first = words.setdefault(ansible_name(name), name)
         if first != name:
             message = f"for Ansible {name} and {first} are one group, {ansible_name(name)}"
-            yield warned(GROUP_SEARCH, message, origin.file, origin.line)
+            yield new_warning(GROUP_SEARCH, message, origin.file, origin.line)
         try:
             parse_query(query)
         except BadArgument as error:
-            yield warned(GROUP_SEARCH, f"the search of the group {name}: {error}", origin.file, origin.line)
+            yield new_warning(GROUP_SEARCH, f"the search of the group {name}: {error}", origin.file, origin.line)

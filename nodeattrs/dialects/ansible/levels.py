@@ -1,6 +1,6 @@
-"""The 22 levels of variable precedence: their numbers and names are those of Ansible's documentation.
+"""The 22 levels of variable precedence, with the numbers and names of Ansible's documentation.
 
-Here is also what happens where two values meet, by `hash_behaviour`, and which names are Ansible's own.
+Also the two merge policies for values of two levels (`hash_behaviour`), and tables of names with a meaning.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LEVELS: dict[int, str] = {
 
 
 def title(level: int) -> str:
-    """What a trace calls a layer of a level.
+    """The title of a layer of a level in traces.
 
     >>> title(6)
     'inventory group_vars/* (6 of 22)'
@@ -66,7 +66,7 @@ PRECEDENCE = (
     "groups_plugins_inventory",
     "groups_plugins_play",
 )
-"""What the option `precedence` orders, in the order that it has by default: levels 3 (in two parts) to 7."""
+"""The entries of the option `precedence` in their default order: levels 3 (in two parts) to 7."""
 
 _MAGIC_TEXT = """
     ansible_version ansible_check_mode ansible_diff_mode ansible_forks ansible_inventory_sources ansible_skip_tags
@@ -78,12 +78,12 @@ _MAGIC_TEXT = """
     inventory_dir inventory_file inventory_hostname inventory_hostname_short group_names groups hostvars omit
     vars environment"""
 MAGIC = frozenset(_MAGIC_TEXT.split())
-"""The names that Ansible sets itself: what files set under them does not count, or should not."""
+"""Variables that Ansible sets itself. A value that files set under such a name does not count, or should not."""
 
 _SHOWN_TEXT = """environment omit vars ansible_check_mode ansible_delegated_vars ansible_index_var ansible_loop_var
     ansible_parent_role_names ansible_parent_role_paths ansible_play_name ansible_search_path"""
 SHOWN = frozenset(_SHOWN_TEXT.split())
-"""The ones that `ansible-inventory` prints where they are set."""
+"""Names of `MAGIC` that `ansible-inventory` prints where files set them."""
 
 _RESERVED_TEXT = """hosts name tags vars environment tasks roles handlers gather_facts become become_user become_method
     become_flags become_exe connection port remote_user serial strategy order when loop with_items until

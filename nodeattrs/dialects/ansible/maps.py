@@ -1,6 +1,6 @@
 """Inventories that are maps: YAML, JSON and TOML. A group is null or a map of `hosts`, `vars` and `children`.
 
-It knows trees with lines, and no notation.
+Works on parsed documents, so it knows no notation.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from typing import Any
 
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.ansible.codes import INVENTORY, SKIPPED
-from nodeattrs.dialects.ansible.faults import AnsibleError
-from nodeattrs.dialects.ansible.files import plain_of
-from nodeattrs.dialects.ansible.groups import InventoryTree, Warn
+from nodeattrs.dialects.ansible.faults import Warn, error_at
+from nodeattrs.dialects.ansible.files import sealed_if_encrypted
+from nodeattrs.dialects.ansible.groups import InventoryTree
 from nodeattrs.dialects.ansible.ini import hosts_of
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.formats.documents import Document
@@ -20,31 +20,29 @@ _SECTIONS = ("hosts", "vars", "children")
 
 
 def read(document: Document, tree: InventoryTree, warn: Warn) -> None:
-    """Read an inventory into a tree.
+    """Add the groups and hosts of a document to *tree*; the keys of the document are groups.
 
-    raises: AnsibleError, with file and line, also for an empty document and for the configuration of a plugin; the
-            entries above the fault were read
+    A group with another value, and an unknown key, are warned of and skipped.
+    raises: AnsibleError, with file and line, for any other wrong value, for an empty document, and for the
+            configuration of a plugin. Entries above the fault stay in the tree.
     """
     found = document.tree
     if not isinstance(found, dict) or not found:
-        raise _error(document, "an inventory in YAML is a map of groups", ())
+        raise error_at(document, (), INVENTORY, "an inventory in YAML is a map of groups")
     if "plugin" in found:
-        raise _error(document, "this configures a plugin, and is no inventory", ("plugin",))
+        raise error_at(document, ("plugin",), INVENTORY, "this configures a plugin, and is no inventory")
     for name, body in found.items():
         _Maps(document, tree, warn).group(name, body, (name,))
 
 
-def _error(document: Document, message: str, path: Path) -> AnsibleError:
-    line, _ = document.place(path)
-    return AnsibleError(INVENTORY, message, file=document.file, line=line)
-
-
 class _Maps:
+    """Adds the groups of one document to a tree."""
+
     def __init__(self, document: Document, tree: InventoryTree, warn: Warn) -> None:
         self.document, self.tree, self.warn = document, tree, warn
 
     def group(self, name: Any, body: Any, path: Path) -> str | None:
-        """Read a group and all below it; its name, None where it is passed over."""
+        """Add a group and all groups below it; returns its name, None where it is skipped."""
         if not isinstance(body, (dict, type(None))):
             self._skip(f"the group {name!r} is not a map", path)
             return None
@@ -65,12 +63,12 @@ class _Maps:
         if path[-1] == "children" and self.document.file.endswith(".toml") and isinstance(value, list):
             return dict.fromkeys(map(str, value))
         if not isinstance(value, dict):
-            raise _error(self.document, f"{path[-1]} of a group is a map", path)
+            raise error_at(self.document, path, INVENTORY, f"{path[-1]} of a group is a map")
         return value
 
     def _vars(self, group: str, values: dict[Any, Any], path: Path) -> None:
         locator = self.document.locator("inventory", f"vars of {group}", path)
-        self.tree.set_variables(self.tree.groups[group], plain_of(self.document, values), locator, title(3))
+        self.tree.set_variables(self.tree.groups[group], sealed_if_encrypted(self.document, values), locator, title(3))
 
     def _children(self, group: str, children: dict[Any, Any], path: Path) -> None:
         for name, body in children.items():
@@ -82,16 +80,16 @@ class _Maps:
         for name, body in hosts.items():
             here = (*path, name)
             if body and not isinstance(body, dict):
-                raise _error(self.document, f"the host {name!r} is not a map of variables", here)
+                raise error_at(self.document, here, INVENTORY, f"the host {name!r} is not a map of variables")
             names, port = hosts_of(self._name(name, here), self.document.file)
             locator = self.document.locator("inventory", str(name), here)
             for one in names:
-                values = {**self.tree.port_of(one, port), **plain_of(self.document, body or {})}
+                values = {**self.tree.port_of(one, port), **sealed_if_encrypted(self.document, body or {})}
                 self.tree.set_variables(self.tree.host(one, group), values, locator, title(8))
 
     def _name(self, name: Any, path: Path) -> str:
         if not isinstance(name, str):
-            raise _error(self.document, f"the name {name!r} is not text", path)
+            raise error_at(self.document, path, INVENTORY, f"the name {name!r} is not text")
         return name
 
     def _skip(self, message: str, path: Path) -> None:

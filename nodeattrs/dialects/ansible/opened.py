@@ -1,4 +1,4 @@
-"""One version of an inventory of Ansible; templates are not filled in."""
+"""The inventory of a repository at one version of its files, as verbs ask it. Templates are not evaluated."""
 
 from __future__ import annotations
 
@@ -37,7 +37,12 @@ _NAME = re.compile(r"[\w.-]+")
 
 
 class AnsibleHosts(InRepository):
-    """Hosts of an inventory of Ansible, and the variables of each; templates are not filled in."""
+    """The hosts of a repository's inventories as subjects, each with its variables, for one version of the files.
+
+    Inventories are those that a command, an option or nodeattrs.toml names, else that of ansible.cfg, else those at
+    usual places. They are read at the first question and kept. With several inventories a subject is called
+    `inventory:host`.
+    """
 
     @cached_property
     def place(self) -> Path | None:
@@ -52,7 +57,7 @@ class AnsibleHosts(InRepository):
 
     @cached_property
     def _of_paths(self) -> dict[TreePath, list[SettingsInPlays]]:
-        """What plays say of the paths that were asked for."""
+        """Path -> its settings in plays, one for each inventory; filled by `_in_plays`."""
         return {}
 
     @cached_property
@@ -62,16 +67,12 @@ class AnsibleHosts(InRepository):
 
     @property
     def is_there(self) -> bool:
-        """An inventory that the caller or the settings name, an ansible.cfg, or an inventory at a usual place."""
+        """Whether there is an inventory: named by the caller or the settings, an ansible.cfg, or at a usual place."""
         if self._asked is not None:
             return bool(self.inventories)
         if self.place is not None:
             return self._listed is not None or self.place.exists()
-        return self._has_config or bool(self._named) or bool(self._usual)
-
-    @property
-    def _has_config(self) -> bool:
-        return (self.side.root / "ansible.cfg").is_file()
+        return (self.side.root / "ansible.cfg").is_file() or bool(self._named) or bool(self._usual)
 
     @cached_property
     def _is_configured(self) -> bool:
@@ -96,7 +97,7 @@ class AnsibleHosts(InRepository):
 
     @cached_property
     def inventories(self) -> Mapping[str, Inventory]:
-        """What hosts begin with -> the inventory: "" where there is one alone. raises: NodeattrsError"""
+        """Prefix of its subjects -> the inventory; the prefix is "" where there is only one. raises: NodeattrsError"""
         if self._asked is not None:
             return {"": inventory_of(self._asked)}
         how: dict[str, Any] = {"folder": self.side.root, "sensitive_paths": self.repository.config.sensitive}
@@ -114,24 +115,27 @@ class AnsibleHosts(InRepository):
         raise NotFound(f"there is no inventory of {subject}", hint=f"they are {', '.join(self.inventories)}")
 
     def subjects(self) -> Iterable[str]:
-        """The hosts; of a command those that its pattern names."""
+        """The hosts of all inventories; with --limit only those that its pattern selects.
+
+        Sets `unread` to unread sources.
+        """
         self.unread = [one for inventory in self.inventories.values() for one in unread(inventory.unread(()))]
         limit = None if self._asked is None else self._asked.get("hosts")
         return [
             f"{prefix}{host}"
             for prefix, inventory in self.inventories.items()
-            for host in (inventory.hosts if limit is None else inventory.matching(limit))
+            for host in inventory.matching(limit or "all")
         ]
 
     @property
     def warnings(self) -> Sequence[object]:
-        """The warnings of all inventories."""
+        """The warnings of all inventories so far; () where there is no inventory."""
         return [one for inventory in self.inventories.values() for one in inventory.warnings] if self.is_there else ()
 
     def leaves_out(self, file: str) -> bool:
-        """Whether a play or a role may read a file, or whether its variables are for a group or host of the inventory.
+        """Whether answers may depend on a file that they do not read: a file of plays, tasks or roles, or of variables.
 
-        The inventory alone is asked, and no play.
+        A file below group_vars or host_vars counts where the inventory has its group or host. Plays are not asked.
         """
         path = PurePosixPath(self.side.named(file))
         if path.suffix not in _OF_PLAYS or any(step.startswith(".") for step in path.parts) or PLAYED & set(path.parts):
@@ -145,7 +149,7 @@ class AnsibleHosts(InRepository):
         return file in self.side.files and (bool(_OF_ROLES.intersection(path.parts[:-1])) or self._may_be_read(file))
 
     def _may_be_read(self, file: str) -> bool:
-        """Whether a file holds plays or tasks, or variables and a file of Ansible has its name; broken ones may."""
+        """Whether a file has plays or tasks, or is a map whose name stands in another file. True for a broken file."""
         try:
             text = text_of(self.side.top / file, file)
             trees = [one.tree for one in parse_all(text, file, "yaml", Budget(file), {})]
@@ -155,7 +159,7 @@ class AnsibleHosts(InRepository):
 
     @cached_property
     def _names(self) -> set[str]:
-        """The names of files that stand in any file which Ansible may read."""
+        """Names of YAML files that stand in the text of any file that Ansible may read."""
         found: set[str] = set()
         for file in self.side.files:
             if file.endswith((*_OF_PLAYS, ".cfg")):
@@ -164,21 +168,24 @@ class AnsibleHosts(InRepository):
         return found - {""}
 
     def lines_of(self, path: TreePath) -> Iterable[tuple[Origin, str]]:
-        """The lines of roles and plays that set a variable, or a path in its value, each with the plays."""
+        """The lines of roles and plays that set a path, each with its plays in words; [] for none."""
         return [(one.origin, f"in {one.where}") for all_of in self._in_plays(path) for one in all_of.found]
 
     def unread_lines(self, path: TreePath) -> Iterable[Unread]:
-        """What was not read of the roles and plays that may set a variable."""
+        """The places in roles and plays that were not read and may set the path."""
         return [one for all_of in self._in_plays(path) for one in all_of.unread]
 
     def _in_plays(self, path: TreePath) -> list[SettingsInPlays]:
-        """What plays say of a path, over each inventory. cost: they are read once for a path"""
+        """The settings of a path in plays, one for each inventory; kept for each path."""
         if path not in self._of_paths:
             self._of_paths[path] = [places_in_plays(inventory, path) for inventory in self.inventories.values()]
         return self._of_paths[path]
 
     def answer(self, name: str) -> Answered:
-        """The variables of a host; for a command that names a task, the variables in the task."""
+        """The variables of a host as one part "variable"; in a task, where the command names one. Sets `unread`.
+
+        Its trace withholds what is encrypted. raises: NotFound, AnsibleError, for an unknown host
+        """
         inventory, host = self._found(name)
         found = inventory.host(host) if self._asked is None else answer_of(self._asked, inventory, host)
         self.unread = unread(inventory.unread(()))
@@ -195,13 +202,13 @@ class AnsibleHosts(InRepository):
 
 
 def _to_ending(word: str) -> str:
-    """A word to the ending of a file of YAML in it; "" where it has none."""
+    """The part of a word that ends with ".yml" or ".yaml"; "" where it has no such ending in it."""
     at = max(word.rfind(one) + len(one) if one in word else 0 for one in _OF_PLAYS)
     return word[:at]
 
 
 def _shown(trace: Trace) -> Trace:
-    """A trace whose values can be shown: what is encrypted is a secret."""
+    """A copy of a trace in which encrypted values are secrets."""
 
     def made(value: Any) -> Any:
         return value if value is ABSENT or isinstance(value, Unknown) else as_attribute(value)

@@ -1,4 +1,7 @@
-"""Patterns of hosts: names, groups, wildcards, `~` and a regular expression, `a:b`, `a:&b`, `a:!b`, `g[0]`."""
+"""Patterns of hosts: names, groups, wildcards, `~` and a regular expression, `a:b`, `a:&b`, `a:!b`, `g[0]`.
+
+Evaluates patterns over the hosts and groups that it is given.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,13 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.budget import MAX_DIGITS
 from nodeattrs.dialects.ansible.codes import INVENTORY, NO_MATCH
-from nodeattrs.dialects.ansible.faults import AnsibleError
-from nodeattrs.dialects.ansible.groups import Group, Warn
+from nodeattrs.dialects.ansible.faults import AnsibleError, Warn
+from nodeattrs.dialects.ansible.groups import Group
 from nodeattrs.formats.patterns import BadPattern, expression
 
 
 class Known(NamedTuple):
-    """The hosts and groups by name, and whom to warn."""
+    """The hosts and groups by name that patterns select from; warn is called where a part of a pattern selects none."""
 
     hosts: Mapping[str, Any]
     groups: Mapping[str, Group]
@@ -29,10 +32,12 @@ _INDEX = re.compile(r"(.+)\[(?:(-?[0-9]+)|([0-9]+)[:-]([0-9]*))\]")
 
 
 def matching(pattern: Iterable[str], known: Known) -> list[str]:
-    """The hosts that patterns name together, in the order in which they are named. raises: AnsibleError
+    """The names of the hosts that patterns select together, each once, in the order in which they are named.
 
-    Plain patterns count first, then `&`, then `!`. Without a plain pattern the list starts from all hosts.
+    Plain parts are added first, then `&` parts keep, then `!` parts remove. Without a plain part all hosts are the
+    start. A part that selects no host is warned of.
 
+    raises: AnsibleError, for a regular expression that cannot be read
     source: Ansible's documentation, "Patterns: targeting hosts and groups"
     """
     parts = [part for one in pattern for part in _split(one)]
@@ -73,8 +78,10 @@ def _one(part: str, known: Known) -> list[str]:
 
 
 def _place(digits: str) -> int:
-    """A place in a list; a number that is too long to be read is beyond the end of each."""
-    return int(digits) if len(digits) <= MAX_DIGITS else sys.maxsize - 1 if digits[0] != "-" else -sys.maxsize
+    """An index as an integer; one with too many digits is beyond the end of each list."""
+    if len(digits) <= MAX_DIGITS:
+        return int(digits)
+    return -sys.maxsize if digits.startswith("-") else sys.maxsize - 1
 
 
 def _named(part: str, known: Known) -> list[str]:

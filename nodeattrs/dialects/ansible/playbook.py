@@ -1,6 +1,6 @@
-"""A playbook over an inventory: what a host has in one of its tasks, level by level.
+"""Playbooks over an inventory: the variables of a host in one task, level by level.
 
-It knows what a task is given; how tasks are found is the matter of `tasks`.
+`tasks` finds the tasks that a host meets; this module builds the layers of a task from them.
 """
 
 from __future__ import annotations
@@ -21,42 +21,44 @@ from nodeattrs.dialects.ansible import plays, tasks
 from nodeattrs.dialects.ansible.answers import Variables, folded_once
 from nodeattrs.dialects.ansible.codes import UNDEFINED
 from nodeattrs.dialects.ansible.config import TAGS
+from nodeattrs.dialects.ansible.contexts import Task, TaskContext, context_of_play
+from nodeattrs.dialects.ansible.effects import TaskEffects
 from nodeattrs.dialects.ansible.files import Plan, as_one_fold
 from nodeattrs.dialects.ansible.groups import Host
-from nodeattrs.dialects.ansible.happenings import TaskEffects
 from nodeattrs.dialects.ansible.inventory import LOCALHOST, Inventory
 from nodeattrs.dialects.ansible.levels import MERGE, REPLACE
 from nodeattrs.dialects.ansible.plays import Play
 from nodeattrs.dialects.ansible.rendering import evaluate
-from nodeattrs.dialects.ansible.roles import Role, RoleEntry, Roles, role_entry
+from nodeattrs.dialects.ansible.roles import Role, RoleEntry, RoleReader, role_entry
 from nodeattrs.dialects.ansible.tasks import TaskWalk
 from nodeattrs.dialects.ansible.templates import fits_gaps
-from nodeattrs.dialects.ansible.where import Task, TaskContext, context_of_play
 
 _YIELDING = ("inventory_hostname", "group_names", "inventory_hostname_short")
-"""Variables of Ansible's own that play vars and all above override."""
+"""Variables of Ansible's own that play vars and higher levels override."""
 _OF_PLAY = ("play_hosts", "ansible_play_hosts", "ansible_play_hosts_all", "ansible_play_batch")
 """Variables with the hosts of a play."""
 _DELEGATING = re.compile(r"\bdelegate_facts\b")
 _SEVERAL = re.compile(r"[*?~\[]")
-"""What may make several names of one pattern."""
+"""Signs in a pattern that may select several names."""
 
 
 class InTask(Variables):
-    """What a host has in a task. task: which"""
+    """The variables of a host in a task."""
 
     task: Task
 
 
 class Playbook:
-    """Playbooks that run one after the other over an inventory.
+    """Playbooks that run one after the other over an inventory. The constructor reads all plays, but no tasks or roles.
 
-    plays: in the order in which they run, those of imported playbooks in their place
+    inventory: the hosts, and the files that are read
+    names:     files of playbooks, relative to the inventory's folder
+    plays:     in the order in which they run; plays of an imported playbook come where its import is
 
-    `tasks(host)` are the tasks that a host meets. `task(name, host)` and `within(task, host)` give the values that the
-    host has in a task.
+    `tasks(host)` walks through all tasks of a host, once. `task(name, host)` and `within(task, host)` give the
+    variables of the host in a task.
 
-    raises: AnsibleError, for what is no playbook
+    raises: AnsibleError, for a file that is no playbook
     """
 
     def __init__(self, inventory: Inventory, *names: str) -> None:
@@ -70,7 +72,12 @@ class Playbook:
 
     @taking(host=str)
     def tasks(self, host: str) -> list[Task]:
-        """The tasks that a host meets, in the order in which they run, as far as that can be known.
+        """The tasks that a host meets, in the order in which they run; handlers come last in their play. Kept for each
+        host.
+
+        A task whose `when` is the literal false is left out. Other conditions count only for includes: of an include
+        that surely does not run there are no tasks. [] for a host that no play selects. `unknown` has what may add
+        tasks.
 
         cost:   one look at each task
         raises: AnsibleError, for a file or a role that is broken or not there
@@ -81,10 +88,10 @@ class Playbook:
 
     @taking(name=str, host=str)
     def task(self, name: str, host: str, play: int | None = None, role: str | None = None) -> InTask | None:
-        """What a host has in the first task of a name that it meets; None where it meets none.
+        """The variables of a host in the first task of a name that it meets; None where it meets no such task.
 
-        play: the number of the play, from 1
-        role: the name of the role that the task belongs to
+        play: only tasks of the play of this number, from 1
+        role: only tasks of the role of this name
         """
         for task in self.tasks(host):
             its = task.context.role
@@ -93,7 +100,10 @@ class Playbook:
         return None
 
     def unknown(self, host: str) -> list[Layer]:
-        """What may bring a host, or tasks for it, that cannot be known: tasks of other hosts, where it is unknown."""
+        """The unknown layers that may give a host more tasks or variables.
+
+        For a host that the inventory does not have: those of the first host of each play.
+        """
         first = {name for play in self.plays for name in self._hosts_of(play)[:1]}
         hosts = [host] if host in self.inventory.hosts else sorted(first)
         for name in hosts:
@@ -101,8 +111,11 @@ class Playbook:
         return [layer for name in hosts for layer in self._unknown[name]]
 
     def within(self, task: Task, host: str) -> InTask:
-        """What a host has in one of its tasks."""
-        found = self.inventory.found(host)
+        """The variables of a host in one of its tasks.
+
+        Layers are built at the first use. raises: AnsibleError, for no such host
+        """
+        found = self.inventory.require_host(host)
         found = self.inventory.regrouped(found, task.joined_groups) if task.joined_groups else found
         where = f"task {task.name!r} at {task.place}"
         answer = InTask(
@@ -123,16 +136,16 @@ class Playbook:
             self._roles_reader(None), lambda where: self._variables_at(where, walk, host), set_by_groups
         )
         hosts = self.inventory.hosts
-        walk.happened.note_fact_modules(*map(Path, self.inventory.config.library))
+        walk.effects.note_fact_modules(*map(Path, self.inventory.config.library))
         for name in (one for one in self.inventory.config.unread if one in TAGS):
-            origin = self.inventory.of_setting("setting", name)
-            walk.happened.note_possible_facts(origin, "which tasks run with these tags is not followed", None)
+            origin = self.inventory.setting_origin("setting", name)
+            walk.effects.note_possible_facts(origin, "which tasks run with these tags is not followed", None)
         for play in self.plays:
             if play.patterns is None:
                 origin = play.document.locator("play", "", (*play.at, "hosts")).at(())
-                walk.happened.note_possible_facts(origin, play.missing, None)
-            names = self._hosts_of(play, host, walk.happened.joined_groups)
-            outside, is_open = context_of_play(play), self._may_have_other_hosts(play, walk.happened)
+                walk.effects.note_possible_facts(origin, play.missing, None)
+            names = self._hosts_of(play, host, walk.effects.joined_groups)
+            outside, is_open = context_of_play(play), self._may_have_other_hosts(play, walk.effects)
             is_there = host in hosts or host == LOCALHOST
             outside = replace(outside, is_sure=False) if is_open else outside
             if host in names and is_there:
@@ -141,14 +154,14 @@ class Playbook:
                 deque(walk.tasks_of_play(outside, self._roles_reader(play), *self._roles_of(play)), 0)
             elif names and self._mentions_delegate_facts(play):
                 origin = play.document.locator("play", play.name, play.at).at(())
-                walk.happened.note_possible_facts(origin, f"a task for other hosts may set facts of {host}", None)
-        so_far = walk.happened
+                walk.effects.note_possible_facts(origin, f"a task for other hosts may set facts of {host}", None)
+        so_far = walk.effects
         facts = (one for one in so_far.facts if type(one.value) is Unknown)
         self._unknown[host] = [*so_far.groups, *so_far.gathered, *facts]
 
     @staticmethod
     def _may_have_other_hosts(play: Play, happened: TaskEffects) -> bool:
-        """Whether the hosts of a play may be others, since tasks may have put them into groups."""
+        """Whether a play may select other hosts than the inventory says, since tasks may have put hosts into groups."""
         words = [one.strip("!& ") for text in play.patterns or () for one in re.split("[,:]", text)]
         words = [one for one in words if one not in ("all", "*")]
         is_open = any(
@@ -161,28 +174,28 @@ class Playbook:
         """Whether the file of a play, or a file of tasks of its roles, mentions `delegate_facts`."""
         files = self.inventory.files
         folders = [role.path / "tasks" for role in self._roles_of(play)[0]]
-        paths = [play.path, *(folder / name for folder in folders for name in files.listed(folder))]
+        paths = [play.path, *(folder / name for folder in folders for name in files.names_in(folder))]
         return any(_DELEGATING.search(files.text(path).text) for path in paths if path.is_file())
 
     def _hosts_of(self, play: Play, host: str = "", entered: Iterable[str] = ()) -> list[str]:
-        """The hosts that a play is for, as far as they are known. entered: groups that one of them is in, too"""
+        """The names of the hosts that a play selects; [] where its hosts are not known.
+
+        entered: more groups that *host* is in
+        """
         if play.patterns is None:
             return []
-        regrouped = self.inventory.regrouped(self.inventory.found(host), entered) if entered else None
+        regrouped = self.inventory.regrouped(self.inventory.require_host(host), entered) if entered else None
         return self.inventory.matching(*play.patterns, regrouped=regrouped)
 
     # --- roles
 
-    def _roles_reader(self, play: Play | None) -> Roles:
-        config = self.inventory.config
+    def _roles_reader(self, play: Play | None) -> RoleReader:
         fill = (lambda name, own: name) if play is None else self._name_filler(play)
-        paths = config.roles_path, config.collections_path
-        how = *paths, config.yaml_valid_extensions, self.inventory.policy, fill
-        return Roles(self.inventory.files, *how, are_private=config.private_role_vars)
+        return RoleReader(self.inventory.files, self.inventory.config, self.inventory.policy, fill)
 
     def _name_filler(self, play: Play) -> Callable[[str, dict[Any, Any]], str]:
         def fill(name: str, own: dict[Any, Any]) -> str:
-            found = evaluate(name, plays.given(play, self.inventory, own))
+            found = evaluate(name, plays.variables_before_hosts(play, self.inventory, own))
             if found is ABSENT:
                 raise play.error(UNDEFINED, f"the role {name!r} cannot be known", "roles")
             return str(found)
@@ -190,7 +203,10 @@ class Playbook:
         return fill
 
     def _roles_of(self, play: Play) -> tuple[list[Role], list[Role]]:
-        """The roles under `roles`, dependencies first, and those that join it, the weakest first."""
+        """The roles that run under `roles`, dependencies first; and the roles whose variables all tasks see.
+
+        Kept for each play.
+        """
         if play.number not in self._roles:
             reader = self._roles_reader(play)
             outside = context_of_play(play)
@@ -201,8 +217,8 @@ class Playbook:
                 asked: RoleEntry = replace(role_entry(entry, play.document, at), collections=outside.collections)
                 role = reader.read(asked, play.folder)
                 joined.append(role)
-                running += role.with_needs()
-            for one in [one for role in joined for one in role.with_needs()]:
+                running += role.with_dependencies()
+            for one in [one for role in joined for one in role.with_dependencies()]:
                 joined += tasks.roles_imported_by_role(one, outside, reader)
             joined += tasks.roles_imported_by_play(play, reader)
             self._roles[play.number] = running, joined
@@ -215,10 +231,10 @@ class Playbook:
         defaults = [] if role is None else role.all_defaults()
         own = [] if role is None else role.all_vars()
         return [
-            *self._public_layers(task.roles, lambda role: [one.defaults for one in role.with_needs()], defaults),
+            *self._public_layers(task.roles, lambda role: [one.defaults for one in role.with_dependencies()], defaults),
             *as_one_fold(defaults, policy),
             *self._layers_to_vars_files(task, host),
-            *self._public_layers(task.roles, lambda role: [one.vars for one in role.in_order()], own),
+            *self._public_layers(task.roles, lambda role: [one.vars for one in role.in_vars_order()], own),
             *as_one_fold(own, policy),
             *([Fold(where.outer_variables, REPLACE)] if where.outer_variables else []),
             *(as_one_fold(task.included, MERGE) if policy is MERGE else task.included),
@@ -231,7 +247,10 @@ class Playbook:
     def _public_layers(
         self, joined: Iterable[Role], kind: Callable[[Role], list[list[Plan]]], own: list[Plan]
     ) -> list[Plan]:
-        """What roles give to all tasks, each with its dependencies as one; without what counts on top anyway."""
+        """The layers that roles give to all tasks, a fold for each role with its dependencies.
+
+        kind: gives the lists of layers of a role; own: layers that count later anyway, and are left out here
+        """
         known = set() if self.inventory.policy is MERGE else set(map(id, own))
         found: list[Plan] = []
         for role in (one for one in joined if one.is_public):
@@ -240,7 +259,7 @@ class Playbook:
         return found
 
     def _layers_to_vars_files(self, task: Task, host: Host) -> list[Plan]:
-        """Levels 3 to 14, but without what roles say."""
+        """The layers of levels 3 to 14, without those of roles."""
         play = task.context.play
         below = self._layers_to_prompts(task, host)
         known: dict[str, Any] = {}
@@ -248,30 +267,36 @@ class Playbook:
         def look_up(name: str) -> Any:
             if not known:
                 plan = Fold((Layer({}), *below, *self.inventory.extra), self.inventory.policy)
-                known.update({**_known_magic(self.inventory.magic(host), task), **folded_once(plan).result.value})
+                known.update(
+                    {**_known_magic(self.inventory.magic_variables(host), task), **folded_once(plan).result.value}
+                )
             return known.get(name, ABSENT)
 
-        return [*below, *plays.files(play, self.inventory, look_up)]
+        return [*below, *plays.layers_of_vars_files(play, self.inventory, look_up)]
 
     def _layers_to_prompts(self, task: Task, host: Host) -> list[Plan]:
         play = task.context.play
         is_early = self.inventory.config.run_vars_plugins == "start"
         return [
-            *self.inventory.to_facts(host, None if is_early else play.folder, self._plugin_folders(task), task.groups),
+            *self.inventory.layers_with_facts(
+                host, None if is_early else play.folder, self._plugin_folders(task), task.groups
+            ),
             *task.gathered,
             *play.vars(),
-            *plays.prompts(play, self.inventory),
+            *plays.layers_of_prompts(play, self.inventory),
         ]
 
     def _plugin_folders(self, task: Task) -> list[Path]:
-        """The folders of the playbooks, and of the roles that are read so far: plugins in them count for all tasks."""
+        """The folders of the playbooks and of the roles that were read so far: vars plugins in them count for all
+        tasks.
+        """
         joined = [role for _, roles in self._roles.values() for role in roles]
-        roles = (one for role in (*joined, *task.roles) for one in role.with_needs())
+        roles = (one for role in (*joined, *task.roles) for one in role.with_dependencies())
         return [*dict.fromkeys([*(play.folder for play in self.plays), *(role.path for role in roles)])]
 
     def _variables_at(self, context: TaskContext, walk: TaskWalk, host: str) -> InTask:
         """The variables of a host at a place that the walk has reached."""
-        return self.within(walk.happened.task_met("", {}, context.play.at, context, walk.joined), host)
+        return self.within(walk.effects.task_met("", {}, context.play.at, context, walk.joined), host)
 
     # --- what Ansible sets itself
 
@@ -280,9 +305,13 @@ class Playbook:
         hosts = self._hosts_of(play)
         running, joined = self._roles_of(play)
         entered = [role.name for role in joined]
-        needed = list(dict.fromkeys(one.name for role in running for need in role.needs for one in need.with_needs()))
+        needed = list(
+            dict.fromkeys(
+                one.name for role in running for need in role.dependencies for one in need.with_dependencies()
+            )
+        )
         known: dict[str, Any] = {
-            **self.inventory.magic(host),
+            **self.inventory.magic_variables(host),
             "playbook_dir": str(play.folder),
             "ansible_facts": self.inventory.facts.ansible_facts_of(host.name),
             "ansible_play_name": play.name,
@@ -298,7 +327,7 @@ class Playbook:
         return {**_known_magic(known, task), **stated}
 
     def _play_and_stronger_variables(self, task: Task) -> dict[str, Any]:
-        """What play vars and all above them say."""
+        """The merged variables of play vars, of blocks and tasks, of includes, and the extra variables."""
         plan = [
             *task.context.play.vars(),
             *task.context.outer_variables,
@@ -310,7 +339,7 @@ class Playbook:
 
 
 def _known_magic(magic: dict[str, Any], task: Task) -> dict[str, Any]:
-    """What Ansible sets, without groups and facts where tasks may have changed them."""
+    """Ansible's own variables, without groups and facts where tasks may have changed them."""
     changed = {"groups", "group_names"} if task.groups else set()
     changed |= {"groups", *_OF_PLAY} if task.joined_groups else set()
     changed |= {"ansible_facts"} if task.gathered or any(type(one.value) is Unknown for one in task.facts) else set()

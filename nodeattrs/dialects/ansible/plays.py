@@ -1,6 +1,6 @@
-"""Plays: what a playbook says above its tasks, and the layers of variables of a play.
+"""Plays of playbooks: which hosts they are for, and the layers of their `vars`, `vars_prompt` and `vars_files`.
 
-It knows no tasks; what stands under `tasks` is handed on with its place.
+Tasks are not read here: `tasks` walks through the lists in `Play.body`.
 """
 
 from __future__ import annotations
@@ -27,30 +27,32 @@ from nodeattrs.dialects.ansible.codes import (
     WRONG_SHAPE,
     YAML,
 )
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.faults import AnsibleError, error_at
 from nodeattrs.dialects.ansible.files import Plan, as_one_fold
 from nodeattrs.dialects.ansible.inventory import Inventory
+from nodeattrs.dialects.ansible.keywords import PLAY
 from nodeattrs.dialects.ansible.levels import REPLACE, title
 from nodeattrs.dialects.ansible.rendering import evaluate
 from nodeattrs.dialects.ansible.roles import checked_variables, collection_homes
 from nodeattrs.dialects.ansible.templates import filled_in, is_template, names_in_templates
 from nodeattrs.dialects.ansible.values import MaySet
-from nodeattrs.dialects.ansible.words import PLAY
 from nodeattrs.formats.documents import Document
 
-LookUp = Callable[[str], Any]
+_LookUp = Callable[[str], Any]
 _NOT_FILLED_IN = "the name of this file cannot be filled in"
 
 
 @dataclass(frozen=True, eq=False)
 class Play:
-    """A play.
+    """A play. `read` makes it; its body was checked for unknown keys.
 
-    number:   from 1, over all files
-    body:     what it says; at: where it stands in the document
-    over:     what `import_playbook` lays over its own variables
-    patterns: whom it is for; None where that is not known
-    missing:  why that is not known
+    number:   from 1, over all playbooks
+    document: the file of the play; path: the same file
+    at:       the path of the play in the document
+    body:     the map of the play
+    over:     the `vars` of imports of its playbook, which replace its own by name; the strongest last
+    patterns: the patterns of its hosts; None where a template in `hosts` is not known
+    missing:  why the patterns are not known; "" where they are
     """
 
     number: int
@@ -69,7 +71,7 @@ class Play:
 
     @property
     def collections(self) -> tuple[str, ...]:
-        """The collection that its file belongs to."""
+        """The collection that its file belongs to, as a tuple of one name; () outside of collections."""
         parts = self.path.parts
         at = parts.index("ansible_collections") if "ansible_collections" in parts else len(parts)
         return (".".join(parts[at + 1 : at + 3]),) if at + 3 < len(parts) else ()
@@ -80,17 +82,19 @@ class Play:
         return str(self.body.get("name") or ",".join(self.patterns or [str(self.body.get("hosts"))]))
 
     def error(self, kind: Any, message: str, *at: Any) -> AnsibleError:
-        """An error at a place of the play."""
-        return AnsibleError(kind, message, file=self.document.file, line=self.document.place((*self.at, *at))[0])
+        """An error at a place of the play, for the caller to raise. at: steps below the play"""
+        return error_at(self.document, (*self.at, *at), kind, message)
 
     def vars(self) -> list[Plan]:
-        """Level 12: its `vars`, and what replaces them by name."""
+        """The layers of level 12: its `vars`, and those of imports; as one fold where there are several. raises:
+        AnsibleError
+        """
         own = checked_variables(self.body, self.document, self.at)
         locator = self.document.locator("play", self.name, (*self.at, "vars"))
         return as_one_fold([*([Layer(own, locator, title(12))] if own else []), *self.over], REPLACE)
 
     def entries(self, key: str) -> list[Any]:
-        """The list under a key. raises: AnsibleError, where it is none"""
+        """The list under a key; [] where it is missing or null. raises: AnsibleError, where it is not a list"""
         found = self.body.get(key) or []
         if not isinstance(found, list):
             raise self.error(WRONG_SHAPE, f"{key} is a list", key)
@@ -98,9 +102,10 @@ class Play:
 
 
 def read(inventory: Inventory, names: tuple[str, ...]) -> list[Play]:
-    """The plays of playbooks in the order in which they run, those of imported ones in their place.
+    """The plays of playbooks in the order in which they run; plays of an imported playbook come where its import is.
 
-    raises: AnsibleError
+    A play whose hosts are not known is warned of.
+    raises: AnsibleError, for a file that is not there, is encrypted or not a list of plays, and for a ring of imports
     """
     plays: list[Play] = []
     for name in names:
@@ -123,7 +128,7 @@ def _entries(inventory: Inventory, path: Path, over: tuple[Layer, ...], above: t
     for index, entry in enumerate(document.tree):
         at = (index,)
         if not isinstance(entry, dict):
-            raise AnsibleError(WRONG_SHAPE, "a play is a map", file=document.file, line=document.place(at)[0])
+            raise error_at(document, at, WRONG_SHAPE, "a play is a map")
         name = entry.get("import_playbook", entry.get("ansible.builtin.import_playbook"))
         if name is None:
             yield document, at, entry, over
@@ -135,7 +140,7 @@ def _entries(inventory: Inventory, path: Path, over: tuple[Layer, ...], above: t
 
 
 def _playbook(inventory: Inventory, folder: Path, name: str) -> Path:
-    """The file of a playbook that is named, by itself or in a collection."""
+    """The file of a playbook: a path relative to *folder*, or a playbook of a collection by its full name."""
     space, _, rest = name.partition(".")
     collection, _, stem = rest.partition(".")
     if stem and "/" not in name and not (folder / name).exists():
@@ -156,18 +161,28 @@ def _check(play: Play) -> None:
     checked_variables(play.body, play.document, play.at)
 
 
-def given(play: Play, inventory: Inventory, own: dict[Any, Any], more: Sequence[Plan] = ()) -> Variables:
-    """The variables that are known before any host is asked: of a play, of a task, and of `-e`."""
+def variables_before_hosts(
+    play: Play, inventory: Inventory, own: dict[Any, Any], more: Sequence[Plan] = ()
+) -> Variables:
+    """The variables that Ansible has before it looks at a host: those of the play, *more*, *own* and `-e`.
+
+    own:  the variables of a task
+    more: layers above those of the play
+    """
     plan = [*play.vars(), *more, Layer(own, Origin("task")), *inventory.extra]
     magic = {"groups": inventory.hosts_of_groups()}
     return Variables("", "the play", lambda: plan, REPLACE, lambda: magic, inventory.sensitive_paths)
 
 
 def _patterns(play: Play, inventory: Inventory) -> tuple[tuple[str, ...] | None, str]:
-    """The patterns of hosts of a play; None with the reason, and a warning, where they need what only a run knows."""
+    """The patterns of a play's hosts, and "";
+
+    None and the reason, with a warning, where a template in them is not known.
+    """
     hosts = play.body["hosts"]
     if is_template(str(hosts)):
-        known = given(play, inventory, {}, _files_of_all(play, inventory))
+        found = layers_of_vars_files(play, inventory, variables_before_hosts(play, inventory, {}).known)
+        known = variables_before_hosts(play, inventory, {}, [one for one in found if not _is_not_filled_in(one)])
         unset = [f"`{name}` has no value" for name in names_in_templates(hosts) if known.known(name) is ABSENT]
         hosts = evaluate(hosts, known)
         if hosts is ABSENT:
@@ -177,18 +192,15 @@ def _patterns(play: Play, inventory: Inventory) -> tuple[tuple[str, ...] | None,
     return tuple(map(str, hosts if isinstance(hosts, list) else [hosts])), ""
 
 
-def _files_of_all(play: Play, inventory: Inventory) -> list[Plan]:
-    """The `vars_files` before any host is asked: those whose names need a host are passed over, as there."""
-    found = files(play, inventory, given(play, inventory, {}).known)
-    return [one for one in found if not _is_not_filled_in(one)]
+def _is_not_filled_in(layer: Layer) -> bool:
+    return isinstance(layer.value, Unknown) and layer.value.reason == _NOT_FILLED_IN
 
 
-def _is_not_filled_in(one: Plan) -> bool:
-    return isinstance(one, Layer) and isinstance(one.value, Unknown) and one.value.reason == _NOT_FILLED_IN
+def layers_of_prompts(play: Play, inventory: Inventory) -> list[Layer]:
+    """Level 13: an unknown layer for each variable of `vars_prompt` that `-e` does not set; each is warned of.
 
-
-def prompts(play: Play, inventory: Inventory) -> list[Layer]:
-    """Level 13: what is asked on a terminal is unknown; without one its default counts, and the reason says so."""
+    The reason names the default, which counts without a terminal. raises: AnsibleError, for a bad name
+    """
     given = {name for layer in inventory.extra if isinstance(layer.value, dict) for name in layer.value}
     found = []
     for index, entry in enumerate(play.entries("vars_prompt")):
@@ -206,9 +218,15 @@ def prompts(play: Play, inventory: Inventory) -> list[Layer]:
     return found
 
 
-def files(play: Play, inventory: Inventory, look_up: LookUp) -> list[Plan]:
-    """Level 14: `vars_files`. raises: AnsibleError, for a file that is broken"""
-    found: list[Plan] = []
+def layers_of_vars_files(play: Play, inventory: Inventory, look_up: _LookUp) -> list[Layer]:
+    """Level 14: a layer for each entry of `vars_files` whose file is there and not empty.
+
+    A name that cannot be filled in is an unknown layer; it is warned of, and so is a file that is not there.
+
+    look_up: the value of a variable in a name; ABSENT for none
+    raises:  AnsibleError, for a file that is broken
+    """
+    found: list[Layer] = []
     given = play.body.get("vars_files")
     is_text = isinstance(given, str)
     for index, entry in enumerate([given] if is_text else play.entries("vars_files")):
@@ -225,13 +243,12 @@ def files(play: Play, inventory: Inventory, look_up: LookUp) -> list[Plan]:
             message = f"{', '.join(map(str, names))}: named in vars_files, and not there"
             inventory.warn(MISSING, message, origin.file, origin.line)
             continue
-        layer = inventory.files.variables(path, "vars_files", path.name, title(14))
-        found += [] if layer is None else [layer]
+        found += inventory.files.layers_of_files([path], "vars_files", path.name, title(14))
     return found
 
 
-def _first_of(play: Play, names: list[Any], look_up: LookUp) -> Any:
-    """The first file of names that is there, or None; ABSENT where a name before it cannot be filled in."""
+def _first_of(play: Play, names: list[Any], look_up: _LookUp) -> Any:
+    """The first existing file of some names; None for none, ABSENT where a name before it cannot be filled in."""
     for one in names:
         name = filled_in(str(one), look_up)
         if name is ABSENT:

@@ -1,4 +1,4 @@
-"""An inventory in the forms of ansible-inventory: its list as JSON and as YAML, and its graph."""
+"""An inventory as ansible-inventory prints it: `--list` in JSON, YAML and TOML, and `--graph`."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ from nodeattrs.errors import BadValue
 from nodeattrs.formats.plain_writing import as_toml
 
 _HIDDEN = MAGIC - SHOWN
-PROFILE = "inventory_legacy"
+_PROFILE = "inventory_legacy"
 
 
 def printed_variables(answer: Variables, values: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The variables of an answer as ansible-inventory prints them: without Ansible's own. values: evaluated ones"""
+    """The variables of an answer without those that ansible-inventory does not print.
+
+    values: evaluated values to take instead of the answer's
+    """
     return {name: value for name, value in (values or answer.vars).items() if name not in _HIDDEN}
 
 
 def _of_group(inventory: Inventory, name: str) -> dict[str, Any]:
-    """A group's own variables, its priority last where it is not that of all others."""
+    """A group's own variables; its priority is added as the last one, unless it is the default 1."""
     priority = inventory.groups[name].priority
     own = printed_variables(inventory.of_group(name))
     return own if priority == 1 else {**{key: one for key, one in own.items() if key != PRIORITY}, PRIORITY: priority}
@@ -38,12 +41,12 @@ def _of_group(inventory: Inventory, name: str) -> dict[str, Any]:
 
 
 def grouped(inventory: Inventory, *, limit: Collection[str] | None = None) -> dict[str, Any]:
-    """The groups of an inventory by name: their hosts and children in order, what is empty left out.
+    """Name of a group -> its "hosts" and "children" in order; an empty list, and a group without both, is left out.
 
-    limit: the hosts that count; all of them unless given
+    limit: only these hosts; None for all
     """
     found: dict[str, Any] = {}
-    for name, group in inventory.groups["all"].below().items():
+    for name, group in inventory.groups["all"].with_descendants().items():
         hosts = [host for host in group.hosts if limit is None or host in limit]
         kept = {key: names for key, names in (("hosts", hosts), ("children", list(group.children))) if names}
         if kept:
@@ -52,30 +55,35 @@ def grouped(inventory: Inventory, *, limit: Collection[str] | None = None) -> di
 
 
 def listing(inventory: Inventory, *, export: bool = False, limit: str | None = None) -> dict[str, Any]:
-    """An inventory as `ansible-inventory --list` prints it.
+    """The data of `ansible-inventory --list`: "_meta" with the variables of hosts, and the groups.
 
-    export: variables of groups stay with the groups
-    limit:  a pattern; only hosts that it names
+    export: variables of groups stay with the groups, and hosts have only their own
+    limit:  a pattern; only hosts that it selects
     raises: AnsibleError
     """
-    hosts = list(inventory.hosts) if limit is None else inventory.matching(limit)
+    hosts = inventory.matching(limit or "all")
     found = grouped(inventory, limit=frozenset(hosts))
     if export:
-        for name in inventory.groups["all"].below():
+        for name in inventory.groups["all"].with_descendants():
             own = _of_group(inventory, name)
             if own:
                 found.setdefault(name, {})["vars"] = own
     asked = ((name, inventory.own(name) if export else inventory.host(name)) for name in hosts)
     hostvars = {name: its for name, answer in asked if (its := printed_variables(answer))}
-    return {"_meta": {"hostvars": hostvars, "profile": PROFILE}, **found}
+    return {"_meta": {"hostvars": hostvars, "profile": _PROFILE}, **found}
 
 
 def nested_listing(inventory: Inventory, *, export: bool = False, limit: str | None = None) -> dict[str, Any]:
-    """An inventory as `ansible-inventory --list --yaml` prints it: groups in groups, groups without hosts left out.
+    """The data of `ansible-inventory --list --yaml`: groups within groups. {} where there is nothing to print.
 
-    A host's variables stand where it is met first. raises: AnsibleError
+    A host's variables stand where the host is met first. A group without hosts is left out where it is met first; where
+    it is met again it is empty, as in Ansible.
+
+    export: variables of groups stay with the groups; a group with variables is not left out
+    limit:  a pattern; only hosts that it selects
+    raises: AnsibleError
     """
-    hosts = set(inventory.hosts if limit is None else inventory.matching(limit))
+    hosts = set(inventory.matching(limit or "all"))
     seen: set[str] = set()
     met: set[str] = set()
     body = _nested(inventory, "all", hosts, export, seen, met)
@@ -87,25 +95,21 @@ def _nested(
 ) -> dict[str, Any]:
     group, body = inventory.groups[name], dict[str, Any]()
     for child in group.children:
-        inside = {} if child in met else _nested(inventory, child, hosts, export, seen, met)
+        is_met = child in met
+        inside = {} if is_met else _nested(inventory, child, hosts, export, seen, met)
         met.add(child)
-        if inside or _counts(inventory, child, hosts, export):
+        if inside or is_met:
             body.setdefault("children", {})[child] = inside
     return body | _own(inventory, name, hosts, export, seen)
 
 
-def _counts(inventory: Inventory, name: str, hosts: set[str], export: bool) -> bool:
-    group = inventory.groups[name]
-    return not hosts.isdisjoint(group.all_hosts()) or (export and bool(_of_group(inventory, name)))
+def _flat_listing(inventory: Inventory, *, export: bool = False, limit: str | None = None) -> dict[str, Any]:
+    """The data of `ansible-inventory --list --toml`: all groups side by side, `all` without its children.
 
-
-def flat_listing(inventory: Inventory, *, export: bool = False, limit: str | None = None) -> dict[str, Any]:
-    """An inventory as `ansible-inventory --list --toml` prints it: all groups side by side, `all` without its children.
-
-    A host's variables stand where it is met first; where a group is met again, they are gone, as there.
+    A host's variables stand where the host is met first. A group that is met again loses them, as in Ansible.
     raises: AnsibleError
     """
-    return _flat(inventory, "all", set(inventory.hosts if limit is None else inventory.matching(limit)), export, set())
+    return _flat(inventory, "all", set(inventory.matching(limit or "all")), export, set())
 
 
 def _flat(inventory: Inventory, name: str, hosts: set[str], export: bool, seen: set[str]) -> dict[str, Any]:
@@ -120,7 +124,7 @@ def _flat(inventory: Inventory, name: str, hosts: set[str], export: bool, seen: 
 
 
 def _own(inventory: Inventory, name: str, hosts: set[str], export: bool, seen: set[str]) -> dict[str, Any]:
-    """The hosts of a group, and its variables where they stay with it."""
+    """The hosts of a group, each with its variables at the first time; with *export* the variables of the group."""
     body: dict[str, Any] = {}
     for host in inventory.groups[name].hosts:
         if host in hosts:
@@ -133,33 +137,37 @@ def _own(inventory: Inventory, name: str, hosts: set[str], export: bool, seen: s
 
 
 def printed_inventory(inventory: Inventory, form: str = "json", **how: Any) -> str:
-    """What `ansible-inventory --list` prints: "json", "yaml" or "toml". how: `export`, `limit`.
+    """The text of `ansible-inventory --list`. form: "json", "yaml" or "toml"; how: `export` and `limit` of `listing`
 
-    raises: AnsibleError; BadValue, where it is nested deeper than can be written
+    raises: AnsibleError; BadValue, where values are nested too deeply to be written
     """
     try:
         if form == "json":
             return as_json_text(listing(inventory, **how)) + "\n"
         if form == "yaml":
             return as_yaml_text(nested_listing(inventory, **how))
-        return as_toml(with_leaves(flat_listing(inventory, **how), _for_toml))
+        return as_toml(with_leaves(_flat_listing(inventory, **how), _for_toml))
     except RecursionError:
         raise BadValue(f"this is nested too deeply to be written as {form.upper()}", hint="ask for one host") from None
 
 
 def _for_toml(value: Any) -> Any:
-    """A value of an inventory for TOML: one at a sensitive path is withheld as in JSON."""
+    """A value for TOML: a value at a sensitive path is withheld as in JSON, any other is unchanged."""
     return as_json(value) if type(value) is MarkedSecret else value
 
 
 # --- the graph
 
 _PER_GROUP = 100
-"""How many steps it takes to show a group, which is shown once for each way that leads to it."""
+"""Budget steps for each group, which is shown once for each way that leads to it."""
 
 
 def graph(inventory: Inventory, group: str = "all", *, with_variables: bool = False) -> str:
-    """A group, its children and its hosts as `ansible-inventory --graph` prints them. raises: AnsibleError"""
+    """The text of `ansible-inventory --graph`: a group, its children and hosts as a tree. with_variables: as `--vars`
+    adds them
+
+    raises: AnsibleError, for an unknown group; TooMuch
+    """
     inventory.of_group(group)
     try:
         return "\n".join(_graph(inventory, group, 0, with_variables, Budget("the graph"))) + "\n"
@@ -186,7 +194,7 @@ def _pairs(variables: dict[str, Any], depth: int) -> Iterator[str]:
 
 
 class _Cipher(str):
-    """An encrypted text inside a value, as Ansible shows it in Python's notation."""
+    """An encrypted text inside a value; its `repr` is the one that Ansible prints."""
 
     def __repr__(self) -> str:
         return f"EncryptedString(ciphertext={str(self)!r})"

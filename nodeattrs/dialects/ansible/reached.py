@@ -1,6 +1,6 @@
-"""What a play may reach: the roles and the files of tasks that it names, and those that these name.
+"""What a play may reach: the roles and files of tasks that it names, those that these name, and so on.
 
-Used by `in_plays`. It looks at tasks as texts, and asks no condition.
+Tasks are searched as texts and conditions are not evaluated. Used by `in_plays`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.dialects.ansible.codes import YAML
 from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.inventory import Inventory
+from nodeattrs.dialects.ansible.keywords import conditions
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.plays import Play
-from nodeattrs.dialects.ansible.roles import Roles
+from nodeattrs.dialects.ansible.roles import RoleReader
 from nodeattrs.dialects.ansible.task_texts import NameInTask, names_in_task_text, names_in_tasks
 from nodeattrs.dialects.ansible.templates import filled_in, is_template
 from nodeattrs.dialects.ansible.values import VAULT_HEADER
-from nodeattrs.dialects.ansible.words import conditions
 from nodeattrs.errors import TooMuch
 
 _YAML = ("", ".yml", ".yaml", ".json")
@@ -31,12 +31,12 @@ _TASKS = ("tasks", "handlers")
 
 
 @dataclass
-class ReachableTasks:
-    """What a play may reach.
+class Reachable:
+    """What a play may reach; `ReachSearch` fills it.
 
-    roles:  the folders of roles
-    tasks:  files of tasks
-    unread: unknown layers, each for a place that was not read or followed
+    roles:  the folders of roles, in the order in which they were found
+    tasks:  the files of tasks, likewise
+    unread: unknown layers, each for a place that was not read or could not be followed
     """
 
     roles: dict[Path, None] = field(default_factory=dict)
@@ -46,27 +46,27 @@ class ReachableTasks:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What a file names. folder: the file's; origin: the place"""
+    """A name in a file that is still to be followed. folder: the folder of the file; origin: the place of the name"""
 
     named: NameInTask
     folder: Path
     origin: Origin
 
 
-class Reach:
-    """Follows what plays name. cost: each file is looked at once, for all plays together"""
+class ReachSearch:
+    """Finds the roles and files of tasks that plays may reach; keeps the names in each file, over all plays."""
 
     def __init__(self, inventory: Inventory) -> None:
-        config = inventory.config
-        paths = config.roles_path, config.collections_path
-        how = *paths, config.yaml_valid_extensions, inventory.policy, lambda name, own: name
         self.files = inventory.files
-        self.roles = Roles(self.files, *how, are_private=config.private_role_vars)
+        self.roles = RoleReader(self.files, inventory.config, inventory.policy, lambda name, own: name)
         self._named: dict[Path, list[NameInTask]] = {}
 
-    def of(self, play: Play) -> ReachableTasks:
-        """What a play may reach; what links multiply past a limit is unread."""
-        found = ReachableTasks()
+    def reachable_from(self, play: Play) -> Reachable:
+        """The roles and files of tasks that a play may reach, and what could not be followed.
+
+        A name that cannot be followed, or a limit that is passed, is in `unread`; nothing is raised for it.
+        """
+        found = Reachable()
         origin = play.document.locator("play", play.name, play.at).at(())
         ahead = [_Step(named, play.folder, origin) for named in _of_play(play)]
         while ahead:
@@ -81,17 +81,17 @@ class Reach:
                 found.unread.append(Layer.unknown(title(19), place, f"cannot be followed: {error.reason}"))
         return found
 
-    def _role(self, step: _Step, play: Play, found: ReachableTasks) -> Iterator[_Step]:
-        """Enter a role; gives what its tasks and its `meta` name."""
+    def _role(self, step: _Step, play: Play, found: Reachable) -> Iterator[_Step]:
+        """Add the roles that a step names, and their files; yields the steps of their tasks, handlers and `meta`."""
         name = step.named.name
         beside = play.folder if step.folder == play.folder else step.folder.parent.parent
         is_open = is_template(name) or not name
-        names = self.roles.names_like(name, play.folder, beside) if is_open else [name]
+        names = self.roles.names_matching(name, play.folder, beside) if is_open else [name]
         collections = (*play.collections, *map(str, conditions(play.body.get("collections") or [])))
         sought = (self.roles.folder_of(one, play.folder, beside, collections) for one in names)
         folders = [folder for folder in sought if folder is not None]
         if not folders:
-            reason = f"is not there: {self.roles.required(name) or 'no folder of roles has it'}"
+            reason = f"is not there: {self.roles.requirement_hint(name) or 'no folder of roles has it'}"
             found.unread.append(Layer.unknown(title(2), Origin("role", name), reason))
         for folder in (one for one in folders if one not in found.roles):
             found.roles[folder] = None
@@ -101,21 +101,24 @@ class Reach:
                         yield from self._in_file(path, folder / kind, found)
             yield from self._needed(folder, found)
 
-    def _tasks(self, step: _Step, play: Play, found: ReachableTasks) -> Iterator[_Step]:
-        """Enter files of tasks; gives what they name. A role's own are all entered with it."""
+    def _tasks(self, step: _Step, play: Play, found: Reachable) -> Iterator[_Step]:
+        """Add the files of tasks that a step names; yields the steps of these files.
+
+        For a role's own tasks there is none.
+        """
         known = {"playbook_dir": str(play.folder), "role_path": str(step.folder.parent)}
         name = filled_in(step.named.name, lambda one: known.get(one, ABSENT))
         name = step.named.name if name is ABSENT else name
         if not name and step.folder == play.folder:
             raise AnsibleError(YAML, "which file of tasks it names is not known")
         for folder in dict.fromkeys((step.folder, play.folder)) if name else ():
-            for path in self.files.paths_spelled(folder, name):
+            for path in self.files.paths_matching(folder, name):
                 if path.is_file():
                     yield from self._in_file(path, path.parent, found)
 
-    def _needed(self, folder: Path, found: ReachableTasks) -> Iterator[_Step]:
-        """The roles that a role depends on."""
-        path = self.roles.file(folder / "meta", "main")
+    def _needed(self, folder: Path, found: Reachable) -> Iterator[_Step]:
+        """Yield a step for each role that a role depends on."""
+        path = self.roles.find_file(folder / "meta", "main")
         if path is None or path.is_dir() or "dependencies" not in self.files.text(path).text:
             return
         document = self.files.document(path)
@@ -126,8 +129,11 @@ class Reach:
             for named in _entries(document.tree.get("dependencies")):
                 yield _Step(named, path.parent, origin)
 
-    def _in_file(self, path: Path, folder: Path, found: ReachableTasks) -> Iterator[_Step]:
-        """What a file of tasks names. folder: the one that its names are relative to"""
+    def _in_file(self, path: Path, folder: Path, found: Reachable) -> Iterator[_Step]:
+        """Add a file of tasks; yields its steps, none for a file that was added before.
+
+        folder: its names are relative to it
+        """
         if path in found.tasks:
             return
         found.tasks[path] = None
@@ -141,7 +147,7 @@ class Reach:
             yield _Step(named, folder, Origin("tasks", "", shown, named.line or None))
 
     def _names(self, path: Path) -> list[NameInTask]:
-        """What a file names. raises: AnsibleError, where it cannot be read"""
+        """The names of roles and files of tasks in a file; kept. raises: AnsibleError, where it cannot be read"""
         if path not in self._named:
             if border.is_layer_outside(path):
                 raise AnsibleError(YAML, border.REASON)
@@ -162,14 +168,14 @@ def _unread(file: str, reason: str) -> Layer:
 
 
 def _of_play(play: Play) -> Iterator[NameInTask]:
-    """What a play names, under `roles` and in its own tasks."""
+    """Yield the names under `roles`, and those in the play's own tasks and handlers."""
     yield from _entries(play.body.get("roles"))
     for key in ("pre_tasks", "tasks", "post_tasks", "handlers"):
         yield from names_in_tasks(play.body.get(key))
 
 
 def _entries(given: Any) -> Iterator[NameInTask]:
-    """The roles that a list of entries names."""
+    """Yield the roles that a list of entries names; none for any other value."""
     for entry in given if isinstance(given, list) else ():
         name = entry.get("role", entry.get("name")) if isinstance(entry, dict) else entry
         if isinstance(name, str):

@@ -1,7 +1,6 @@
-"""Which variables the files of a repository set, and which their templates, conditions and programs mention.
+"""Collects which variables the files of a repository set, and which its templates, conditions and programs mention.
 
-All files are looked at as texts, those in YAML as trees, too; nothing is run, and no host is asked. What is probably
-not meant about it stands in `static`.
+Every file is read as text, YAML also as data. Nothing is run, and no host is considered. `static` makes findings of it.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from typing import Any
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.codes import CONDITION, INI_COMMENT
-from nodeattrs.dialects.ansible.faults import AnsibleError, warned
+from nodeattrs.dialects.ansible.faults import AnsibleError, new_warning
 from nodeattrs.dialects.ansible.files import VariableFiles
+from nodeattrs.dialects.ansible.keywords import PLAY, ROLE, TASK
 from nodeattrs.dialects.ansible.levels import MAGIC
-from nodeattrs.dialects.ansible.words import PLAY, ROLE, TASK
 from nodeattrs.formats.documents import Document
 from nodeattrs.formats.jinja import module
 
@@ -90,7 +89,10 @@ WORDS = PLAY | ROLE | TASK
 
 @dataclass(frozen=True, slots=True)
 class VariableDefinition:
-    """A variable that a file of variables sets. role: the role that the file belongs to, "" for none"""
+    """A variable that a file of variables sets.
+
+    role: the role of the file; "." for a repository that is a role, "" outside of roles
+    """
 
     name: str
     origin: Origin
@@ -99,80 +101,82 @@ class VariableDefinition:
 
 @dataclass
 class VariableReferences:
-    """What the files of a repository say.
+    """What the files of a repository set and mention. The constructor reads nothing; `read` fills the fields, once.
 
-    definitions: what files of variables set
-    settable:    every name that is a key anywhere, or that a task, a program or an inventory might set
-    used:        every word that is not a key, in YAML, templates and programs
-    mentions:    name -> where templates and conditions mention it first, with no word about its absence
+    definitions: the variables that files of variables set
+    settable:    names that are a key anywhere, or that a task, a program or an inventory may set
+    words:       words that are not keys, in YAML, templates and programs
+    mentions:    name -> the first template or condition that mentions it
     guarded:     names that are mentioned beside `default`, `is defined` and the like
-    parts:       texts that names are put together from, each with its first place
-    roles:       the roles that are there
-    asked:       the roles that are asked for, each with the first place; called: by a play whose hosts come from -e
-    sought:      the files of variables that plays, tasks and calls of programs name, each with the role of who names it
-    naming:      keys whose texts are names that set_fact sets; texts: by key those that may be names
-    made:        beginning and end of names that a task makes: `set_fact: {"{{ item }}_changed": ...}`
-    named_files: by key names of files of YAML or JSON
-    encrypted:   the files that are encrypted; each may set and mention any variable
-    computed:    where an expression puts together any name
-    sought_at:   where each of `sought` is named, as far as YAML names it
-    doubts:      what is probably not meant, found on the way
+    name_parts:  parts of names in expressions that compose names -> first place
+    computed:    places of expressions that may compose any name
+    roles:       the roles that the repository has
+    used_roles:  role that is used -> first place
+    vars_files:  (role that names it, name) of each file of variables that YAML or a call of a program names
+    vars_file_places: such a pair -> first place
+    paths:       name of a file -> its paths
+    faults:      files that cannot be parsed
+    encrypted:   encrypted files; each may set and mention any variable
+    warnings:    doubtful conditions and comments, found on the way
     """
 
     root: Path
     files: VariableFiles
     definitions: list[VariableDefinition] = field(default_factory=list)
     settable: set[str] = field(default_factory=set)
-    used: set[str] = field(default_factory=set)
+    words: set[str] = field(default_factory=set)
     mentions: dict[str, Origin] = field(default_factory=dict)
     guarded: set[str] = field(default_factory=set)
-    parts: dict[str, Origin] = field(default_factory=dict)
+    name_parts: dict[str, Origin] = field(default_factory=dict)
     roles: set[str] = field(default_factory=set)
-    asked: dict[str, Origin] = field(default_factory=dict)
-    called: dict[str, Origin] = field(default_factory=dict)
-    sought: set[tuple[str, str]] = field(default_factory=set)
-    naming: set[str] = field(default_factory=set)
-    texts: dict[str, set[str]] = field(default_factory=dict)
-    made: set[tuple[str, str]] = field(default_factory=set)
-    named_files: dict[str, set[str]] = field(default_factory=dict)
+    used_roles: dict[str, Origin] = field(default_factory=dict)
+    _called_roles: dict[str, Origin] = field(default_factory=dict)  # used in plays whose hosts come from -e
+    vars_files: set[tuple[str, str]] = field(default_factory=set)
+    _naming_keys: set[str] = field(default_factory=set)  # keys whose texts are names that set_fact sets
+    _texts_by_key: dict[str, set[str]] = field(default_factory=dict)  # key -> texts that may be names
+    _made_names: set[tuple[str, str]] = field(default_factory=set)  # beginning and end of names that set_fact composes
+    _named_files: dict[str, set[str]] = field(default_factory=dict)  # key -> names of YAML or JSON files
     paths: dict[str, list[str]] = field(default_factory=dict)
     faults: list[AnsibleError] = field(default_factory=list)
     encrypted: list[str] = field(default_factory=list)
     computed: list[Origin] = field(default_factory=list)
-    sought_at: dict[tuple[str, str], Origin] = field(default_factory=dict)
-    doubts: list[AnsibleError] = field(default_factory=list)
+    vars_file_places: dict[tuple[str, str], Origin] = field(default_factory=dict)
+    warnings: list[AnsibleError] = field(default_factory=list)
 
     @cached_property
-    def missing(self) -> dict[str, Origin]:
-        """The roles that are asked for and come from somewhere else, each with the first place that asks for it."""
+    def missing_roles(self) -> dict[str, Origin]:
+        """The roles that are used and that the repository does not have, each with the first place that uses it."""
         known = {one.rpartition("/")[2] for one in self.roles}
-        asked = {**self.called, **self.asked}
+        asked = {**self._called_roles, **self.used_roles}
         return {one: at for one, at in asked.items() if one.rpartition("/")[2] not in known and "{{" not in one}
 
     @cached_property
-    def absent(self) -> set[str]:
-        """The roles that name a file of variables that is not in the repository, "" for what is none.
-
-        It may set any variable.
+    def roles_with_absent_files(self) -> set[str]:
+        """The roles that name a file of variables which is not in the repository, and may set any variable; ""
+        outside of roles.
         """
-        return {role for role, name in self.sought for one in self._possible_files(name) if not self._is_there(one)}
+        return {role for role, name in self.vars_files for one in self._possible_files(name) if not self._is_there(one)}
 
     @cached_property
     def absent_submodules(self) -> list[str]:
-        """The folders of Git submodules that are not checked out."""
+        """The folders of Git submodules that are not checked out; [] without .gitmodules."""
         settings = (line.partition("=") for line in _readable(self.root / ".gitmodules").splitlines())
         folders = [value.strip() for key, _, value in settings if key.strip() == "path"]
         there = {path for paths in self.paths.values() for path in paths}
         return [one for one in folders if not any(path.startswith(f"{one}/") for path in there)]
 
-    def is_sought_there(self, name: str) -> bool:
-        """Whether a file of a name, or each that the name may stand for, is in the repository."""
+    def is_file_there(self, name: str) -> bool:
+        """Whether the repository has a file of that name; for a name with templates, each file that the name may
+        mean.
+        """
         return all(map(self._is_there, self._possible_files(name)))
 
     def _possible_files(self, name: str) -> Iterator[str]:
-        """A file's name with what one of its variables is, where that is the name of a file; any other is a `*`."""
-        known = next((found for found in _ALONE.finditer(name) if found[1] in self.named_files), None)
-        values = ["*"] if known is None else self.named_files[known[1]]
+        """Yield the names that a name may mean: a variable with known file names is filled in, any other template is
+        `*`.
+        """
+        known = next((found for found in _ALONE.finditer(name) if found[1] in self._named_files), None)
+        values = ["*"] if known is None else self._named_files[known[1]]
         for value in values:
             yield re.sub(r"\{\{.*?\}\}", "*", name if known is None else name.replace(known[0], value))
 
@@ -185,10 +189,14 @@ class VariableReferences:
         return any(fnmatchcase(path, suffix) for path in known for suffix in suffixes)
 
     def read(self, count: Callable[[str], object]) -> VariableReferences:
-        """Look at all files. count: called with the name of each. cost: one reading of each"""
+        """Read all files below the root into the fields, and return the object itself.
+
+        count: called with the name of each file
+        cost:  reads each file once or twice; at most 20,000 files, none above one megabyte
+        """
         for number, line in enumerate(_readable(self.root / ".gitignore").splitlines(), 1):
             if line[:1] not in "!#" and _KEPT_BACK.search(line.strip()):
-                self.seek("", line.strip(), Origin("file", "", ".gitignore", number))
+                self.note_named_file("", line.strip(), Origin("file", "", ".gitignore", number))
         for path in _files_below(self.root):
             relative = path.relative_to(self.root)
             count(relative.as_posix())
@@ -202,19 +210,21 @@ class VariableReferences:
                 self._text(path)
             else:
                 self._given(_readable(path), relative)
-        for key in self.naming:
-            self.settable.update(self.texts.get(key, ()))
+        for key in self._naming_keys:
+            self.settable.update(self._texts_by_key.get(key, ()))
         return self
 
     def role_of(self, relative: Path) -> str:
-        """The role that a file belongs to, without the folders above it; "" for none, "." for the repository."""
+        """The role that a file belongs to, by its last name; "" for no role, "." where the repository itself is the
+        role.
+        """
         role, _ = _role_folders(relative)
         if role:
             return role[-1]
         return "." if relative.parts[0] in _OF_ROLE and self._is_role else ""
 
     def _holds_variables(self, relative: Path) -> bool:
-        """Whether a file is one of group_vars, host_vars, of the variables of a role, or in a folder `vars`."""
+        """Whether a file is a file of variables: of group_vars, host_vars, a role, or a folder `vars`."""
         parts = relative.parts[:-1]
         if "group_vars" in parts or "host_vars" in parts:
             return "templates" not in parts and "files" not in parts
@@ -244,10 +254,10 @@ class VariableReferences:
             return
         written = _readable(path)
         self._note_parts(written, relative)
-        self.used.update(name for name, anchor in _ANCHORED.findall(written) if f"*{anchor}" in written)
+        self.words.update(name for name, anchor in _ANCHORED.findall(written) if f"*{anchor}" in written)
         comments = "\n".join(_COMMENT.findall(written))
         self.settable.update(_SETTING.findall(comments), _GIVEN.findall(written))  # what a user may give
-        self.used.update(word for text in _SHOWN.findall(written) for word in _WORD.findall(text))
+        self.words.update(word for text in _SHOWN.findall(written) for word in _WORD.findall(text))
         place = self.role_of(relative)
         if self._holds_variables(relative) and isinstance(document.tree, dict):
             locator = document.locator("variables", place)
@@ -257,35 +267,40 @@ class VariableReferences:
 
     def _text(self, path: Path) -> None:
         text = _readable(path)
-        self.used.update(_WORD.findall(text))
+        self.words.update(_WORD.findall(text))
         self._note_parts(text, path.relative_to(self.root))
         self._given(text, path.relative_to(self.root))
         if path.suffix == ".py":
             self.settable.update(_WORD.findall(text))
         name = self.files.shown(path)
         shown = text if "{%" in text or "{{" in text else ""
-        self.expression(shown, lambda part: Origin("template", "", name, text[: text.find(part)].count("\n") + 1))
-        self.doubts += _comment_doubts(text, name)
+        self.note_computed_names(
+            shown, lambda part: Origin("template", "", name, text[: text.find(part)].count("\n") + 1)
+        )
+        self.warnings += _comment_doubts(text, name)
         if path.suffix in (".j2", ".jinja", ".jinja2") or "templates" in path.parts:
             self._template(path, text)
 
     def _note_parts(self, text: str, relative: Path) -> None:
-        """Note the beginnings of names that a text makes."""
+        """Note the beginnings of names that a text composes, such as `web_{`."""
         for found in _BEGUN.finditer(text):
-            if found[1] not in self.parts:
+            if found[1] not in self.name_parts:
                 line = text[: found.start()].count("\n") + 1
-                self.parts[found[1]] = Origin("template", "", relative.as_posix(), line)
+                self.name_parts[found[1]] = Origin("template", "", relative.as_posix(), line)
 
-    def seek(self, role: str, name: str, origin: Origin) -> None:
-        self.sought.add((role, name))
-        self.sought_at.setdefault((role, name), origin)
+    def note_named_file(self, role: str, name: str, origin: Origin) -> None:
+        """Note that a role ("" for none) names a file of variables; the first place counts."""
+        self.vars_files.add((role, name))
+        self.vars_file_places.setdefault((role, name), origin)
 
     def _given(self, text: str, relative: Path) -> None:
-        """Note the variables that a page or a program asks users to give: `name=value`, `name: value`, a table row."""
+        """Note the variables that a text tells users to give: `name=value`, `name: value`, a table row, or a file with
+        -e.
+        """
         self.settable.update(_ASSIGNED.findall(text), _WRITTEN.findall(text), _GIVEN.findall(text))
         for found in _GIVEN_FILE.finditer(text):
             line = text[: found.start(1)].count("\n") + 1
-            self.seek(self.role_of(relative), found[1], Origin("file", "", relative.as_posix(), line))
+            self.note_named_file(self.role_of(relative), found[1], Origin("file", "", relative.as_posix(), line))
 
     def _template(self, path: Path, text: str) -> None:
         if "{{" not in text and "{%" not in text:
@@ -293,36 +308,42 @@ class VariableReferences:
         name = self.files.shown(path)
         self.settable.update(_MACRO.findall(text))
         is_guarded = bool(_GUARD.search(text))
-        for one in names_needed(text):
+        for one in _names_needed(text):
             line = text[: max(text.find(one), 0)].count("\n") + 1
-            self.mention(one, Origin("template", "", name, line), is_guarded)
+            self.note_mention(one, Origin("template", "", name, line), is_guarded)
 
-    def mention(self, name: str, origin: Origin, is_guarded: bool) -> None:
-        """Note a name that a template or a condition mentions. A role may expect it from a play that uses the role."""
+    def note_mention(self, name: str, origin: Origin, is_guarded: bool) -> None:
+        """Note that a template or a condition mentions a name; the first place counts.
+
+        is_guarded: beside a word on its absence
+        """
         if is_guarded:
             self.guarded.add(name)
         self.mentions.setdefault(name, origin)
 
-    def part_of(self, name: str) -> str:
-        """A part of a name that an expression may use to read the variable; "" if there is no such part."""
-        return next((part for part in self.parts if part and part in name), "")
+    def part_in(self, name: str) -> str:
+        """A noted part of names that *name* contains, so that an expression may compose the name; "" for none."""
+        return next((part for part in self.name_parts if part and part in name), "")
 
     def is_made(self, name: str) -> bool:
-        """Whether a name may be one that a task puts together to set it."""
-        return any((begin or end) and name.startswith(begin) and name.endswith(end) for begin, end in self.made)
+        """Whether set_fact may compose the name: it begins and ends like a name that a task composes."""
+        return any((begin or end) and name.startswith(begin) and name.endswith(end) for begin, end in self._made_names)
 
-    def expression(self, text: str, where: Callable[[str], Origin]) -> None:
-        """Note names that a text makes of other texts. where: the origin of a part of it"""
+    def note_computed_names(self, text: str, where: Callable[[str], Origin]) -> None:
+        """Note the expressions of a text that compose names, such as `vars['a' + b]`.
+
+        where: gives the origin of an expression
+        """
         for found in _INDIRECT.finditer(text):
             literals = [one or other for one, other in _LITERAL.findall(found[1] or found[2] or "")]
             origin = where(found[0])
             for literal in literals:
-                self.parts.setdefault(literal, origin)
+                self.name_parts.setdefault(literal, origin)
             self.computed += [] if literals else [origin]
 
 
 class _DocumentWalk:
-    """Goes through a document."""
+    """Goes through the data of one YAML document and notes what it finds in a `VariableReferences`."""
 
     def __init__(self, found: VariableReferences, document: Document) -> None:
         self.found, self.document = found, document
@@ -343,19 +364,21 @@ class _DocumentWalk:
             if "{{" in name:
                 self._text(name, at, "")
                 if at and str(at[-1]).endswith("set_fact"):
-                    self.found.naming.update(_WORD.findall(name))
-                    self.found.made.add((name.partition("{{")[0], name.rpartition("}}")[2]))
+                    self.found._naming_keys.update(_WORD.findall(name))
+                    self.found._made_names.add((name.partition("{{")[0], name.rpartition("}}")[2]))
             if isinstance(entry, str) and entry.isidentifier():
-                self.found.texts.setdefault(name, set()).add(entry)
+                self.found._texts_by_key.setdefault(name, set()).add(entry)
             elif isinstance(entry, str) and entry.endswith(_YAML) and "{{" not in entry:
-                self.found.named_files.setdefault(name, set()).add(entry)
+                self.found._named_files.setdefault(name, set()).add(entry)
             plain = name.rpartition(".")[2]
             is_called = "{{" in str(value.get("hosts"))  # with -e, which may give more
             if plain in ("roles", "dependencies") and isinstance(entry, list):
                 self._ask(_roles_named(entry), (*at, key), is_called=is_called)
             if plain in ("vars_files", "include_vars") and not PLAYED & set(Path(self.document.file).parts):
                 role = self.found.role_of(Path(self.document.file))
-                self._seek(role, entry, (*at, key))
+                for one in _files_named(entry):
+                    origin = self.document.locator("vars file", "", (*at, key)).at(())
+                    self.found.note_named_file(role, one, origin)
             self._condition(name, entry, (*at, key))
             if plain in _FREE and isinstance(entry, str):
                 self.found.settable.update(_ASSIGNED.findall(entry))
@@ -366,56 +389,54 @@ class _DocumentWalk:
             self.value(entry, (*at, key), plain if plain.startswith("with_") else name)
 
     def _ask(self, roles: set[str], at: Steps, *, is_called: bool = False) -> None:
-        """Note roles that are asked for."""
-        asked = self.found.called if is_called else self.found.asked
+        """Note roles that are used. is_called: in a play whose hosts come from -e"""
+        asked = self.found._called_roles if is_called else self.found.used_roles
         for role in roles - asked.keys():
             asked[role] = self.document.locator("role", role, at).at(())
-
-    def _seek(self, role: str, entry: Any, at: Steps) -> None:
-        for one in _files_named(entry):
-            self.found.seek(role, one, self.document.locator("vars file", "", at).at(()))
 
     def _condition(self, name: str, entry: Any, at: Steps) -> None:
         is_of_task = len(at) > 1 and all(isinstance(step, int) or step in _TASK_LISTS for step in at[:-1])
         if name == "when" and is_of_task and isinstance(entry, str) and _ONE.fullmatch(entry.strip()):
             line = self.document.place(at)[0]
-            self.found.doubts.append(warned(CONDITION, f"{entry} is a template", self.document.file, line))
+            self.found.warnings.append(new_warning(CONDITION, f"{entry} is a template", self.document.file, line))
 
     def _text(self, text: str, at: Steps, key: str) -> None:
         found = self.found
-        found.used.update(_WORD.findall(text))
+        found.words.update(_WORD.findall(text))
         is_bare = key in _BARE or key.startswith("with_")
         if "{{" not in text and "{%" not in text:
             if not is_bare or key in ("loop", "var", "environment") or key.startswith("with_"):
                 return
             text = f"{{{{ {text} }}}}"
-        found.expression(text, lambda part: self.document.locator("template", "", ()).at(at))
+        found.note_computed_names(text, lambda part: self.document.locator("template", "", ()).at(at))
         is_guarded = bool(_GUARD.search(text))
-        names = names_needed(text)
+        names = _names_needed(text)
         if not names:
             return
         place = found.mentions.keys() >= set(names)
         origin = Origin("template", "") if place else self.document.locator("template", "", ()).at(at)
         for name in names:
-            found.mention(name, origin, is_guarded)
+            found.note_mention(name, origin, is_guarded)
 
 
 def _comment_doubts(text: str, name: str) -> Iterator[AnsibleError]:
-    """Values of an inventory in INI that end at a `#`, and those that a comment belongs to."""
+    """Yield warnings for an inventory in INI: values that end at a `#`, and values with a comment behind them."""
     section = ""
     for number, line in enumerate(text.splitlines(), 1) if _INVENTORY.search(text) else ():
         head = _SECTION.match(line)
         section = head[1] if head else section
         key = _key_with_comment(line) if section.endswith(":vars") else ""
         if key:
-            yield warned(INI_COMMENT, f"the comment belongs to the value of {key}", name, number)
+            yield new_warning(INI_COMMENT, f"the comment belongs to the value of {key}", name, number)
         cut = None if head or section.endswith(":vars") or line[:1] in "#;" else _CUT.search(line)
         if cut:
-            yield warned(INI_COMMENT, f"{cut[1]} is {cut[2]!r} here: a comment begins within the word", name, number)
+            yield new_warning(
+                INI_COMMENT, f"{cut[1]} is {cut[2]!r} here: a comment begins within the word", name, number
+            )
 
 
 def _key_with_comment(line: str) -> str:
-    """The key of a line whose value, without quotes, has blanks and a `#` behind it; "" for another line."""
+    """The key of a line whose unquoted value is followed by blanks and a `#`; "" for any other line."""
     setting, mark, _ = line.partition("#")
     key, _, value = setting.partition("=")
     is_tailed = mark and value.strip() and value != value.rstrip() and not {"'", '"'} & set(setting)
@@ -444,7 +465,7 @@ def _role_folders(relative: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def is_role(folder: Path) -> bool:
-    """Whether a folder is itself a role, as those are that people publish."""
+    """Whether a folder is a role: it has tasks/main, and defaults, meta or vars."""
     return any(folder.glob("tasks/main.y*ml")) and any(
         (folder / name).is_dir() for name in ("defaults", "meta", "vars")
     )
@@ -457,17 +478,20 @@ def _roles_named(entries: list[Any]) -> set[str]:
 
 
 def _files_named(entry: Any) -> Iterator[str]:
-    """The files that `vars_files` or `include_vars` name, of alternatives the last."""
+    """Yield the files that `vars_files` or `include_vars` name; of alternatives only the last."""
     for one in entry if isinstance(entry, list) else [entry]:
-        name = one.get("file") if isinstance(one, dict) else one[-1:] if isinstance(one, list) else one
-        name = name[0] if isinstance(name, list) and name else name
+        name = one.get("file") if isinstance(one, dict) else one
+        name = name[-1] if isinstance(name, list) and name else name
         if isinstance(name, str) and "=" not in name:
             yield name
 
 
 @lru_cache(maxsize=4096)
-def names_needed(text: str) -> frozenset[str]:
-    """The names that a template needs from outside; nothing where it is no template. raises: MissingExtra"""
+def _names_needed(text: str) -> frozenset[str]:
+    """The names that a template needs from outside, without Ansible's own; empty where it cannot be parsed. Cached.
+
+    raises: MissingExtra, without Jinja2
+    """
     environment = _environment()
     alone = _ALONE.fullmatch(text)
     if alone is not None:

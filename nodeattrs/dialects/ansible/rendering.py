@@ -1,7 +1,7 @@
-"""Templates evaluated in Jinja's sandbox with a host's own variables, as far as that needs no Ansible.
+"""Evaluates templates in Jinja's sandbox with the variables of one host, as far as that needs no Ansible.
 
-What cannot be evaluated stays the text that it is, and is named with the reason: a lookup, a filter that is not in the
-table of `filters`, a variable that is not set or that may be set otherwise, what is encrypted. Nothing is guessed.
+A template that cannot be evaluated stays the text that it is, and its reason is reported. Reasons are a lookup, a
+filter that is not in `filters`, a variable that is not set or may be set otherwise, and an encrypted value.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.filters import FILTERS, PLAIN, TESTS
+from nodeattrs.dialects.ansible.keywords import conditions, is_true
 from nodeattrs.dialects.ansible.levels import MAGIC
 from nodeattrs.dialects.ansible.templates import is_template
 from nodeattrs.dialects.ansible.values import Unsafe, Vault, with_leaves
-from nodeattrs.dialects.ansible.words import conditions, is_true
 from nodeattrs.errors import MissingExtra, TooMuch
 from nodeattrs.formats.jinja import module, rendering, sandboxed
 
-MOST_NESTED = 40
-"""How many variables may need one another in a row."""
+_MOST_NESTED = 40
+"""The longest chain of variables whose templates need each other."""
 Lookups = Mapping[str, Callable[[tuple[Any, ...], Mapping[str, Any]], list[Any]]]
 Hosts = tuple[Iterable[str], Callable[[str], Variables]]
 _CALLS = frozenset(("lookup", "query", "q", "now", "undef"))
@@ -49,7 +49,8 @@ _SCALARS = (str, int, float, type(None), datetime.date)
 class Rendered(NamedTuple):
     """A value with its templates evaluated.
 
-    left: path -> why what stands there stayed as it is
+    value: where a template could not be evaluated, its text
+    left:  path of such a template -> the reason
     """
 
     value: Any
@@ -57,23 +58,27 @@ class Rendered(NamedTuple):
 
 
 class _Passed(str):
-    """A text of a variable: a template that gives it unchanged does not make it unsafe."""
+    """A text that comes from a variable: a template that returns it unchanged does not make it `Unsafe`."""
 
     __slots__ = ()
 
 
 class _NeedsAnsible(Exception):  # not an error: an answer
-    """Something that needs Ansible."""
+    """Raised inside a template by something that needs Ansible; the template then stays unevaluated."""
 
 
 class Rendering:
-    """Evaluates the templates of one answer.
+    """Evaluates templates with the variables of one answer.
 
-    lookups: plugins beside `vars` and `items`: each gives a list for its terms and options
-    hosts:  what `hostvars` has: the names of hosts, and what gives the answer of one
-    budget: what all templates draw on; one of its own unless given
-    cost:   each variable that is mentioned is evaluated once; all together draw on one budget
-    raises: MissingExtra
+    answer:  the variables of a host
+    lookups: name of a lookup plugin -> a function that takes terms and options and returns a list; `vars` and `items`
+             are always there
+    hosts:   the names of hosts and a function from a name to its answer, for `hostvars`; None: `hostvars` needs Ansible
+    budget:  what all templates draw on; a new one unless given
+
+    The constructor builds the Jinja environment and evaluates nothing. The value of each variable is computed once and
+    kept.
+    raises: MissingExtra, without Jinja2
     """
 
     def __init__(
@@ -85,7 +90,7 @@ class Rendering:
     ) -> None:
         self._answer = answer
         self._lookups = lookups or {}
-        self._hosts = None if hosts is None else HostVars(hosts, self)
+        self._hosts = None if hosts is None else _HostVars(hosts, self)
         self._active: list[str] = []
         self._known: dict[str, Any] = {}
         self._budget = budget or Budget(f"templates of {answer.host}")
@@ -93,12 +98,19 @@ class Rendering:
         self._environment = self._new_environment()
 
     def rendered(self, value: Any, path: Path = ()) -> Rendered:
-        """A value of the answer with its templates evaluated. path: where it stands. raises: TooMuch"""
+        """A value with its templates evaluated, also those in maps and lists; keys are not evaluated. raises: TooMuch
+
+        path: prefix of the paths in `Rendered.left`
+        """
         left: dict[Path, str] = {}
         return Rendered(self._with_reasons(value, self._evaluated(value), path, left), left)
 
     def outcome(self, text: str) -> tuple[Any, str, bool]:
-        """What a text gives; else why it gives nothing, and whether that needs Ansible. raises: TooMuch"""
+        """Evaluate one text. Returns (value, "", False); or (undefined, reason, whether that needs Ansible) where it
+        fails.
+
+        raises: TooMuch
+        """
         found = self._evaluated_text(text)
         missing = self._first_missing(found)
         if missing is None:
@@ -106,7 +118,7 @@ class Rendering:
         return found, str(missing._undefined_message), missing._undefined_exception is _NeedsAnsible
 
     def variables(self) -> Rendered:
-        """All variables of the answer. raises: TooMuch"""
+        """All variables of the answer with their templates evaluated. raises: TooMuch"""
         return self.rendered(self._answer.vars)
 
     # --- from undefined leaves to reasons
@@ -127,7 +139,7 @@ class Rendering:
         return value
 
     def _first_missing(self, value: Any) -> Any:
-        """The first undefined value in a value; None where all of it is there."""
+        """The first undefined value inside a value; None where there is none."""
         ahead = [value]
         while ahead:
             one = ahead.pop()
@@ -140,7 +152,9 @@ class Rendering:
     # --- evaluation
 
     def _evaluated(self, value: Any) -> Any:
-        """A value with its templates evaluated; what cannot be evaluated is undefined, with the reason."""
+        """A value with its templates evaluated; a leaf that cannot be evaluated is an undefined value with the
+        reason.
+        """
 
         def leaf(one: Any) -> Any:
             if isinstance(one, (Vault, Sensitive)):
@@ -167,7 +181,7 @@ class Rendering:
         return found
 
     def _as_variable(self, value: Any) -> Any:
-        """What a template gives, as a variable holds it."""
+        """The result of a template as a variable has it: lists and maps are copied, texts are `Unsafe`."""
         if isinstance(value, self._undefined):
             return value
         is_map = isinstance(value, dict)
@@ -182,8 +196,11 @@ class Rendering:
             return str(value)
         return Unsafe(value) if isinstance(value, str) else value
 
-    def named(self, name: str) -> Any:
-        """The value of a name in a template; ABSENT for any other name."""
+    def value_of_name(self, name: str) -> Any:
+        """The value of a name in a template, evaluated; ABSENT for a name that is not set and no function.
+
+        An undefined value where the value is not known here: its use fails with the reason.
+        """
         answer = self._answer
         if name in answer.magic:
             return answer.magic[name]
@@ -200,7 +217,9 @@ class Rendering:
         return self._variable(name)
 
     def _function(self, name: str) -> Any:
-        """What a template calls that is no variable; ABSENT for any other name."""
+        """The function that a template calls by a name; an undefined value for one that needs Ansible, ABSENT for
+        other names.
+        """
         if name not in ("lookup", "query", "q"):
             return self._unknown(f"{name} needs Ansible") if name in _CALLS else ABSENT
 
@@ -212,7 +231,7 @@ class Rendering:
                 return self._lookups[plain](terms, how)
             if plain != "vars":
                 raise _NeedsAnsible(f"the lookup {plugin} needs Ansible")
-            found = [self.named(str(term)) for term in terms]
+            found = [self.value_of_name(str(term)) for term in terms]
             absent = how.get("default", ABSENT)
             if absent is ABSENT and ABSENT in found:
                 raise _NeedsAnsible(f"no variable {terms[found.index(ABSENT)]}")
@@ -224,18 +243,18 @@ class Rendering:
 
         return lookup if name == "lookup" else query
 
-    def for_host(self, answer: Variables) -> Rendering:
-        """The same for another host, which draws on the same budget."""
+    def _for_host(self, answer: Variables) -> Rendering:
+        """A rendering for another host's answer, with the same lookups, `hostvars` and budget."""
         other = Rendering(answer, self._lookups, budget=self._budget)
         other._hosts = self._hosts
         return other
 
     def _variable(self, name: str) -> Any:
-        """The value of a variable that is set. raises: _NeedsAnsible"""
+        """The evaluated value of a variable that is set; undefined where it needs itself. raises: _NeedsAnsible"""
         if name in self._active:
             return self._unknown(f"{name} needs itself")
-        if len(self._active) == MOST_NESTED:
-            raise _NeedsAnsible(f"more than {MOST_NESTED} variables need one another")
+        if len(self._active) == _MOST_NESTED:
+            raise _NeedsAnsible(f"more than {_MOST_NESTED} variables need one another")
         if name not in self._known:
             self._active.append(name)
             try:
@@ -267,26 +286,26 @@ class Rendering:
             trim_blocks=True,
             keep_trailing_newline=True,
         )
-        environment.context_class = _context(self.named)
+        environment.context_class = _context(self.value_of_name)
         environment.globals = {name: environment.globals[name] for name in ("range", "dict", "namespace")}
         return environment
 
 
-class HostVars(Mapping[str, "HostTemplates"]):
-    """What `hostvars` has: each host's variables with their templates evaluated, when they are asked for."""
+class _HostVars(Mapping[str, "_HostTemplates"]):
+    """The value of `hostvars`: name of a host -> its variables, opened at the first use of each host."""
 
     def __init__(self, hosts: Hosts, own: Rendering) -> None:
         names, self._answer = hosts
         self._names, self._variable = list(names), own
-        self._known: dict[str, HostTemplates] = {}
+        self._known: dict[str, _HostTemplates] = {}
 
-    def __getitem__(self, name: str) -> HostTemplates:
+    def __getitem__(self, name: str) -> _HostTemplates:
         if name not in self._known:
             try:
                 answer = self._answer(name)
             except AnsibleError:
                 raise KeyError(name) from None
-            self._known[name] = HostTemplates(self._variable.for_host(answer), answer)
+            self._known[name] = _HostTemplates(self._variable._for_host(answer), answer)
         return self._known[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -296,14 +315,14 @@ class HostVars(Mapping[str, "HostTemplates"]):
         return len(self._names)
 
 
-class HostTemplates(Mapping[str, Any]):
-    """The variables of one host, with their templates evaluated when they are asked for."""
+class _HostTemplates(Mapping[str, Any]):
+    """The variables of one host in `hostvars`; each is evaluated when a template reads it."""
 
     def __init__(self, rendering: Rendering, answer: Variables) -> None:
         self._rendering, self._answer = rendering, answer
 
     def __getitem__(self, name: str) -> Any:
-        found = self._rendering.named(name)
+        found = self._rendering.value_of_name(name)
         if found is ABSENT:
             raise KeyError(name)
         return found
@@ -316,12 +335,15 @@ class HostTemplates(Mapping[str, Any]):
 
 
 def evaluate(value: Any, answer: Variables, lookups: Lookups | None = None) -> Any:
-    """A value with its templates evaluated; ABSENT where one cannot be, or Jinja2 is not installed."""
+    """A value with its templates evaluated; ABSENT where a template in it cannot be, or Jinja2 is not installed."""
     return _evaluated_values([value], answer, lookups)[0]
 
 
 def all_true(whens: Iterable[Any], answer: Variables, lookups: Lookups | None = None) -> bool | None:
-    """Whether conditions are all true; None where that is not known."""
+    """Whether all conditions are true: False if one is false, None if that is not known. True for no conditions.
+
+    whens: values of `when`, each a condition or a list of conditions; null is true
+    """
     given = [one for when in whens for one in conditions(when) if not is_true(one)]
     texts = [one if isinstance(one, bool) or is_template(one) else f"{{{{ {one} }}}}" for one in given]
     found = _evaluated_values(texts, answer, lookups)
@@ -331,7 +353,7 @@ def all_true(whens: Iterable[Any], answer: Variables, lookups: Lookups | None = 
 
 
 def _evaluated_values(values: list[Any], answer: Variables, lookups: Lookups | None) -> list[Any]:
-    """Values with their templates evaluated; ABSENT for each that cannot be."""
+    """Values with their templates evaluated; ABSENT for each with a template that cannot be."""
     if not is_template(str(values)):
         return values
     try:
@@ -363,7 +385,7 @@ def _context(named: Callable[[str], Any]) -> Any:
 
 
 def _result_of_parts(parts: Iterable[Any]) -> Any:
-    """What the parts of a template give: one alone keeps its type, none is null."""
+    """The value of a template's parts: a single part keeps its type, several are joined as text, none gives None."""
     found = [part for part in parts if part is not None]
     if len(found) < 2:
         return found[0] if found else None
@@ -371,7 +393,7 @@ def _result_of_parts(parts: Iterable[Any]) -> Any:
 
 
 def _with_backslashes(environment: Any, text: str) -> str:
-    """A template whose quoted texts within `{{ }}` have their backslashes as they are written, as in Ansible."""
+    """A template in which backslashes of quoted texts within `{{ }}` are literal, as in Ansible."""
     if "\\" not in text:
         return text
     parts, inside = [], False
@@ -386,7 +408,7 @@ def _quoted(text: str, sign: str) -> str:
 
 
 def _is_defined(value: Any) -> bool:
-    """Whether a value is there. raises: _NeedsAnsible, where only Ansible knows"""
+    """Whether a value is defined. raises: _NeedsAnsible, where only Ansible knows the value"""
     if not isinstance(value, module().Undefined):
         return True
     if value._undefined_exception is _NeedsAnsible:
@@ -395,7 +417,7 @@ def _is_defined(value: Any) -> bool:
 
 
 def _failing_on_undefined(test: Callable[..., bool]) -> Callable[..., bool]:
-    """A test that an undefined value fails with its own error."""
+    """A test that raises the error of an undefined value instead of testing it."""
 
     def tested(value: Any, *others: Any, **how: Any) -> bool:
         if isinstance(value, module().Undefined):
@@ -406,7 +428,7 @@ def _failing_on_undefined(test: Callable[..., bool]) -> Callable[..., bool]:
 
 
 def _passing_undefined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A filter that passes an undefined value on."""
+    """A filter that returns an undefined value unchanged."""
     at = 1 if hasattr(function, "jinja_pass_arg") else 0
 
     @wraps(function)
@@ -419,8 +441,9 @@ def _passing_undefined(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _extract(environment: Any, item: Any, container: Any, morekeys: Any = None) -> Any:
     value = container
-    more = [] if morekeys is None else morekeys if isinstance(morekeys, list) else [morekeys]
-    for step in (item, *more):
+    if morekeys is None:
+        morekeys = []
+    for step in (item, *(morekeys if isinstance(morekeys, list) else [morekeys])):
         value = environment.getitem(value, step)
     return value
 

@@ -1,4 +1,4 @@
-"""What the commands about Ansible answer: why a host has a value, and which hosts have which."""
+"""Reports of the Ansible commands, each as data and as text lines: explained variables, groups, settings."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.because import Mention, mentions, reasons
 from nodeattrs.dialects.ansible.codes import NOT_EVALUATED
 from nodeattrs.dialects.ansible.config import AnsibleConfig, settings
-from nodeattrs.dialects.ansible.faults import AnsibleError, warned
+from nodeattrs.dialects.ansible.contexts import first_found_of
+from nodeattrs.dialects.ansible.faults import AnsibleError, new_warning
 from nodeattrs.dialects.ansible.in_plays import NO_PLAYS, PlaceInPlays, SettingsInPlays, places_in_plays
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.playbook import InTask
 from nodeattrs.dialects.ansible.printing import printed_variables
 from nodeattrs.dialects.ansible.rendering import Rendered, Rendering
 from nodeattrs.dialects.ansible.values import MaySet, as_json
-from nodeattrs.dialects.ansible.where import first_found_of
 from nodeattrs.reports.explain import NodeExplanation, way_to
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import origin_data
@@ -31,7 +31,9 @@ _data = partial(as_json, withheld=True)
 
 
 def unread(layers: Iterable[Layer]) -> list[Unread]:
-    """Unknown layers as unread places; paths are the names of variables, and "ansible_*" is each that begins so."""
+    """Unknown layers as unread places. `paths` are the variables that a layer may set, () for any; "ansible_*"
+    means a prefix.
+    """
     found = []
     for layer in layers:
         names = layer.origin.written if isinstance(layer.origin, MaySet) else None
@@ -43,10 +45,12 @@ def unread(layers: Iterable[Layer]) -> list[Unread]:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedVariable:
-    """Why a host has a value: the table of the trace, the rules in words, and what its templates mention.
+    """Why a path of a host's variables has its value: the trace, reasons in words, and what its templates mention.
 
-    rendered: the value with its templates evaluated, where that was asked for
-    in_plays: what plays say of it, where no play is asked about
+    inventory, answer: where the value comes from
+    explanation:       the trace with its host
+    rendered:          the value with its templates evaluated; None where that was not asked
+    in_plays:          where plays set the path; empty for an answer in a task
     """
 
     inventory: Inventory
@@ -57,33 +61,31 @@ class ExplainedVariable:
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as data; why the winner overrides the others, and the variables that its templates mention."""
-        explanation = self.explanation
+        trace = self.explanation.trace
         return {
-            **_data(explanation.to_dict()),
-            "reasons": reasons(self.inventory, explanation.trace),
+            **_data(self.explanation.to_dict()),
+            "reasons": reasons(self.inventory, trace),
             "mentions": [
                 {"name": one.name, "is_set": one.value is not ABSENT, "set_by": list(map(origin_data, one.origins))}
-                for one in self._mentions(explanation)
+                for one in mentions(self.answer, trace.value)
             ],
             **({} if self.rendered is None else _rendered(self.rendered)),
             "in_plays": list(map(_placed, self.in_plays.found)),
             "unread_in_plays": [one.to_dict() for one in self.in_plays.unread],
         }
 
-    def _mentions(self, explanation: NodeExplanation) -> list[Mention]:
-        return list(mentions(self.answer, explanation.trace.value))
-
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The table, then a line for each rule and for each variable that is mentioned."""
-        explanation = self.explanation
-        yield from explanation.lines(screen)
+        """The table of the trace, then a section for each other field that is not empty."""
+        trace = self.explanation.trace
+        left = {} if self.rendered is None else self.rendered.left
+        yield from self.explanation.lines(screen)
         for title, rows in (
-            ("why", reasons(self.inventory, explanation.trace)),
-            ("mentions", [_mentioned(one) for one in self._mentions(explanation)]),
+            ("why", reasons(self.inventory, trace)),
+            ("mentions", [_mentioned(one) for one in mentions(self.answer, trace.value)]),
             ("in plays", [_sentence(one) for one in self.in_plays.found]),
             ("not read in plays", [*sentences(self.in_plays.unread)]),
             ("rendered", [] if self.rendered is None else [shown(as_json(self.rendered.value))]),
-            ("not evaluated", [] if self.rendered is None else list(_left(self.rendered))),
+            ("not evaluated", [f"{spell(path)}: {reason}" for path, reason in left.items()]),
         ):
             if rows:
                 yield ""
@@ -93,14 +95,18 @@ class ExplainedVariable:
 
 
 def layers_of(trace: Trace) -> Iterator[Layer]:
-    """The unknown layers that a trace names."""
+    """Yield the unknown layers that a trace names; each may set only the variable of the trace's path."""
     for one in trace.unknown:
         origin = MaySet(one.origin, frozenset(map(str, trace.path[:1])) or None)
         yield Layer(one.value, origin, (trace.titles or {}).get(one.rank, ""))
 
 
 def rendering_of(inventory: Inventory, answer: Variables, environment: Mapping[str, str] | None) -> Rendering:
-    """What evaluates the templates of an answer. environment: what the lookup `env` sees; None where it sees nothing"""
+    """The `Rendering` of an answer, with the lookups first_found and env. Outside of tasks it has `hostvars`, too.
+
+    environment: variables for the lookup `env`; None: the lookup fails with a hint
+    raises:      MissingExtra, without Jinja2
+    """
     folders = [inventory.playbook_dir / "files", inventory.playbook_dir]
     lookups: dict[str, Any] = {"first_found": lambda terms, how: first_found_of(terms or [how], folders, how)}
     hosts = None
@@ -122,26 +128,24 @@ def _no_environment(terms: Any, how: Any) -> list[Any]:
 def explained_variable(
     inventory: Inventory, answer: Variables, path: Path, *, render: Rendering | None = None
 ) -> ExplainedVariable:
-    """Why a path of a host's variables is what it is.
+    """The report on a path of a host's variables; the path may be unset, then it has a hint with similar names.
 
-    render: what evaluates its templates; None leaves them
-    cost:   that of a trace
+    Outside of a task it also looks at the plays for the host.
+
+    render: evaluates the value's templates; None leaves them
     """
     trace = answer.trace(path)
     is_outside = not isinstance(answer, InTask)
     in_plays = places_in_plays(inventory, path, [answer.host]) if is_outside and path else NO_PLAYS
     hint = None if trace.found or trace.claims or in_plays.found else way_to(as_json(answer.vars), path)
-    rendered = None
-    if render is not None and trace.found:
-        rendered = render.rendered(trace.value, path)
-    return ExplainedVariable(
-        inventory, answer, NodeExplanation(trace, answer.host, answer.where, hint=hint), rendered, in_plays
-    )
+    rendered = render.rendered(trace.value, path) if render is not None and trace.found else None
+    explanation = NodeExplanation(trace, answer.host, answer.where, hint=hint)
+    return ExplainedVariable(inventory, answer, explanation, rendered, in_plays)
 
 
 @dataclass(frozen=True, slots=True)
 class SetVariables:
-    """The variables of a host, without Ansible's own, each with who set it."""
+    """The variables of a host, without Ansible's own, each with the lines that set it. `set_variables` makes it."""
 
     answer: Variables
     explanations: Sequence[NodeExplanation]
@@ -153,34 +157,38 @@ class SetVariables:
         return {**where, "variables": variables}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A line a variable, with the places that set it."""
+        """One line for each variable: its value and the places that set it."""
         for one in self.explanations:
             where = ", ".join(str(origin.place or origin.who) for origin in one.trace.origins)
             yield printable(f"{spell(one.trace.path)} = {shown(one.trace.value)}  {where}")
 
 
 def set_variables(answer: Variables) -> SetVariables:
-    """Who set each variable of a host. cost: that of a trace for each"""
+    """The report on all variables of a host. cost: merges all layers once for each variable"""
     paths = [(name,) for name in printed_variables(answer)]
     return SetVariables(answer, [NodeExplanation(answer.trace(path), answer.host, answer.where) for path in paths])
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The groups of an inventory below one of them, with their hosts and the groups in them; as text their tree."""
+    """A group of an inventory with the groups below it.
+
+    name: of the group, which exists
+    text: the printed tree, for `lines`
+    """
 
     inventory: Inventory
     name: str
     text: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Each group once, in the order of the tree."""
-        below = self.inventory.groups[self.name].below().items()
+        """Each group once, depth first, with its own hosts and children."""
+        below = self.inventory.groups[self.name].with_descendants().items()
         groups = [{"name": name, "hosts": list(one.hosts), "children": list(one.children)} for name, one in below]
         return {"version": 1, "groups": groups}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The tree as Ansible prints it."""
+        """The printed tree, line by line, as Ansible prints it."""
         yield from self.text.splitlines()
 
 
@@ -199,7 +207,7 @@ class SettingsReport:
         return {"version": 1, "settings": rows}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One line for each setting."""
+        """A line on the file where it is missing or ignored, then one line for each setting with its place."""
         if self.config.passed_over is not None:
             yield "ansible.cfg does not count: every user may write into its folder"
         elif self.config.file is None:
@@ -223,23 +231,19 @@ def _sentence(one: PlaceInPlays) -> str:
     return f"{value}set by {one.origin.place or one.origin.who}, in {one.where}"
 
 
-def _left(rendered: Rendered) -> Iterator[str]:
-    yield from (f"{spell(path)}: {reason}" for path, reason in rendered.left.items())
-
-
 def _rendered(rendered: Rendered) -> dict[str, Any]:
     left = [{"path": spell(path), "reason": reason} for path, reason in rendered.left.items()]
     return {"rendered": as_json(rendered.value), "not_evaluated": left}
 
 
 def not_evaluated(answer: Variables, rendered: Rendered) -> Iterator[tuple[AnsibleError, Unread]]:
-    """Each template that stayed a text, with the place that set it: as a warning, and as an unread place."""
+    """Yield each template that stayed unevaluated, as a warning and as an unread place, with the line that set it."""
     folded = answer.folded()
     for path, reason in rendered.left.items():
         origin = next(iter(folded.origins(path)), None)
         file, line = (origin.file, origin.line) if origin else (None, None)
         place = spell(path) if origin is None else origin.place or origin.who
-        warning = warned(NOT_EVALUATED, f"{spell(path)} is not evaluated: {reason}", file, line)
+        warning = new_warning(NOT_EVALUATED, f"{spell(path)} is not evaluated: {reason}", file, line)
         yield warning, Unread(place, f"is not evaluated: {reason}", (path,), "value", spell(path), is_warned=True)
 
 

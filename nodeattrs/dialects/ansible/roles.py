@@ -1,6 +1,6 @@
-"""Roles: where they are found, which files of variables they have, and whom they depend on.
+"""Roles: finds their folders and reads their files of variables and their dependencies.
 
-It knows no tasks and no levels but the two at which a role's files stand.
+Reads no tasks. Its layers are those of defaults (level 2), of vars (15) and of parameters (20).
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.codes import CYCLE, NO_FILE, NO_ROLE, VARIABLE_NAME, WRONG_SHAPE
-from nodeattrs.dialects.ansible.faults import AnsibleError
-from nodeattrs.dialects.ansible.files import Plan, VariableFiles, as_one_fold, plain_of
+from nodeattrs.dialects.ansible.config import AnsibleConfig
+from nodeattrs.dialects.ansible.faults import AnsibleError, error_at
+from nodeattrs.dialects.ansible.files import Plan, VariableFiles, as_one_fold, sealed_if_encrypted
+from nodeattrs.dialects.ansible.keywords import ROLE, never_runs
 from nodeattrs.dialects.ansible.levels import title
-from nodeattrs.dialects.ansible.words import ROLE, never_runs
 from nodeattrs.formats.documents import Document
 
 _SUFFIXES = (".yml", ".yaml", ".json", "")
-MOST_INSIDE = 20
-"""A role may include itself so deep."""
+_MOST_INSIDE = 20
+"""How often a role may be among the roles that include it."""
 _COMMON = ("~/.ansible/roles", "/usr/share/ansible/roles", "/etc/ansible/roles")
 
 _REQUIREMENTS = ("requirements.yml", "roles/requirements.yml", "collections/requirements.yml")
@@ -35,21 +36,23 @@ _COLLECTIONS = ("~/.ansible/collections", "/usr/share/ansible/collections")
 
 @dataclass(eq=False)
 class Role:
-    """One instance of a role.
+    """One use of a role: by an entry under `roles` or `dependencies`, or by a task that imports or includes it.
 
-    name, path: what it is called, and its folder
-    defaults, vars: the layers of levels 2 and 15, its own only
-    entry:      `vars` of its own entry (level 15)
-    params:     the other keys of it (level 20)
-    include_variables: `vars` of the task that includes or imports it, as handlers of roles that it imports have them
-    limits:     what `tags` and `when` of its entry say; of a task that includes it, which files it names
-    role_entry: the entry or the task that asks for it
-    handlers:   the name of its file of handlers; ABSENT where that is not known
-    needs:      the roles it depends on, in order
-    parents:    the roles that led here, as dependants or by an include, the outermost first
-    runs:       whether nothing says that it never runs
-    repeats:    whether it runs each time, also where the same instance has run
-    is_public:  whether all tasks of the play see its variables
+    name, path:     its name, and its folder
+    defaults, vars: the layers of its own files, levels 2 and 15
+    entry:          the layer of `vars` of its entry, level 15
+    params:         the layer of the other keys of its entry, level 20
+    include_variables: `vars` of the task that includes or imports it; only handlers of roles below it see them
+    limits:         `tags` and `when` of its entry; of a task, the names of the files that the task asks for
+    role_entry:     the entry or the task that asks for it
+    handlers:       the name of its file of handlers; ABSENT where that is not known
+    dependencies:   the roles that it depends on, in order
+    parents:        the roles that depend on it or include it, the outermost first
+    runs:           False where a condition of an entry is false in any case
+    repeats:        whether it runs again where the same use of it has run
+    is_public:      whether all tasks of the play see its variables
+
+    `RoleReader.read` makes it. Layers of a task in the role come from `all_defaults`, `all_vars` and `all_params`.
     """
 
     name: str
@@ -63,73 +66,79 @@ class Role:
     limits: list[Any] = field(default_factory=list)
     role_entry: RoleEntry | None = None
     handlers: Any = "main"
-    needs: list[Role] = field(default_factory=list)
+    dependencies: list[Role] = field(default_factory=list)
     runs: bool = True
     repeats: bool = False
     is_public: bool = True
 
-    def with_needs(self) -> Iterator[Role]:
-        """The roles it depends on, each before those that need it, then itself; a role may be there twice."""
-        for role in self.needs:
-            yield from role.with_needs()
+    def with_dependencies(self) -> Iterator[Role]:
+        """Yield the roles that it depends on, each before those that need it, then itself. A role may come twice."""
+        for role in self.dependencies:
+            yield from role.with_dependencies()
         yield self
 
-    def in_order(self) -> list[Role]:
-        """The same in the order in which their `vars` count, the weakest first.
+    def in_vars_order(self) -> list[Role]:
+        """The role and its dependencies in the order in which their `vars` count, the weakest first; itself is last.
 
-        Each that is needed counts once, at its first place, and brings what it needs itself along once more.
+        A role that is needed twice counts at its first place only; its own dependencies are then repeated once.
         """
         needed: list[Role] = []
-        for one in list(self.with_needs())[:-1]:
+        for one in list(self.with_dependencies())[:-1]:
             if not any(one.same_as(other) for other in needed):
                 needed.append(one)
-        found = [one for need in needed for one in need.in_order()]
+        found = [one for need in needed for one in need.in_vars_order()]
         return [*reversed(dict.fromkeys(reversed(found))), self]
 
     def all_defaults(self) -> list[Plan]:
-        """Level 2 in its tasks, on top of what all tasks of the play see: dependencies, parents, its own."""
-        needed = list(self.with_needs())[:-1]
+        """The layers of level 2 for its tasks, the weakest first: of dependencies, of parents, its own."""
+        needed = list(self.with_dependencies())[:-1]
         return [one for role in (*needed, *self.parents, self) for one in role.defaults]
 
     def all_vars(self) -> list[Plan]:
-        """Level 15 in its tasks, on top of the same: parents with their entries, dependencies, its own, its entry."""
+        """The layers of level 15 for its tasks, the weakest first: parents with their entries, dependencies, itself,
+        its entry.
+        """
         above = [one for role in self.parents for one in (*role.entry, *role.vars)]
-        return [*above, *(one for role in self.in_order() for one in role.vars), *self.entry]
+        return [*above, *(one for role in self.in_vars_order() for one in role.vars), *self.entry]
 
     def all_params(self) -> list[Layer]:
-        """Level 20 in its tasks: parents, then its own."""
+        """The layers of level 20 for its tasks, the weakest first: of parents, then its own."""
         return [one for role in (*self.parents, self) for one in role.params]
 
     def entries(self) -> list[RoleEntry]:
-        """The entries of the roles that depend on it, then its own."""
+        """The entries of the roles that depend on it, then its own entry; [] for a role without an entry."""
         found = [] if self.role_entry is None else [self.role_entry]
         return [*self.parents[-1].entries(), *found] if found and found[0].depends else found
 
     def for_handlers(self) -> Role:
-        """The same for its handlers: to them `vars` of tasks that include the roles above count as those of entries."""
+        """A copy for its handlers: they see `vars` of tasks that include its parents as if those were `vars` of
+        entries.
+        """
         return replace(
             self, parents=tuple(replace(one, entry=[*one.entry, *one.include_variables]) for one in self.parents)
         )
 
     def same_as(self, other: Role) -> bool:
-        """Whether it is the same role with the same entry: it runs once."""
-        return self._given() == other._given()
+        """Whether the other use has the same folder, entry, parameters and limits; then only the first of them runs."""
+        return self._identity() == other._identity()
 
-    def _given(self) -> list[Any]:
+    def _identity(self) -> list[Any]:
         layers = (*self.entry, *self.params, *self.include_variables)
         return [self.name, self.path, self.limits, *(layer.value for layer in layers)]
 
 
 @dataclass(frozen=True)
 class RoleEntry:
-    """What an entry asks of a role: other files than `main`, and what it passes on.
+    """An entry under `roles` or `dependencies`, or a task that names a role.
 
-    document, at: where the entry stands
-    vars_from, defaults_from: the names of files; ABSENT where one is not known
-    depends: whether it is a dependency
-    is_public: what it says about who sees its variables
-    repeats: whether the role runs each time; None where the role itself says it
-    collections: those in which a plain name is sought first
+    name:         the role's name, perhaps with templates
+    document, at: the file of the entry, and the path of the entry in it
+    body:         the map of the entry; {} for a plain name, and for a task
+    vars_from, defaults_from: names of the files that are read; ABSENT where one is not known
+    depends:      whether it is a dependency
+    is_public:    whether all tasks see the role's variables; None: private_role_vars decides
+    repeats:      whether the role runs each time; None: `allow_duplicates` of the role decides
+    collections:  collections in which a plain name is looked for first
     """
 
     name: str
@@ -144,89 +153,88 @@ class RoleEntry:
     collections: tuple[str, ...] = ()
 
 
-class Roles:
-    """Finds and reads roles.
+class RoleReader:
+    """Finds roles in the folders of roles and reads them. The constructor reads nothing; files are kept by *files*.
 
-    fill: a name with the variables filled in that are known before any host is asked, and those that are handed in;
-          raises AnsibleError
-    are_private: whether they keep their variables to themselves, unless they name another way
+    files:  reads files, which it keeps
+    config: roles_path, collections_path and private_role_vars of ansible.cfg
+    policy: how the files of a folder are merged
+    fill:   evaluates the templates in a role's name: takes the name and variables of a task; raises AnsibleError where
+            the name is not known
     """
 
     def __init__(
         self,
         files: VariableFiles,
-        paths: tuple[str, ...],
-        collections: tuple[str, ...],
-        extensions: tuple[str, ...],
+        config: AnsibleConfig,
         policy: Policy,
         fill: Callable[[str, dict[Any, Any]], str],
-        *,
-        are_private: bool,
     ) -> None:
-        self.files, self.policy, self.extensions, self.fill = files, policy, extensions, fill
-        self.are_private = are_private
-        self.paths = paths or tuple(str(Path(one).expanduser()) for one in _COMMON)
-        self._collections = collections
-        if not paths:
-            border.admit_of_machine(*self.paths)
+        self.files, self.policy, self.fill = files, policy, fill
+        self._config = config
+        self._paths = config.roles_path or tuple(str(Path(one).expanduser()) for one in _COMMON)
+        if not config.roles_path:
+            border.admit_of_machine(*self._paths)
 
-    def read(self, asked: RoleEntry, folder: Path, by: Role | None = None) -> Role:
-        """The role that an entry asks for.
+    def read(self, entry: RoleEntry, folder: Path, parent: Role | None = None) -> Role:
+        """The role of an entry, with its dependencies, read from its files of variables and `meta/main`.
 
-        folder: that of the playbook
-        by:     the role that depends on it, or includes it
-        raises: AnsibleError: no such role, a ring of dependencies, or a file that is broken
+        folder: the folder of the playbook
+        parent: the role that depends on it or includes it; None for a play
+        raises: AnsibleError, where no folder has the role, it needs itself, or one of its files is broken
         """
-        name = self.fill(asked.name, {})
-        path = self._found(name, folder, by, asked)
+        name = self.fill(entry.name, {})
+        path = self._found(name, folder, parent, entry)
         if path == self.files.folder / name != folder / name:
             name = path.name
-        parents = () if by is None else (*by.parents, by)
-        if sum(one.path == path for one in parents) > (0 if asked.depends else MOST_INSIDE):
-            line = asked.document.place(asked.at)[0]
-            raise AnsibleError(CYCLE, f"the role {name} needs itself", file=asked.document.file, line=line)
-        role = Role(name, path, parents, self._of(path, "defaults", name, asked, asked.defaults_from, 2))
-        role.vars = self._of(path, "vars", name, asked, asked.vars_from, 15)
-        role.role_entry = asked
-        role.is_public = not self.are_private if asked.is_public is None else asked.is_public
-        role.entry, role.params = _given(asked)
-        role.runs = not never_runs(asked.body) and (by is None or by.runs)
-        role.limits = [asked.body.get(key) for key in ("tags", "when")]
+        parents = () if parent is None else (*parent.parents, parent)
+        if sum(one.path == path for one in parents) > (0 if entry.depends else _MOST_INSIDE):
+            raise error_at(entry.document, entry.at, CYCLE, f"the role {name} needs itself")
+        role = Role(name, path, parents, self._of(path, "defaults", name, entry, entry.defaults_from, 2))
+        role.vars = self._of(path, "vars", name, entry, entry.vars_from, 15)
+        role.role_entry = entry
+        role.is_public = not self._config.private_role_vars if entry.is_public is None else entry.is_public
+        role.entry, role.params = _given(entry)
+        role.runs = not never_runs(entry.body) and (parent is None or parent.runs)
+        role.limits = [entry.body.get(key) for key in ("tags", "when")]
         meta = self._meta(path)
         says = meta is not None and meta.tree.get("allow_duplicates") is True
-        role.repeats = says if asked.repeats is None else asked.repeats
-        role.needs += [] if meta is None else [self.read(entry, folder, role) for entry in _dependencies(meta)]
+        role.repeats = says if entry.repeats is None else entry.repeats
+        role.dependencies += [] if meta is None else [self.read(needed, folder, role) for needed in _dependencies(meta)]
         return role
 
     def folder_of(self, name: str, folder: Path, beside: Path, collections: Sequence[str] = ()) -> Path | None:
-        """The folder of a role of a name; None where it is not there. beside: a folder in which it is sought, too"""
+        """The folder of a role; None where it is not there. beside: one more folder to look in, after the usual ones"""
         candidates = [*self._candidates(name, folder, None, collections), beside / name]
         return next((one for one in candidates if os.path.isdir(one)), None)
 
-    def names_like(self, name: str, folder: Path, beside: Path) -> list[str]:
-        """The names of all roles that a name with templates may give. raises: AnsibleError, where it may be any
+    def names_matching(self, name: str, folder: Path, beside: Path) -> list[str]:
+        """The names of the roles that a name with templates may mean; a template stands for a part of one name. [] for
+        none.
 
-        beside: a folder in which they are sought, too
+        beside: one more folder to look in
+        raises: AnsibleError, for an empty name and for a template that cannot be understood
         """
         if not name:
             raise AnsibleError(NO_ROLE, "which role it names is not known")
-        homes = (folder / "roles", *map(Path, self.paths), beside)
+        homes = (folder / "roles", *map(Path, self._paths), beside)
         found = (
-            path.relative_to(home) for home in homes for path in self.files.paths_spelled(home, name) if path.is_dir()
+            path.relative_to(home) for home in homes for path in self.files.paths_matching(home, name) if path.is_dir()
         )
         return [*dict.fromkeys(map(str, found))]
 
-    def _found(self, name: str, folder: Path, by: Role | None, asked: RoleEntry) -> Path:
-        for candidate in self._candidates(name, folder, by, asked.collections):
+    def _found(self, name: str, folder: Path, parent: Role | None, entry: RoleEntry) -> Path:
+        for candidate in self._candidates(name, folder, parent, entry.collections):
             if os.path.isdir(candidate):  # a name too long for a disk is of nothing there
                 return candidate
-        line = asked.document.place(asked.at)[0]
         hint = "roles are sought in roles/ beside the playbook, in roles_path and beside the playbook"
-        hint = self.required(name) or hint
-        raise AnsibleError(NO_ROLE, f"no role {name}", file=asked.document.file, line=line, hint=hint)
+        hint = self.requirement_hint(name) or hint
+        raise error_at(entry.document, entry.at, NO_ROLE, f"no role {name}", hint)
 
-    def required(self, name: str) -> str:
-        """Which file of requirements names a role or its collection, in words; "" for none."""
+    def requirement_hint(self, name: str) -> str:
+        """A hint with the file of requirements that names a role or its collection, and its line; "" where no file
+        does.
+        """
         wanted = re.compile(
             rf"(?<![\w.-]){re.escape(name.rpartition('.')[0] if name.count('.') > 1 else name)}(?![\w-])"
         )
@@ -237,49 +245,57 @@ class Roles:
                 return f"{file}:{line} names it: ansible-galaxy install -r {file} fetches it"
         return ""
 
-    def _candidates(self, name: str, folder: Path, by: Role | None, collections: Sequence[str]) -> Iterator[Path]:
+    def _candidates(self, name: str, folder: Path, parent: Role | None, collections: Sequence[str]) -> Iterator[Path]:
         named = [name] if name.count(".") == 2 else [f"{one}.{name}" for one in collections]
         for space, collection, role in (one.split(".", 2) for one in named if one.count(".") > 1):
-            for home in collection_homes(folder, self.files.folder, self._collections):
+            for home in collection_homes(folder, self.files.folder, self._config.collections_path):
                 yield home / space / collection / "roles" / role
         yield folder / "roles" / name
-        yield from (Path(path) / name for path in self.paths)
-        if by is not None:
-            yield by.path.parent / name
+        yield from (Path(path) / name for path in self._paths)
+        if parent is not None:
+            yield parent.path.parent / name
         yield from (base / name for base in (folder, self.files.folder))
 
-    def _of(self, role: Path, kind: str, name: str, asked: RoleEntry, stem: Any, level: int) -> list[Plan]:
-        """The layers of `defaults` or `vars` of a role. raises: AnsibleError, where a file is named and not there"""
+    def _of(self, role: Path, kind: str, name: str, entry: RoleEntry, stem: Any, level: int) -> list[Plan]:
+        """The layers of `defaults` or `vars` of a role; an unknown one where *stem* is ABSENT.
+
+        raises: AnsibleError, where the entry names a file that is not there
+        """
         if stem is ABSENT:
-            origin = asked.document.locator(f"role {kind}", name, asked.at).at(())
+            origin = entry.document.locator(f"role {kind}", name, entry.at).at(())
             return [Layer.unknown(title(level), origin, f"which file of {kind} the role has here is not known")]
-        path = self.file(role / kind, stem)
+        path = self.find_file(role / kind, stem)
         if path is None and (stem == "main" or not os.path.isdir(role / kind)):
             return []
         if path is None:
-            line = asked.document.place(asked.at)[0]
-            raise AnsibleError(NO_FILE, f"the role {name} has no {kind}/{stem}", file=asked.document.file, line=line)
+            raise error_at(entry.document, entry.at, NO_FILE, f"the role {name} has no {kind}/{stem}")
         is_folder = path.is_dir()
-        paths = list(self.files.files_in(path, self.extensions)) if is_folder else [path]
-        layers = [self.files.variables(one, f"role {kind}", name, title(level)) for one in paths]
-        return as_one_fold([layer for layer in layers if layer is not None], self.policy)
+        paths = list(self.files.files_in(path, self._config.yaml_valid_extensions)) if is_folder else [path]
+        return as_one_fold(self.files.layers_of_files(paths, f"role {kind}", name, title(level)), self.policy)
 
     @staticmethod
-    def file(folder: Path, stem: str) -> Path | None:
-        """The file of a name in a folder of a role, or the folder of that name."""
+    def find_file(folder: Path, stem: str) -> Path | None:
+        """The file *stem*, perhaps with an ending of YAML or JSON, in a folder; else the folder of that name;
+
+        None for neither.
+        """
         candidates = [folder / (stem + suffix) for suffix in _SUFFIXES]
         found = next((one for one in candidates if os.path.isfile(one)), None)
         return found or (folder / stem if os.path.isdir(folder / stem) else None)
 
     def _meta(self, role: Path) -> Document | None:
-        """A role's `meta/main`, where it is a map."""
-        path = self.file(role / "meta", "main")
+        """The `meta/main` of a role; None where it is not there, is encrypted, or is not a map."""
+        path = self.find_file(role / "meta", "main")
         document = None if path is None else self.files.document(path)
         return document if document is not None and isinstance(document.tree, dict) else None
 
 
 def collection_homes(folder: Path, root: Path, paths: Sequence[str]) -> Iterator[Path]:
-    """The folders `ansible_collections`, in the order in which they are sought. paths: what ansible.cfg names"""
+    """Yield the folders called `ansible_collections` in the order in which collections are looked for; they may be
+    absent.
+
+    folder: of the playbook; root: the working folder; paths: of ansible.cfg, () for the usual ones
+    """
     if not paths:
         paths = [str(Path(one).expanduser()) for one in _COLLECTIONS]
         border.admit_of_machine(*paths)
@@ -295,36 +311,40 @@ def _dependencies(meta: Document) -> Iterator[RoleEntry]:
 
 
 def role_entry(entry: Any, document: Document, at: Steps) -> RoleEntry:
-    """What an entry under `roles` or `dependencies` asks for. raises: AnsibleError"""
+    """The entry of a role from an item under `roles` or `dependencies`, a name or a map.
+
+    raises: AnsibleError, where neither `role` nor `name` is a text
+    """
     if isinstance(entry, str):
         return RoleEntry(entry, document, at)
     name = entry.get("role", entry.get("name")) if isinstance(entry, dict) else None
     if not isinstance(name, str):
-        line = document.place(at)[0]
-        raise AnsibleError(WRONG_SHAPE, "a role is a name, or a map with `role`", file=document.file, line=line)
+        raise error_at(document, at, WRONG_SHAPE, "a role is a name, or a map with `role`")
     return RoleEntry(name, document, at, entry)
 
 
-def _given(asked: RoleEntry) -> tuple[list[Layer], list[Layer]]:
-    """The layers of an entry: its `vars`, and its parameters."""
-    document, at, body = asked.document, asked.at, asked.body
+def _given(entry: RoleEntry) -> tuple[list[Layer], list[Layer]]:
+    """The layers of an entry: its `vars`, and its parameters; each list is empty where the entry has none."""
+    document, at, body = entry.document, entry.at, entry.body
     own = checked_variables(body, document, at)
-    params = plain_of(document, {key: value for key, value in body.items() if key not in ROLE})
-    entry = [Layer(own, document.locator("role entry", asked.name, (*at, "vars")), title(15))] if own else []
-    return entry, [Layer(params, document.locator("role params", asked.name, at), title(20))] if params else []
+    params = sealed_if_encrypted(document, {key: value for key, value in body.items() if key not in ROLE})
+    own_layer = Layer(own, document.locator("role entry", entry.name, (*at, "vars")), title(15))
+    params_layer = Layer(params, document.locator("role params", entry.name, at), title(20))
+    return [own_layer] if own else [], [params_layer] if params else []
 
 
 def checked_variables(body: dict[Any, Any], document: Document, at: Steps) -> dict[Any, Any]:
-    """The map under `vars`. raises: AnsibleError, where it is none, and for a name that no variable has"""
+    """The map under `vars`; {} where it is missing or null; with secrets for leaves where the document was encrypted.
+
+    raises: AnsibleError, where it is not a map, and for a name that no variable can have
+    """
     found = body.get("vars")
     if found is None:
         return {}
     if not isinstance(found, dict):
-        line = document.place((*at, "vars"))[0]
-        raise AnsibleError(WRONG_SHAPE, "vars is a map of variables", file=document.file, line=line)
+        raise error_at(document, (*at, "vars"), WRONG_SHAPE, "vars is a map of variables")
     for name in found:
         if not (isinstance(name, str) and name.isidentifier() and name.isascii()):
-            line = document.place((*at, "vars", name))[0]
-            raise AnsibleError(VARIABLE_NAME, f"{name!r} is not a name of a variable", file=document.file, line=line)
-    kept: dict[Any, Any] = plain_of(document, found)
+            raise error_at(document, (*at, "vars", name), VARIABLE_NAME, f"{name!r} is not a name of a variable")
+    kept: dict[Any, Any] = sealed_if_encrypted(document, found)
     return kept

@@ -1,4 +1,4 @@
-"""`nodeattrs ansible inventory`: kept nodes for Ansible, as it asks a script for them."""
+"""The command `nodeattrs ansible inventory`: saved nodes as a dynamic inventory, as Ansible runs it as a script."""
 
 from __future__ import annotations
 
@@ -29,7 +29,12 @@ ARGUMENTS = (
 
 
 def printed(question: Question) -> Output:
-    """The inventory. An unknown layer is a warning, and with --strict an error: Ansible wants 0 or nothing."""
+    """The inventory of all saved nodes, or of the one that --host names.
+
+    Unknown layers are a warning and the exit code stays 0, since Ansible ignores the output otherwise; with --strict
+    they are an error.
+    raises: BadUsage, for a bad --prefix; NodeNotFound, for an unknown host; UnknownLayer, with --strict
+    """
     asked, settings = question.arguments, Settings(question.arguments, os.environ)
     prefix, host = asked["prefix"], asked["host"]
     if prefix and prefix != ansible_name(prefix):
@@ -53,7 +58,10 @@ def printed(question: Question) -> Output:
 
 
 def _add_searches(settings: Settings, store: Store, inventory: DynamicInventory) -> None:
-    """The groups of [ansible.groups]. raises: QueryNotUnderstood, QueryNotSupported, with the line"""
+    """Add the groups of [ansible.groups] with the nodes that their searches find.
+
+    raises: BadArgument, with the group's line
+    """
     repository = settings.repository
     for name, query in repository.config.ansible_groups.items() if repository is not None else ():
         try:

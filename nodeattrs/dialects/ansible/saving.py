@@ -1,4 +1,4 @@
-"""`nodeattrs ansible save`: hosts of an inventory as kept nodes, for search, show, diff, history and the like."""
+"""The command `nodeattrs ansible save`: hosts of an inventory as saved nodes, for search, show, diff and history."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ from nodeattrs.store.revisions import Noted
 
 
 def save(question: Question, inventory: Inventory, hosts: Sequence[str]) -> Output:
-    """Save each host as a node; one that is as it was gets no new revision."""
+    """Save each host as a node in the store of the settings. A host that is unchanged gets no new revision.
+
+    Unknown layers are in the output's `unread`.
+    raises: UnknownLayer, with --strict, at the first host with an unknown layer; hosts before it are saved
+    """
     store, sensitive = store_of(Settings(question.arguments, os.environ))
     found: list[Unread] = []
     for name in hosts:
@@ -42,7 +46,7 @@ def save(question: Question, inventory: Inventory, hosts: Sequence[str]) -> Outp
 
 
 def _node(answer: Variables, sensitive: Any) -> Node:
-    """A host as a node: its variables are normal attributes, what Ansible knows of it automatic ones."""
+    """A host as a node: variables are normal attributes, `inventory_hostname` and `group_names` automatic ones."""
     magic = answer.magic
     facts = {name: magic[name] for name in ("inventory_hostname", "group_names") if magic.get(name)}
     node = Node.from_chef({"name": answer.host, "automatic": facts}, sensitive=sensitive)
@@ -52,7 +56,7 @@ def _node(answer: Variables, sensitive: Any) -> Node:
 
 
 def _winning(answer: Variables) -> Iterable[tuple[Layer, list[Any]]]:
-    """The layers that count, each with its variables; of maps that are merged the strongest one."""
+    """The layers whose value counts, each with the names of its variables; of merged maps the strongest layer."""
     last = {name: layer for layer in answer.layers() if isinstance(layer.value, dict) for name in layer.value}
     found: dict[int, tuple[Layer, list[Any]]] = {}
     for name, layer in last.items():

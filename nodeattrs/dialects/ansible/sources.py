@@ -1,7 +1,8 @@
-"""Sources of an inventory, in their order: files, folders and lists of hosts, each read as the first kind that fits.
+"""Reads the sources of an inventory, in their order, into one tree: files, folders and lists of hosts.
 
-A source that cannot be read is a warning, and the others are read. A script or a plugin is run only where an option
-names it; else its place is noted, since it may define any host, group and variable. It knows no levels.
+Each file is read as the first kind that fits. A source that cannot be read is a warning, and the others are still read.
+A script or a plugin is run only where an option names it; else it is noted as not run, since it may define any host,
+group and variable. Knows no levels.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from nodeattrs.dialects.ansible import ini, maps
 from nodeattrs.dialects.ansible.codes import INVENTORY, NOTHING_PARSED, UNPARSED
 from nodeattrs.dialects.ansible.config import AnsibleConfig
 from nodeattrs.dialects.ansible.dynamic import DynamicSources
-from nodeattrs.dialects.ansible.faults import AnsibleError
-from nodeattrs.dialects.ansible.files import VariableFiles, Warn
+from nodeattrs.dialects.ansible.faults import AnsibleError, Warn
+from nodeattrs.dialects.ansible.files import VariableFiles
 from nodeattrs.dialects.ansible.generator import GeneratorFile
 from nodeattrs.dialects.ansible.groups import InventoryTree
 from nodeattrs.dialects.ansible.values import VAULT_HEADER, unsafe
@@ -31,14 +32,18 @@ from nodeattrs.formats.patterns import expression
 _HINT = "--run-inventory runs it"
 _LISTS = ("host_list", "advanced_host_list")
 _CONSTRUCTED, _GENERATOR = "constructed", "generator"
-Construct = Callable[[Document, list[Path]], None]
-"""Reads a file of the plugin `constructed`, given the folders of the sources before it; raises `SourceNotRun`."""
+_Construct = Callable[[Document, list[Path]], None]
+"""A function that reads a file of the plugin `constructed`, given the folders of the sources before it.
+
+It raises `SourceNotRun` where the file needs Ansible.
+"""
 
 
 class SourceNotRun(Exception):
-    """A source that would have to be run.
+    """A source that would have to be run, as an exception and as an entry of `InventorySources.not_run`.
 
-    unknown: what it is; file: where
+    unknown: the kind of the source, and the reason for messages
+    origin:  the place: file and line
     """
 
     def __init__(self, unknown: Unknown, file: str, line: int | None = 1) -> None:
@@ -47,10 +52,14 @@ class SourceNotRun(Exception):
 
 
 class InventorySources:
-    """Reads the sources of an inventory into a tree.
+    """Reads the sources of one inventory. The constructor reads nothing; call `read` once.
 
-    places:  the folders beside which group_vars and host_vars are sought, in order
-    not_run: what would have to be run
+    tree:      gets the hosts and groups
+    files, config, warn: read files, give the settings, take warnings
+    dynamic:   knows which sources may be run, and runs them
+    construct: reads files of the plugin `constructed`
+    places:    after `read`, the folders beside which group_vars and host_vars count, in order
+    not_run:   after `read`, the sources that were not run
     """
 
     def __init__(
@@ -60,7 +69,7 @@ class InventorySources:
         config: AnsibleConfig,
         warn: Warn,
         dynamic: DynamicSources,
-        construct: Construct,
+        construct: _Construct,
     ) -> None:
         self.tree, self.files, self.config, self.warn, self.dynamic = tree, files, config, warn, dynamic
         self._construct = construct
@@ -69,25 +78,27 @@ class InventorySources:
         self._read: list[str] = []
 
     def read(self, sources: tuple[str, ...]) -> None:
-        """Read all sources. raises: AnsibleError of kind "unparsed", where the configuration asks for it"""
+        """Read all sources in order, and complete the tree. Without any that can be read, only a warning is given.
+
+        raises: AnsibleError of kind "unparsed", where ansible.cfg makes it an error; and where --run-inventory names no
+                source
+        """
         for source in sources:
             path = self.files.folder / source
             if "," in source and not os.path.exists(path):
                 self._host_list(source)  # beside it there are no files of variables
             else:
-                self._place(path if os.path.isdir(path) else path.parent)
+                folder = path if os.path.isdir(path) else path.parent
+                if self.places[-1:] != [folder]:
+                    self.places.append(folder)
                 self._path(path)
-        self.dynamic.check()
+        self.dynamic.require_all_read()
         if self._read:
             self.tree.reconcile()
             return
         self.warn(NOTHING_PARSED, "no source could be read; only the implicit localhost is there", None, None)
         if self.config.unparsed_is_failed:
             raise AnsibleError(UNPARSED, "no source of the inventory could be read")
-
-    def _place(self, folder: Path) -> None:
-        if self.places[-1:] != [folder]:
-            self.places.append(folder)
 
     def _host_list(self, source: str) -> None:
         self.tree.source = source
@@ -111,7 +122,7 @@ class InventorySources:
         return self._file(path)
 
     def _entries(self, folder: Path) -> Iterator[Path]:
-        for name in self.files.listed(folder):
+        for name in self.files.names_in(folder):
             hidden = name.startswith(".") or name in ("group_vars", "host_vars")
             ignored = name.endswith(self.config.inventory_ignore_extensions)
             if hidden or ignored or any(expression(one).search(name) for one in self.config.inventory_ignore_patterns):
@@ -119,7 +130,7 @@ class InventorySources:
             yield folder / name
 
     def _file(self, path: Path) -> bool:
-        """Read a file as the first kind that fits; whether one did."""
+        """Read a file as the first kind that fits, and note why none did. Returns whether it was read."""
         self.tree.source = str(path)
         reasons: list[AnsibleError] = []
         if self.dynamic.may_run(path) and not self._is_evaluated(path):
@@ -129,7 +140,7 @@ class InventorySources:
             read = getattr(self, f"_as_{plain}", self._as_auto)  # any other plugin reads files that name a plugin
             try:
                 if plain not in _LISTS and read(path):
-                    self.dynamic.note_not_run(path)
+                    self.dynamic.mark_read(path)
                     self._read.append(str(path))
                     return True
             except AnsibleError as error:
@@ -144,7 +155,7 @@ class InventorySources:
         return False
 
     def _is_evaluated(self, path: Path) -> bool:
-        """Whether a source that may be run is evaluated here first."""
+        """Whether a source that may be run is of a plugin that is evaluated here first."""
         if not path.is_file() or path.suffix not in (".config", ".yml", ".yaml") or self.dynamic.has_output(path):
             return False
         return _plain(self._configured(path)[1]) in (_CONSTRUCTED, _GENERATOR)
@@ -193,7 +204,7 @@ class InventorySources:
         return document is not None and _plain(plugin) == _CONSTRUCTED and self._read_constructed(document)
 
     def _configured(self, path: Path) -> tuple[Document | None, str]:
-        """What a file says, and the plugin that it configures; "" for none."""
+        """The document of a file, None where it is encrypted, and the plugin that it configures, "" for none."""
         document = self.files.document(path)
         plugin = document.tree.get("plugin") if document and isinstance(document.tree, dict) else None
         return document, plugin if isinstance(plugin, str) else ""
@@ -239,7 +250,7 @@ def _plain(kind: str) -> str:
 
 
 def _host(word: str) -> tuple[list[str], int | None]:
-    """The host that a word in a list names, and its port."""
+    """The host that a word in a list means, as a list of one, and its port; None without one."""
     found = re.fullmatch(r"(.*):(\d+)", word)
     is_port = found is not None and (word.count(":") == 1 or found[1].endswith("]"))
     return ([found[1].strip("[]")], ini.port_in(found[2])) if found and is_port else ([word], None)

@@ -1,9 +1,9 @@
-"""What in a repository of Ansible is probably not meant: found without running anything.
+"""Findings of `check` in a repository of Ansible: what is probably not meant, without running anything.
 
-Unused: set, and no template, condition, task or program has the word. Undefined: mentioned by a template, never with a
-word about its absence, and no file, task or program could set it. Misspelt: one of each that look alike. Shadowed: set
-in an inventory where something stronger counts on every host that has it. Where names are made of texts, or roles come
-from elsewhere, what these might mean is not judged.
+Unused: set, and no template, condition, task or program has the word. Undefined: a template needs it, and no file, task
+        or program could set it. Misspelt: one of each with similar names. Shadowed: an inventory sets it, and another
+        layer overrides it on every host. Where names are composed, or roles are not in the repository, such names are
+        not judged.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from nodeattrs.dialects.ansible.codes import (
     UNUSED_VARIABLE,
     VARIABLE_NAME,
 )
-from nodeattrs.dialects.ansible.config import config_of
-from nodeattrs.dialects.ansible.faults import AnsibleError, warned
+from nodeattrs.dialects.ansible.config import AnsibleConfig, config_of
+from nodeattrs.dialects.ansible.faults import AnsibleError, new_warning
 from nodeattrs.dialects.ansible.files import VariableFiles
 from nodeattrs.dialects.ansible.groups import PRIORITY
 from nodeattrs.dialects.ansible.inventory import Inventory
@@ -45,22 +45,24 @@ from nodeattrs.errors import NodeattrsError
 _INVENTORIES = ("hosts", "hosts.ini", "hosts.yml", "inventory", "inventory.ini", "inventory.yml", "inventory.yaml")
 _VARIABLES = ("group_vars", "host_vars")
 _PLAYED = ("roles/*/tasks/main.y*ml", *(f"inventor*/{way}{name}" for way in ("", "*/") for name in _VARIABLES))
-"""Files that lie beside playbooks."""
+"""Patterns of files that lie beside playbooks."""
 _OF_FILES = {title(level) for level in range(3, 11)}
 _SHORTEST = 4
 _FEW = 20
 _NAMED = re.compile(r"(?:^|/)(?:group|host)_vars/[^/]+$")
 _PLACEHOLDER = re.compile(r"(?i)^(your|example|change.?me|placeholder)|\bexample\.(com|org|net)$")
-"""Placeholders for host names: what counts for them is not known yet."""
+"""Placeholders for host names; an inventory with such hosts is not judged."""
 
 
 def is_repository(root: Path) -> bool:
-    """Whether playbooks or an inventory lie there, or in the folder for them, or it is a role."""
+    """Whether a folder, or its ansible/ or playbooks/, has ansible.cfg, group_vars, host_vars, or tasks of roles,
+    or is a role.
+    """
     return bool(_folders(root))
 
 
 def _folders(root: Path) -> list[str]:
-    """Where playbooks and inventories lie: as the beginnings of names of files."""
+    """The folders with playbooks and inventories as prefixes of paths: [""] for the root; [] for none."""
     if _has_playbooks(root):
         return [""]
     return [f"{name}/" for name in ("ansible", "playbooks") if _has_playbooks(root / name)]
@@ -72,17 +74,14 @@ def _has_playbooks(folder: Path) -> bool:
 
 
 def names_inventory(root: Path) -> bool:
-    """Whether an ansible.cfg names an inventory. raises: AnsibleError, if the file cannot be read"""
-    if not (root / "ansible.cfg").is_file():
-        return False
-    return Inventory("localhost,", folder=root).config.inventory[0] != "/etc/ansible/hosts"
+    """Whether the ansible.cfg of a folder names an inventory. raises: AnsibleError, if the file cannot be read"""
+    return config_of(root.resolve(), {}).inventory != AnsibleConfig().inventory
 
 
 def inventories_in(root: Path) -> dict[str, str]:
-    """The inventories at the usual places of a repository; {} if there are none.
+    """The inventories at the usual places of a repository: path of a file or folder -> path of its source; {} for none.
 
-    Each has a file or folder, and the path of its source. Of a folder with one file of a usual name that file is the
-    source, as people name it.
+    The source of a folder is the folder, or the one file with a usual name in it, as people name it.
     """
     found = {name: name for name in _INVENTORIES if (root / name).is_file() or _is_one_inventory(root / name)}
     for folder in ("inventories", "inventory", "environments"):
@@ -95,7 +94,7 @@ def inventories_in(root: Path) -> dict[str, str]:
 
 
 def _is_one_inventory(folder: Path) -> bool:
-    """Whether a folder is an inventory itself, and holds no folders with an inventory each."""
+    """Whether a folder has no other folders than group_vars and host_vars, so that it is one inventory."""
     inner = [one.name for one in folder.iterdir() if one.is_dir()] if folder.is_dir() else None
     return inner is not None and not set(inner).difference(_VARIABLES)
 
@@ -105,14 +104,15 @@ def _is_inventory(folder: Path) -> bool:
 
 
 class RepositoryCheck:
-    """A look at a repository.
+    """A check of one repository. The constructor reads all files; `warnings` judges them and reads the inventories.
 
-    looked: how many files there are where its playbooks and inventories lie
+    root:   the folder of the repository
     count:  called with the name of each file that is read
+    looked: the number of files where playbooks and inventories lie
     """
 
     NOTES = frozenset((UNUSED_VARIABLE, NOT_JUDGED))
-    """Kinds that are only worth knowing."""
+    """Kinds of warnings that are shown as notes."""
 
     def __init__(self, root: Path, count: Callable[[str], object] = str) -> None:
         self.root = root
@@ -128,20 +128,24 @@ class RepositoryCheck:
 
     def _warn(self, kind: Kind, message: str, file: str | None, line: int | None) -> None:
         if kind == DUPLICATE_KEY and MERGED not in message:  # that one is meant
-            self._warnings.append(warned(kind, message, file, line))
+            self._warnings.append(new_warning(kind, message, file, line))
 
     @property
     def encrypted(self) -> list[str]:
-        """The files that are encrypted and were not read."""
+        """The encrypted files, which were not read."""
         return self._references.encrypted
 
     @property
     def faults(self) -> list[AnsibleError]:
-        """Files that cannot be read."""
+        """The errors of files that cannot be parsed, and of an ansible.cfg that cannot be read."""
         return [*self._references.faults, *([] if self._config_fault is None else [self._config_fault])]
 
     def warnings(self) -> Iterator[AnsibleError]:
-        """What is probably not meant. cost: a trace of no host; one look at each layer of each"""
+        """Yield the findings, rule by rule, each with its line. Without complete inventories there are none of shadowed
+        variables.
+
+        cost: reads the inventories, and each layer of each host once
+        """
         yield from self._warnings
         unused, undefined = list(self._unused()), dict(self._undefined())
         for one in unused:
@@ -154,13 +158,13 @@ class RepositoryCheck:
         for name, origin in undefined.items():
             yield _warning_at(UNDEFINED_VARIABLE, f"{name} is mentioned here, and nothing sets it", origin)
         yield from self._shadowed()
-        yield from self._references.doubts
+        yield from self._references.warnings
         yield from self._doubtful_names()
         yield from self._missing_or_hidden_files()
         yield from self._not_judged()
 
     def _doubtful_names(self) -> Iterator[AnsibleError]:
-        """Names in files of variables that Ansible does not take, or takes as its own."""
+        """Yield warnings for names that Ansible refuses, reserves or ignores in files of variables."""
         for one in self._references.definitions:
             if not (one.name.isidentifier() and one.name.isascii()):
                 yield _warning_at(VARIABLE_NAME, f"{one.name!r} cannot be a variable's name", one.origin)
@@ -170,23 +174,25 @@ class RepositoryCheck:
                 yield _warning_at(NO_EFFECT, f"{PRIORITY} counts in an inventory, and not here", one.origin)
 
     def _missing_or_hidden_files(self) -> Iterator[AnsibleError]:
-        """Files that are named and not there, and those that another one hides."""
+        """Yield warnings for files that are named and not there, and for `.yaml` files beside a `.yml` that counts
+        instead.
+        """
         found = self._references
-        for (_, name), origin in found.sought_at.items():
+        for (_, name), origin in found.vars_file_places.items():
             is_elsewhere = name.startswith(("/", "~")) or any(
                 f"/{one}/" in f"/{name}" for one in found.absent_submodules
             )
             is_known = origin.kind == "vars file" and "{{" not in name
-            if is_known and not is_elsewhere and not found.is_sought_there(name):
+            if is_known and not is_elsewhere and not found.is_file_there(name):
                 yield _warning_at(MISSING, f"{name}: named here, and not there", origin)
         for paths in found.paths.values():
             for path in (one for one in paths if one.endswith(".yaml") and _NAMED.search(one)):
                 twin = f"{path[:-5]}.yml"
                 if twin in found.paths.get(Path(twin).name, ()):
-                    yield warned(PASSED_OVER, f"{twin} is read instead", path, None)
+                    yield new_warning(PASSED_OVER, f"{twin} is read instead", path, None)
 
     def _not_judged(self) -> Iterator[AnsibleError]:
-        """What switches a rule off, and for which names."""
+        """Yield a note for each place that keeps rules from judging names, with some of the names."""
         found = self._references
         not_judged: dict[str, list[str]] = {}
         places: dict[str, Origin] = {}
@@ -199,9 +205,9 @@ class RepositoryCheck:
             names = list(dict.fromkeys(every))
             few = ", ".join(names[:_FEW]) + (f" and {len(names) - _FEW} more" if len(names) > _FEW else "")
             yield _warning_at(NOT_JUDGED, f"{why}, so it is not known whether these are used: {few}", places[why])
-        gone = sorted(one for role, one in found.sought if not (role or found.is_sought_there(one)))
+        gone = sorted(one for role, one in found.vars_files if not (role or found.is_file_there(one)))
         if gone and not found.encrypted:
-            origin = found.sought_at.get(("", gone[0]), Origin("file", ""))
+            origin = found.vars_file_places.get(("", gone[0]), Origin("file", ""))
             yield _warning_at(
                 NOT_JUDGED, f"{gone[0]} is not there, and may set any name, so no name is reported as undefined", origin
             )
@@ -212,29 +218,29 @@ class RepositoryCheck:
                 yield one
 
     def _unmentioned(self) -> Iterator[VariableDefinition]:
-        """The variables whose names stand nowhere but where they are set."""
+        """Yield the variables whose names stand only where they are set; words of plays and tasks are left out."""
         for one in self._references.definitions:
             is_word = one.name in WORDS | RESERVED or one.name.startswith("ansible_")
-            if one.name not in self._references.used and not is_word:
+            if one.name not in self._references.words and not is_word:
                 yield one
 
     def _possible_use(self, one: VariableDefinition) -> tuple[str, Origin | None]:
-        """What may use a variable without its name, and where that is; no place if nothing does."""
+        """Why a variable may be used without its name, and the place; ("", None) where nothing does."""
         found = self._references
-        if found.missing and (not one.role or self._is_of_missing(one.name)):
-            role, origin = next(iter(found.missing.items()))
+        if found.missing_roles and (not one.role or self._is_of_missing(one.name)):
+            role, origin = next(iter(found.missing_roles.items()))
             return f"the role {role} is not in the repository", origin
-        if found.part_of(one.name):
-            return "names are put together from parts, first here", found.parts[found.part_of(one.name)]
+        if found.part_in(one.name):
+            return "names are put together from parts, first here", found.name_parts[found.part_in(one.name)]
         if found.computed:
             return "a name is put together here", found.computed[0]
         return "", None
 
     def _undefined(self) -> Iterator[tuple[str, Origin]]:
         found = self._references
-        if found.encrypted or "" in found.absent:  # anything may be set there
+        if found.encrypted or "" in found.roles_with_absent_files:  # anything may be set there
             return
-        asked = {"", *(one.rpartition("/")[2] for one in found.asked)} - found.absent
+        asked = {"", *(one.rpartition("/")[2] for one in found.used_roles)} - found.roles_with_absent_files
         for name, origin in found.mentions.items():
             is_fact = name.startswith("getent_")  # the module of that name sets them
             if is_fact or name in found.settable or name in found.guarded or len(name) < _SHORTEST or not origin.file:
@@ -244,13 +250,13 @@ class RepositoryCheck:
             if PLAYED & set(Path(origin.file).parts):  # who runs the tests gives what they want
                 continue
             role = found.role_of(Path(origin.file))
-            is_put_together = found.part_of(name) or found.is_made(name)
+            is_put_together = found.part_in(name) or found.is_made(name)
             if role in asked and not self._is_of_missing(name) and not is_put_together:
                 yield name, origin
 
     def _is_of_missing(self, name: str) -> bool:
-        """Whether a name may belong to a role that comes from elsewhere."""
-        return any(name.startswith(_variable_prefix(one)) for one in self._references.missing)
+        """Whether a name begins like the variables of a role that is not in the repository."""
+        return any(name.startswith(_variable_prefix(one)) for one in self._references.missing_roles)
 
     def _shadowed(self) -> Iterator[AnsibleError]:
         winning: set[tuple[Origin, str]] = set()
@@ -266,24 +272,21 @@ class RepositoryCheck:
 
     @cached_property
     def _inventories(self) -> list[Inventory]:
-        """Those of ansible.cfg, else those that lie where people keep them. raises: NodeattrsError"""
+        """The inventories of ansible.cfg, else those at usual places. raises: NodeattrsError"""
         return [Inventory(*sources, folder=self.root, lenient=True) for sources in self._inventory_sources()]
 
     def _complete_inventories(self) -> list[Inventory]:
-        """The inventories; none where one of them would have to be run."""
-        found: list[Inventory] = []
-        with suppress(NodeattrsError):
-            for one in self._inventories:
-                complete = bool(one.hosts) and not one.not_run and not any(w.kind == UNPARSED for w in one.warnings)
-                found += [one] if complete else []
-                if not complete and one.hosts:
-                    return []
-            return found
-        return []
+        """The inventories with hosts; [] where one of them has a source that was not read, or cannot be read at all."""
+        try:
+            found = [one for one in self._inventories if one.hosts]
+        except NodeattrsError:
+            return []
+        unread = [one for one in found if one.not_run or any(warning.kind == UNPARSED for warning in one.warnings)]
+        return [] if unread else found
 
     @property
     def not_read(self) -> dict[str, str]:
-        """What of the inventories cannot be known, such as a plugin that was not run: the place -> why."""
+        """Place of an inventory's source or plugin that was not read -> the reason; {} for none."""
         found: dict[str, str] = {}
         with suppress(NodeattrsError):
             for inventory in self._inventories:
@@ -301,7 +304,11 @@ class RepositoryCheck:
 def _note_definitions(
     inventory: Inventory, host: str, winning: set[tuple[Origin, str]], seen: dict[tuple[Origin, str], Origin]
 ) -> None:
-    """Note which definitions a host has, and which of them count; so does one of the value that counts."""
+    """Add the definitions that a host has: those that count to *winning*, overridden ones to *seen* with the overriding
+    line.
+
+    A definition of the value that counts is winning, too.
+    """
     last: dict[str, tuple[tuple[Origin, str], Any]] = {}
     for layer in inventory.host(host).layers():
         if layer.title not in _OF_FILES or not isinstance(layer.value, dict):
@@ -323,4 +330,4 @@ def _variable_prefix(role: str) -> str:
 
 
 def _warning_at(kind: Kind, message: str, origin: Origin) -> AnsibleError:
-    return warned(kind, message, origin.file, origin.line)
+    return new_warning(kind, message, origin.file, origin.line)

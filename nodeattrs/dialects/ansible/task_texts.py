@@ -1,6 +1,6 @@
-"""The roles and the files of tasks that a file of tasks names, found line by line in its text.
+"""Finds the roles and files of tasks that a file of tasks names, line by line in its text.
 
-Used by `in_plays`, which looks at all roles of a repository: to parse their tasks would take too long for that.
+Used by `reached`, which looks at all roles of a repository: parsing all tasks would take too long.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from nodeattrs.dialects.ansible.keywords import arguments_of, module_of
 from nodeattrs.dialects.ansible.tasks import role_name_of, task_file_of
-from nodeattrs.dialects.ansible.words import arguments_of, module_of
 
 _KEYWORD = re.compile(r"\b(?:include|import)_(role|tasks)\b(?:[\"']?[ \t]*:|[ \t]+(?=\w+=))(.*)")
-"""A task that brings others: as a key, or as words under `action`."""
+"""A task that includes or imports others: as a key, or as words under `action`."""
 _NAME = {
     "role": re.compile(r"\b(?:name|role)[\"']?[ \t]*[=:][ \t]*(\S.*)"),
     "tasks": re.compile(r"\bfile[\"']?[ \t]*[=:][ \t]*(\S.*)"),
@@ -24,10 +24,10 @@ _NEAR = 8
 
 
 class NameInTask(NamedTuple):
-    """What a task names.
+    """A role or a file of tasks that a task names.
 
     kind: "role" or "tasks"
-    name: the role or the file, perhaps with templates; "" where it was not found
+    name: perhaps with templates; "" where it was not found
     line: the line of the keyword; 0 where only the play is known
     """
 
@@ -37,9 +37,9 @@ class NameInTask(NamedTuple):
 
 
 def names_in_task_text(text: str) -> Iterator[NameInTask]:
-    """What the tasks in a text name, in the order of lines; nothing for a text without such tasks.
+    """Yield what tasks in a text name, in the order of lines; in comments nothing counts.
 
-    cost: one look at each line, and at the eight behind a keyword
+    cost: looks at each line, and at eight more below each keyword
     """
     lines = text.splitlines()
     for at, line in enumerate(lines):
@@ -50,12 +50,19 @@ def names_in_task_text(text: str) -> Iterator[NameInTask]:
 
 
 def names_in_tasks(tree: Any) -> Iterator[NameInTask]:
-    """The same for tasks that are parsed, such as a play's, with all blocks in them."""
+    """Yield what parsed tasks name, also in blocks, in no particular order. A tree without tasks yields nothing.
+
+    raises: AnsibleError, for arguments with a quote that stays open
+    """
     ahead = [tree]
     while ahead:
         one = ahead.pop()
-        ahead += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
-        module, given = module_of(one) if isinstance(one, dict) else ("", None)
+        if isinstance(one, list):
+            ahead += one
+        if not isinstance(one, dict):
+            continue
+        ahead += one.values()
+        module, given = module_of(one)
         if module in ("include_role", "import_role"):
             yield NameInTask("role", role_name_of(arguments_of(one, given)))
         elif module in ("include_tasks", "import_tasks"):
@@ -63,10 +70,12 @@ def names_in_tasks(tree: Any) -> Iterator[NameInTask]:
 
 
 def _on_line(kind: str, rest: str) -> str:
-    """The name behind a keyword, in a map, in words, or for a file alone; "" for none."""
+    """The name on the line of a keyword; "" where it is not there."""
     found = _NAME[kind].search(rest)
+    if found:
+        return _value(found[1])
     is_alone = kind == "tasks" and rest[:1] not in ("", "{", "#", ">", "|")
-    return _value(found[1]) if found else _value(rest) if is_alone else ""
+    return _value(rest) if is_alone else ""
 
 
 def _near(kind: str, lines: Sequence[str], at: int) -> str:
@@ -82,12 +91,12 @@ def _near(kind: str, lines: Sequence[str], at: int) -> str:
 
 
 def _depth(line: str) -> int:
-    """The column of the first key of a line."""
+    """The column of the first key of a line, behind dashes."""
     return len(line) - len(line.lstrip(" \t-"))
 
 
 def _value(text: str) -> str:
-    """A text of YAML, in quotes or to its end. Without quotes all behind a template counts as part of it."""
+    """A text of YAML: within its quotes, or up to a separator. A template becomes `{{ }}` and ends the text."""
     if text[0] in ("'", '"'):
         return text[1:].partition(text[0])[0]
     plain, is_filled, _ = text.partition("{{")

@@ -1,6 +1,7 @@
-"""The tasks of a playbook as one host meets them: in order, each with what surrounds it.
+"""Walks through the tasks of a playbook as one host meets them, in order, each with its context.
 
-Imports and includes whose names can be known are followed, an include once for each pass of its loop. Nothing is run.
+Imports and includes whose names are known are followed, an include once for each pass of its loop. Nothing is run; what
+is not known is noted in `TaskEffects`.
 """
 
 from __future__ import annotations
@@ -18,24 +19,31 @@ from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.codes import NO_FILE, WRONG_SHAPE
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.contexts import (
+    Task,
+    TaskContext,
+    context_of_play,
+    first_found_of,
+    give_parts_of_names,
+    possible_names,
+)
+from nodeattrs.dialects.ansible.effects import FOLLOWED, SETTING, TaskEffects
+from nodeattrs.dialects.ansible.faults import AnsibleError, error_at
 from nodeattrs.dialects.ansible.files import names_set_by
-from nodeattrs.dialects.ansible.happenings import FOLLOWED, SETTING, TaskEffects
+from nodeattrs.dialects.ansible.keywords import arguments_of, is_yes, module_of, never_runs, plain_name
 from nodeattrs.dialects.ansible.levels import MERGE, title
 from nodeattrs.dialects.ansible.plays import Play
 from nodeattrs.dialects.ansible.rendering import all_true, evaluate
-from nodeattrs.dialects.ansible.roles import Role, RoleEntry, Roles, checked_variables
+from nodeattrs.dialects.ansible.roles import Role, RoleEntry, RoleReader, checked_variables
 from nodeattrs.dialects.ansible.templates import GAP, names_in_templates
 from nodeattrs.dialects.ansible.values import MaySet
-from nodeattrs.dialects.ansible.where import Task, TaskContext, context_of_play, give_parts_of_names, possible_names
-from nodeattrs.dialects.ansible.words import arguments_of, is_yes, module_of, never_runs, plain_name
 
-MOST_INCLUDES = 50
-"""Files and roles may include each other so deep."""
+_MOST_INCLUDES = 50
+"""How deep files and roles may include each other."""
 _MOST_PASSES = 30
-"""Of a longer loop of includes the list counts as not known: each pass would look at all tasks again."""
+"""The list of a longer loop of includes counts as unknown: each pass would walk through all tasks again."""
 _PER_TASK = 100
-"""How many steps of the limit a task takes: loops of includes multiply tasks."""
+"""Budget steps for each task: loops of includes multiply tasks."""
 _FOUND = "with_first_found"
 _ALONE = re.compile(r"\{\{ *\w+ *\}\}")
 """A template that is the name of a variable."""
@@ -47,20 +55,26 @@ _IMPORTS = frozenset(("import_tasks", "import_role"))
 
 
 class TaskWalk:
-    """One host's way through the tasks of all plays.
+    """One host's way through the tasks of all plays, in their order.
 
-    now:     given a task's surroundings, what the host has there
-    joined:  the roles that are in the play so far
+    roles:         reads roles; each play brings its own reader
+    effects:       what the tasks so far have set for the host
+    joined:        the roles of the current play whose variables all tasks see, so far
+    now:           called with the context of a task; returns the variables of the host there
+    set_by_groups: gives the variables that groups with a name may set; see `TaskEffects`
+
+    The constructor reads nothing. `Playbook` calls `tasks_of_play` once for each play and consumes all its tasks: each
+    task depends on the effects of those before it.
     """
 
     def __init__(
         self,
-        roles: Roles,
+        roles: RoleReader,
         now: Callable[[TaskContext], Variables],
         set_by_groups: Callable[[str], frozenset[str] | None],
     ) -> None:
         self.roles = roles
-        self.happened = TaskEffects(roles.files, roles.policy, set_by_groups)
+        self.effects = TaskEffects(roles.files, roles.policy, set_by_groups)
         self.joined: list[Role] = []
         self._unit: list[tuple[TaskContext, Role]] = []
         self._entered = [self._unit]
@@ -71,37 +85,39 @@ class TaskWalk:
         self._variables_at = now
 
     def tasks_of_play(
-        self, outside: TaskContext, roles: Roles, entries: list[Role], joined: list[Role]
+        self, outside: TaskContext, roles: RoleReader, entries: list[Role], joined: list[Role]
     ) -> Iterator[Task]:
-        """The tasks of a play in the order in which they run.
+        """Yield the tasks of a play in the order in which they run, handlers last.
 
-        outside: what surrounds them
+        All tasks are walked through before the first one is yielded, since handlers may set facts before any task.
+
+        outside: the context of the play
         roles:   reads roles, with the names that the play can fill in
-        entries: the roles under `roles`, dependencies before those that need them; each runs once
-        joined:  those and what is imported
-        raises:  AnsibleError
+        entries: the roles that run under `roles`, dependencies before the roles that need them
+        joined:  the roles under `roles` and all imported ones; the walk adds those that are included
+        raises:  AnsibleError, for a file or a role that is broken or not there; TooMuch
         """
         self.roles, self.joined, self._unit, self._ran = roles, list(joined), [], []
         self._entered = [self._unit]
         play = outside.play
         if play.body.get("gather_facts", True) is not False:
-            self.happened.note_gathered_facts(outside.origin(play.at, "play"))
-        self.happened.note_fact_modules(play.folder / "library", play.folder / "action_plugins")
+            self.effects.note_gathered_facts(outside.origin(play.at, "play"))
+        self.effects.note_fact_modules(play.folder / "library", play.folder / "action_plugins")
         self._note_module_defaults(outside, play.body, play.at)
         met = [*self._tasks_of_sections(outside, play, entries)]
-        facts, included = len(self.happened.facts), len(self.happened.included)
-        listed = [(outside, one) for role in joined[: len(play.entries("roles"))] for one in role.with_needs()]
+        facts, included = len(self.effects.facts), len(self.effects.included)
+        listed = [(outside, one) for role in joined[: len(play.entries("roles"))] for one in role.with_dependencies()]
         unsure = replace(outside, is_sure=False)
         handlers = [*self._tasks_of_list(unsure, play.entries("handlers"), (*play.at, "handlers"))]
         handlers += self._handlers_of_roles([*listed, *(one for unit in self._entered for one in unit)])
-        late = tuple(self.happened.facts[facts:])  # a handler may run before any task
-        also = tuple(self.happened.included[included:])
+        late = tuple(self.effects.facts[facts:])  # a handler may run before any task
+        also = tuple(self.effects.included[included:])
         for task in met:
             yield replace(task, facts=(*task.facts, *late), included=(*task.included, *also))
         yield from handlers
 
     def _tasks_of_sections(self, outside: TaskContext, play: Play, entries: list[Role]) -> Iterator[Task]:
-        """The tasks of `pre_tasks`, of roles, of `tasks` and `post_tasks`."""
+        """Yield the tasks of `pre_tasks`, of roles, of `tasks` and of `post_tasks`."""
         yield from self._tasks_of_list(outside, play.entries("pre_tasks"), (*play.at, "pre_tasks"))
         for role in entries:
             yield from self._tasks_of_role(outside, role)
@@ -109,7 +125,9 @@ class TaskWalk:
             yield from self._tasks_of_list(outside, play.entries(key), (*play.at, key))
 
     def _handlers_of_roles(self, entered: list[tuple[TaskContext, Role]]) -> Iterator[Task]:
-        """The handlers of roles, each where its role was entered last."""
+        """Yield the handlers of roles; of two with one name in one folder, the one of the role that was entered
+        last.
+        """
         found = [
             task
             for outside, role in entered
@@ -120,7 +138,9 @@ class TaskWalk:
         yield from {(task.context.folder, task.name): task for task in found}.values()
 
     def _tasks_of_role(self, outside: TaskContext, role: Role) -> Iterator[Task]:
-        """The tasks of a role that an entry or a dependency names: once in a play, but for roles that they import."""
+        """Yield the tasks of a role under `roles` or `dependencies`; of one that has run, only tasks that it
+        imports.
+        """
         if role.runs:
             inside = replace(outside, has_run=self._has_run(outside, role))
             for asked in role.entries():
@@ -129,7 +149,7 @@ class TaskWalk:
             yield from self._tasks_of_role_file(inside, role)
 
     def _has_run(self, outside: TaskContext, role: Role) -> bool:
-        """Whether an instance of a role has surely run, and does not again; it is noted that it runs."""
+        """Whether the same use of a role has surely run and does not run again. Notes that it runs now."""
         found = any(role.same_as(one) for one in self._ran)
         if outside.runs and not found:
             self._ran.append(role)
@@ -138,43 +158,42 @@ class TaskWalk:
     def _tasks_of_role_file(
         self, outside: TaskContext, role: Role, kind: str = "tasks", stem: Any = "main"
     ) -> Iterator[Task]:
-        """The tasks of a file of a role. kind: its folder; stem: its name, ABSENT where that is not known"""
-        self.happened.note_fact_modules(role.path / "library", role.path / "action_plugins")
+        """Yield the tasks of a file of a role. kind: its folder; stem: its name, ABSENT where it is not known"""
+        self.effects.note_fact_modules(role.path / "library", role.path / "action_plugins")
         if stem is ABSENT:
             self._note_unknown_tasks(outside, {"file": f"the role {role.name}"}, (), kind)
             return
-        path = self.roles.file(role.path / kind, stem)
+        path = self.roles.find_file(role.path / kind, stem)
         if path is not None and path.is_file():
             yield from self._tasks_of_file(replace(outside, role=role, collections=()), path)
 
     def _tasks_of_file(self, outside: TaskContext, path: Path) -> Iterator[Task]:
-        """The tasks of a file; none of an encrypted one, which is noted. raises: AnsibleError"""
+        """Yield the tasks of a file; none for an encrypted file, which is noted. raises: AnsibleError"""
         document = self.roles.files.document(path)
         if document is None:
             origin = Origin("tasks", "", self.roles.files.shown(path), 1)
-            self.happened.note_possible_facts(origin, "these tasks are encrypted, and may set any variable", None)
+            self.effects.note_possible_facts(origin, "these tasks are encrypted, and may set any variable", None)
         if document is None or document.tree is None:
             return
-        if not isinstance(document.tree, list) or outside.depth > MOST_INCLUDES:
-            message = "a file of tasks is a list" if outside.depth <= MOST_INCLUDES else "includes itself"
+        if not isinstance(document.tree, list) or outside.depth > _MOST_INCLUDES:
+            message = "a file of tasks is a list" if outside.depth <= _MOST_INCLUDES else "includes itself"
             raise AnsibleError(WRONG_SHAPE, message, file=document.file, line=1)
         inside = replace(outside, document=document, folder=path.parent, depth=outside.depth + 1)
         yield from self._tasks_of_list(inside, document.tree, ())
 
     def _tasks_of_list(self, outside: TaskContext, entries: Any, at: Steps) -> Iterator[Task]:
-        """The tasks of a list at a path of the file. raises: AnsibleError, for an entry that is not a map"""
+        """Yield the tasks of a list. at: its path in the file; raises: AnsibleError, for an entry that is not a map"""
         for index, entry in enumerate(entries):
             here = (*at, index)
             if not isinstance(entry, dict):
-                line = outside.document.place(here)[0]
-                raise AnsibleError(WRONG_SHAPE, "a task is a map", file=outside.document.file, line=line)
+                raise error_at(outside.document, here, WRONG_SHAPE, "a task is a map")
             if not never_runs(entry):
                 yield from self._tasks_of_entry(outside, entry, here)
             if module_of(entry) == ("meta", "end_role"):
                 outside = replace(outside, is_sure=False)
 
     def _tasks_of_entry(self, outside: TaskContext, body: dict[Any, Any], at: Steps) -> Iterator[Task]:
-        """The tasks of an entry: itself, or what its block, import or include brings. Effects are noted."""
+        """Yield the task of an entry, or the tasks of its block, import or include; notes their effects."""
         self._budget.steps(_PER_TASK)
         own = checked_variables(body, outside.document, at)
         inside = outside.with_conditions_of(body)
@@ -193,25 +212,25 @@ class TaskWalk:
             return
         name = str(body.get("name") or module)
         inside = inside.with_variables(own, at, 17, "task", name)
-        yield self.happened.task_met(name, body, at, inside, self.joined)
+        yield self.effects.task_met(name, body, at, inside, self.joined)
         for one in self._contexts_of_passes(inside, body, at) if module in FOLLOWED else ():
-            self.happened.note_setting(one, body, module, arguments_of(body, arguments), at, self._variables_at(one))
-        self.happened.note_module(inside, body, module, at)
+            self.effects.note_setting(one, body, module, arguments_of(body, arguments), at, self._variables_at(one))
+        self.effects.note_module(inside, body, module, at)
 
     def _note_module_defaults(self, inside: TaskContext, body: dict[Any, Any], at: Steps) -> None:
-        """Note that `module_defaults` of a play, block or task may change what set_fact and include_vars set."""
+        """Note `module_defaults` for set_fact or include_vars: any variable may then be set."""
         given = body.get("module_defaults") or {}
         if any(plain_name(str(key)) in SETTING for key in given):
             origin = inside.origin((*at, "module_defaults"), "module_defaults")
-            self.happened.note_possible_facts(origin, "defaults of modules that set variables are not followed", None)
+            self.effects.note_possible_facts(origin, "defaults of modules that set variables are not followed", None)
 
     def _tasks_of_block(self, inside: TaskContext, body: dict[Any, Any], at: Steps) -> Iterator[Task]:
-        """The tasks of a block, of its `rescue` and of its `always`."""
+        """Yield the tasks of a block, of its `rescue` and of its `always`."""
         is_rescued = bool(body.get("rescue"))
         for key in ("block", "rescue", "always"):
             if key == "rescue" and is_rescued:
                 origin = inside.origin((*at, key), "rescue")
-                self.happened.note_possible_facts(origin, "it is set when the block has failed", _FAILED)
+                self.effects.note_possible_facts(origin, "it is set when the block has failed", _FAILED)
             is_sure = inside.is_sure and (key == "always" or not is_rescued)
             around = replace(inside, is_sure=is_sure, is_rescue=inside.is_rescue or key == "rescue")
             yield from self._tasks_of_list(around, body.get(key) or [], (*at, key))
@@ -219,7 +238,10 @@ class TaskWalk:
     # --- loops
 
     def _contexts_of_passes(self, where: TaskContext, body: dict[Any, Any], at: Steps) -> list[TaskContext]:
-        """The context in each pass of a task's loop; one with an unknown item if the list is not known."""
+        """The context of a task in each pass of its loop; without a loop its own.
+
+        Where the list is not known, one context in which the loop's variables are unknown.
+        """
         key = next((key for key in body if key == "loop" or str(key).startswith("with_")), None)
         if key is None:
             return [where]
@@ -240,12 +262,12 @@ class TaskWalk:
         return found
 
     def _loop_items(self, where: TaskContext, key: str, body: dict[Any, Any]) -> list[Any] | None:
-        """The list of a loop; None where it is not known."""
+        """The items of a loop; None where the list is not known."""
         kind = "vars" if module_of(body)[0] == "include_vars" else "files"
         found = evaluate(body[key], self._variables_at(where), where.lookups())
         if key == _FOUND and found is not ABSENT:
             try:
-                return [where.first_found([found], kind)]
+                return first_found_of([found], where.search_folders(kind), {})
             except LookupError:
                 return None
         if not isinstance(found, list) or key not in ("loop", "with_list", "with_items"):
@@ -266,14 +288,16 @@ class TaskWalk:
         body: dict[Any, Any],
         at: Steps,
     ) -> Iterator[Task]:
-        """The tasks of an include, for each pass of its loop; what each includes is known before the first task."""
+        """Yield the tasks of an include, for each pass of its loop.
+
+        Files of all passes are found before the first task.
+        """
         given = arguments_of(body, module_of(body)[1])
         apply = given.get("apply", {})
         if not isinstance(apply, dict):
-            origin = inside.origin(at, module)
-            raise AnsibleError(WRONG_SHAPE, "apply is a map of keywords", file=origin.file, line=origin.line)
+            raise error_at(inside.document, at, WRONG_SHAPE, "apply is a map of keywords")
         given |= {_FOUND: body[_FOUND]} if _FOUND in body else {}
-        self.happened.note_module(inside, body, module, at)
+        self.effects.note_module(inside, body, module, at)
         passes: list[Iterator[Task]] = []
         for one in self._contexts_of_passes(inside, body, at):
             runs = all_true(one.conditions, self._variables_at(one.with_variables(own, at, 17, module)), one.lookups())
@@ -292,8 +316,7 @@ class TaskWalk:
         if path is not ABSENT and path is not None:
             yield from self._tasks_of_file(inside, path)
         elif path is None:
-            origin = inside.origin(at, "import_tasks")
-            raise AnsibleError(NO_FILE, f"no file {task_file_of(given)}", file=origin.file, line=origin.line)
+            raise error_at(inside.document, at, NO_FILE, f"no file {task_file_of(given)}")
         else:
             self._note_unknown_tasks(inside, given, at, "import_tasks")
 
@@ -307,29 +330,27 @@ class TaskWalk:
         if path is None:
             self._note_unknown_tasks(inside, given, at, "include_tasks")
             return iter(())
-        self._join_roles(inside, roles_imported_by_file(inside, path, self.roles), at)
+        self._join_roles(inside, _roles_imported_by_file(inside, path, self.roles), at)
         return self._as_one_unit(self._tasks_of_file(self._with_apply(inside, given, at), path))
 
     def _file_of_tasks(self, inside: TaskContext, given: dict[Any, Any]) -> Any:
-        """The file of tasks that a task names; None where it is not there, ABSENT where it cannot be known."""
+        """The file of tasks that a task names; None where it is not there, ABSENT where its name is not known."""
         plain = inside.evaluated_text(task_file_of(given), self._variables_at(inside))
         if plain is ABSENT:
             return ABSENT
         return inside.file_of_tasks(plain)
 
     def _join_roles(self, inside: TaskContext, roles: Iterable[Role], at: Steps) -> None:
-        """Let roles join the play; where their task may not run, what they set for all tasks is not known."""
+        """Let roles join the play. If their task may not run, their variables may be set for all tasks."""
         found = [*roles]
         self.joined += found
         plans = [plan for one in found if one.is_public for plan in (*one.all_defaults(), *one.all_vars())]
         if plans and not inside.is_sure:
             names = names_set_by(Fold((Layer({}), *plans), self.roles.policy).layers())
-            self.happened.note_possible_facts(
-                inside.origin(at, "include"), "a role that sets it may be included", names
-            )
+            self.effects.note_possible_facts(inside.origin(at, "include"), "a role that sets it may be included", names)
 
     def _tasks_of_possible_files(self, inside: TaskContext, given: dict[Any, Any], at: Steps) -> Iterator[Task]:
-        """The tasks of all files that a name with templates may give; none of them surely runs."""
+        """Yield the tasks of all files that a name with templates may mean; none of them surely runs."""
         text = self._template_behind(inside, task_file_of(given))
         files = given[_FOUND] if _FOUND in given and _ALONE.fullmatch(text) else text
         names = possible_names(files)
@@ -339,24 +360,24 @@ class TaskWalk:
                 raise AnsibleError(NO_FILE, "it may be any file")
             folders = dict.fromkeys((inside.folder, *inside.search_folders("tasks")))
             spelled = (
-                path for one in names for folder in folders for path in self.roles.files.paths_spelled(folder, one)
+                path for one in names for folder in folders for path in self.roles.files.paths_matching(folder, one)
             )
             own = self.roles.files.folder / inside.document.file  # to include it again would never end
             paths = [path for path in dict.fromkeys(spelled) if path.is_file() and path not in (own, *self._tried)]
-            if self._last == (paths, self.happened.layer_count()):  # a pass of a loop that can set nothing else
+            if self._last == (paths, self.effects.layer_count()):  # a pass of a loop that can set nothing else
                 return
             unsure = replace(self._with_apply(inside, given, at), is_sure=False)
             for path in paths:
                 self._tried.append(path)
-                self._join_roles(unsure, roles_imported_by_file(unsure, path, self.roles), at)
+                self._join_roles(unsure, _roles_imported_by_file(unsure, path, self.roles), at)
                 yield from self._as_one_unit(self._tasks_of_file(unsure, path))
                 self._tried.remove(path)
-            self._last = paths, self.happened.layer_count()
+            self._last = paths, self.effects.layer_count()
         except AnsibleError:
             self._note_unknown_tasks(inside, given, at, "include_tasks")
 
     def _template_behind(self, inside: TaskContext, text: str) -> str:
-        """The text that a variable has where a template is its name alone and its value is known; else the template."""
+        """The text of a variable, if a template is its name alone and its value is known; else the template."""
         names = names_in_templates(text)
         value = self._variables_at(inside).vars.get(names[0]) if len(names) == 1 and _ALONE.fullmatch(text) else None
         is_open = value is None or self._variables_at(inside).trace((names[0],)).unknown
@@ -364,15 +385,15 @@ class TaskWalk:
 
     def _note_unknown_tasks(self, inside: TaskContext, given: dict[Any, Any], at: Steps, kind: str) -> None:
         reason = f"which tasks {task_file_of(given)} brings is not known"
-        self.happened.note_possible_facts(inside.origin(at, kind), reason, None)
+        self.effects.note_possible_facts(inside.origin(at, kind), reason, None)
 
     def _with_own_variables(self, outside: TaskContext, own: dict[Any, Any], at: Steps, kind: str) -> TaskContext:
-        """The context with an include's own `vars`; under `merge` they replace variables of blocks around it, too."""
+        """The context with the `vars` of an include; under `merge` they also replace variables of blocks around it."""
         inside = outside.with_include_variables(own, at, kind)
         return inside.with_variables(own, at, 17, kind) if self.roles.policy is MERGE else inside
 
     def _with_apply(self, inside: TaskContext, given: dict[Any, Any], at: Steps) -> TaskContext:
-        """The context with the keywords of an include's `apply`, as of a block around its tasks."""
+        """The context with the keywords under `apply` of an include, as if a block with them were around its tasks."""
         apply = given.get("apply") or {}
         arguments = dig(inside.document.tree, at).items()
         key = next((key for key, one in arguments if isinstance(one, dict) and "apply" in one), "args")
@@ -408,35 +429,35 @@ class TaskWalk:
         inside = self._with_apply(self._with_own_variables(outside, own, at, "include_role"), given, at)
         role.is_public = given.get("public") is True
         if given.get("public") is ABSENT:
-            self.happened.note_possible_facts(
+            self.effects.note_possible_facts(
                 inside.origin(at, "include_role"), "whether its role is public is not known", None
             )
-        self._join_roles(outside, roles_joining_with(role, given, outside, self.roles), at)
+        self._join_roles(outside, _roles_joining_with(role, given, outside, self.roles), at)
         return self._as_one_unit(self._tasks_of_named_role(inside.with_params_of(outside.role), role, given))
 
     def _as_one_unit(self, tasks: Iterator[Task]) -> Iterator[Task]:
-        """The tasks of an include. Handlers of roles that they import come after all handlers so far."""
+        """Yield the tasks of an include; handlers of roles that they import come after all handlers so far."""
         outer, self._unit = self._unit, []
         self._entered.append(self._unit)
         yield from tasks
         self._unit = outer
 
     def _tasks_of_named_role(self, inside: TaskContext, role: Role, given: dict[Any, Any]) -> Iterator[Task]:
-        """The tasks of a role that import_role or include_role names; tasks of its dependencies come first."""
+        """Yield the tasks of a role that a task names, after the tasks of its dependencies."""
         outside, inside = inside.for_handlers(), inside.entering_role(has_run=self._has_run(inside, role))
-        for need in role.needs:
-            for one in need.with_needs():
+        for need in role.dependencies:
+            for one in need.with_dependencies():
                 yield from self._tasks_of_role(replace(inside, has_run=False), one)
         stem = given.get("tasks_from", "main")
-        if stem not in ("main", ABSENT) and self.roles.file(role.path / "tasks", stem) is None:
+        if stem not in ("main", ABSENT) and self.roles.find_file(role.path / "tasks", stem) is None:
             raise AnsibleError(NO_FILE, f"the role {role.name} has no tasks/{stem}", file=inside.document.file)
         yield from self._tasks_of_role_file(inside, role, "tasks", stem)
-        self._unit += [(outside, one) for one in role.with_needs()]  # after what their tasks import
+        self._unit += [(outside, one) for one in role.with_dependencies()]  # after what their tasks import
 
     def _named_role(self, inside: TaskContext, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Role | None:
-        """The role that a task names; None, and noted as unknown, where it cannot be known. raises: AnsibleError
+        """The role that a task names; None, and noted, where its name is not known. raises: AnsibleError
 
-        The names of its files become what they are; ABSENT where one cannot be known.
+        Changes *given*: names of files and flags are evaluated; ABSENT where one is not known.
         """
         given |= {
             key: inside.evaluated_text(given[key], self._variables_at(inside))
@@ -446,11 +467,11 @@ class TaskWalk:
         given |= {key: is_yes(given[key]) for key in _FLAGS if given.get(key, ABSENT) is not ABSENT}
         plain = inside.evaluated_text(role_name_of(given), self._variables_at(inside))
         if plain is ABSENT:
-            self.happened.note_possible_facts(
+            self.effects.note_possible_facts(
                 inside.origin(at, "include_role"), "which role is included is not known", None
             )
             return None
-        role = self.roles.read(role_entry_of_task(plain, given, inside, at), inside.play.folder, inside.role)
+        role = self.roles.read(_role_entry_of_task(plain, given, inside, at), inside.play.folder, inside.role)
         role.limits = [given.get(key, "main") for key in _FILES]
         role.handlers = role.limits[-1]
         if own:  # they count as those of an entry, too, which replacing shows to handlers alone
@@ -460,37 +481,37 @@ class TaskWalk:
 
 
 def task_file_of(given: dict[Any, Any]) -> str:
-    """The file that the arguments of import_tasks or include_tasks name."""
+    """The file in the arguments of import_tasks or include_tasks, as it is written; "None" where they name none."""
     return str(given.get("file", given.get("_raw_params")))
 
 
 def role_name_of(given: dict[Any, Any]) -> str:
-    """The name of the role that import_role or include_role has among its arguments."""
+    """The role in the arguments of import_role or include_role, as it is written; "None" where they name none."""
     return str(given.get("name", given.get("role")))
 
 
-def role_entry_of_task(name: str, given: dict[Any, Any], inside: TaskContext, at: Steps) -> RoleEntry:
-    """What the arguments of import_role or include_role ask for."""
+def _role_entry_of_task(name: str, given: dict[Any, Any], inside: TaskContext, at: Steps) -> RoleEntry:
+    """The `RoleEntry` for the arguments of import_role or include_role. name: of the role, evaluated"""
     stems = given.get("vars_from", "main"), given.get("defaults_from", "main")
     repeats = given.get("allow_duplicates") is not False
     asked = RoleEntry(name, inside.document, at, {}, *stems, is_public=given.get("public"), repeats=repeats)
     return replace(asked, collections=inside.collections)
 
 
-def roles_imported_by_play(play: Play, roles: Roles) -> Iterator[Role]:
-    """The roles that tasks of a play import, in the order in which they join it: before the first task runs.
+def roles_imported_by_play(play: Play, roles: RoleReader) -> Iterator[Role]:
+    """Yield the roles that tasks of a play import, in the order in which they join the play before its first task.
 
-    raises: AnsibleError
+    Names are filled in without the variables of a host. raises: AnsibleError
     """
     outside = context_of_play(play)
     for key in ("pre_tasks", "post_tasks", "tasks"):
         yield from _imported_in(outside, play.entries(key), (*play.at, key), roles)
 
 
-def _imported_in(outside: TaskContext, entries: Any, at: Steps, roles: Roles) -> Iterator[Role]:
-    """The roles that the tasks of a list import; none if `entries` is not a list. raises: AnsibleError"""
+def _imported_in(outside: TaskContext, entries: Any, at: Steps, roles: RoleReader) -> Iterator[Role]:
+    """Yield the roles that the tasks of a list import; none if *entries* is not a list. raises: AnsibleError"""
     for index, entry in enumerate(entries if isinstance(entries, list) else []):
-        if not isinstance(entry, dict) or outside.depth > MOST_INCLUDES:
+        if not isinstance(entry, dict) or outside.depth > _MOST_INCLUDES:
             continue
         for key in ("block", "rescue", "always"):
             yield from _imported_in(outside.with_conditions_of(entry), entry.get(key), (*at, index, key), roles)
@@ -502,36 +523,40 @@ def _imported_in(outside: TaskContext, entries: Any, at: Steps, roles: Roles) ->
             given |= {key: roles.fill(str(given[key]), own) for key in texts if key in given}
             given |= {key: is_yes(given[key]) for key in _FLAGS if key in given}
         if module == "import_role":
-            asked = role_entry_of_task(role_name_of(given), given, outside.with_conditions_of(entry), (*at, index))
-            yield from roles_joining_with(roles.read(asked, outside.play.folder, outside.role), given, outside, roles)
+            asked = _role_entry_of_task(role_name_of(given), given, outside.with_conditions_of(entry), (*at, index))
+            yield from _roles_joining_with(roles.read(asked, outside.play.folder, outside.role), given, outside, roles)
         elif module == "import_tasks":
             path = outside.file_of_tasks(task_file_of(given))
             if path is not None:
-                yield from roles_imported_by_file(outside, path, roles)
+                yield from _roles_imported_by_file(outside, path, roles)
 
 
-def roles_joining_with(role: Role, given: dict[Any, Any], outside: TaskContext, roles: Roles) -> Iterator[Role]:
-    """What joins the roles of a play with a role: what it and its dependencies import, then itself.
+def _roles_joining_with(role: Role, given: dict[Any, Any], outside: TaskContext, roles: RoleReader) -> Iterator[Role]:
+    """Yield the roles that join a play with a role: those that it and its dependencies import, then itself.
 
-    given:  the arguments that name it
+    given:  the arguments of the task that names the role
     raises: AnsibleError
     """
-    for one in role.with_needs():
+    for one in role.with_dependencies():
         yield from roles_imported_by_role(
             one, outside, roles, given.get("tasks_from", "main") if one is role else "main"
         )
     yield role
 
 
-def roles_imported_by_role(role: Role, outside: TaskContext, roles: Roles, stem: Any = "main") -> Iterator[Role]:
-    """The roles that a file of a role's tasks imports; stem: its name, or ABSENT. raises: AnsibleError"""
-    path = None if stem is ABSENT else roles.file(role.path / "tasks", stem)
+def roles_imported_by_role(role: Role, outside: TaskContext, roles: RoleReader, stem: Any = "main") -> Iterator[Role]:
+    """Yield the roles that a role's file of tasks imports; none without that file.
+
+    stem:   name of the file; ABSENT where it is not known
+    raises: AnsibleError
+    """
+    path = None if stem is ABSENT else roles.find_file(role.path / "tasks", stem)
     if path is not None and path.is_file():
-        yield from roles_imported_by_file(replace(outside, role=role, collections=()), path, roles)
+        yield from _roles_imported_by_file(replace(outside, role=role, collections=()), path, roles)
 
 
-def roles_imported_by_file(outside: TaskContext, path: Path, roles: Roles) -> Iterator[Role]:
-    """The roles that a file of tasks imports. raises: AnsibleError"""
+def _roles_imported_by_file(outside: TaskContext, path: Path, roles: RoleReader) -> Iterator[Role]:
+    """Yield the roles that a file of tasks imports; none for an encrypted file. raises: AnsibleError"""
     document = roles.files.document(path)
     if document is not None:
         inside = replace(outside, document=document, folder=path.parent, depth=outside.depth + 1)

@@ -1,6 +1,6 @@
-"""Templates, as far as they can be known without Jinja: the names they mention, and names of files, filled in.
+"""Templates without Jinja: the names that they mention, and names of files filled in or matched.
 
-Only `{{ name }}`, with attributes and items, is filled in; everything else is undefined here. Nothing is evaluated.
+Only `{{ name }}`, with attributes and items, is filled in; anything else gives ABSENT. No expression is evaluated.
 """
 
 from __future__ import annotations
@@ -28,16 +28,18 @@ _WORDS_TEXT = """
 _WORDS = frozenset(_WORDS_TEXT.split())
 MOST_STEPS = 20
 GAP = "\0"
-"""The sign for a template in a name that is not filled in."""
+"""A sign that replaces a template in a name: it may be any text."""
 
 
 def is_template(value: Any) -> bool:
-    """Whether a value is a text that Ansible would fill in."""
+    """Whether a value is a text with `{{`, `{%` or `{#` that Ansible would evaluate; an `Unsafe` text is not."""
     return isinstance(value, str) and not isinstance(value, Unsafe) and _MARKS.search(value) is not None
 
 
 def names_in_templates(value: Any) -> list[str]:
-    """The names that the templates of a value mention, as far as they are written out, in their order.
+    """The names in the templates of a value, also in its maps and lists, each once, in their order; [] for none.
+
+    Filters, attributes, and words of Jinja are left out. Names that expressions compose are not found.
 
     >>> names_in_templates({"a": "{{ proto }}://{{ hosts[0].name | default('x') }}"})
     ['proto', 'hosts']
@@ -55,9 +57,9 @@ def names_in_templates(value: Any) -> list[str]:
 
 
 def with_gaps(text: str) -> Any:
-    """A text with a gap for each template; ABSENT, where one is not understood.
+    """A text with `GAP` for each template; ABSENT where a template is not closed or nested.
 
-    All from the first statement to the last one is one gap, unless it has a `/`, which may divide names.
+    From the first statement `{%` to the last one is a single gap, unless a `/` in it may divide names.
 
     >>> with_gaps("os-{{ family }}.yml").replace(GAP, "*")
     'os-*.yml'
@@ -76,14 +78,17 @@ def with_gaps(text: str) -> Any:
 
 
 def fits_gaps(name: str, gapped: str) -> bool:
-    """Whether a name may come of a text with gaps."""
+    """Whether a name fits a text with gaps; a gap stands for any text."""
     return fnmatchcase(name, "*".join(map(escape, gapped.split(GAP))))
 
 
 def filled_in(text: str, look_up: Callable[[str], Any], depth: int = 0) -> Any:
-    """A text with its plain names filled in; ABSENT where one is undefined, or something else stands in it.
+    """A text with its plain names filled in; ABSENT where a name has no value, or another kind of template is in the
+    text.
 
-    look_up: the value of a name, or ABSENT
+    A value that is a template is filled in, too; a map, a list or a secret gives ABSENT.
+
+    look_up: a function from a name to its value; ABSENT or None for no value
 
     >>> filled_in("os-{{ family }}.yml", {"family": "deb"}.get)
     'os-deb.yml'

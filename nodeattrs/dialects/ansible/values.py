@@ -1,6 +1,6 @@
-"""Values that only Ansible has: texts that are encrypted, and texts that are no templates; and how its YAML holds them.
+"""Values that only Ansible has, encrypted and unsafe texts, and the parser of its YAML.
 
-A value that is encrypted stays closed here; `vault` opens it.
+Encrypted values stay closed here; `vault` opens them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import Encrypted, Sensitive
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.dialects.ansible.codes import DUPLICATE_KEY, YAML
-from nodeattrs.dialects.ansible.faults import AnsibleError, warned
+from nodeattrs.dialects.ansible.faults import AnsibleError, new_warning
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.formats import json_text
 from nodeattrs.formats.documents import Document
@@ -23,14 +23,14 @@ from nodeattrs.formats.places import Mark, ParsedText, Text
 from nodeattrs.formats.yaml_events import Frame, Safe
 
 VAULT_HEADER = "$ANSIBLE_VAULT"
-"""What the first line of an encrypted file begins with."""
+"""The beginning of an encrypted file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vault:
-    """A value that is encrypted where it stands.
+    """An encrypted value in a YAML file, which no password has opened.
 
-    text: the cipher text
+    text: the encrypted text, with its header
 
     >>> Vault("$ANSIBLE_VAULT;1.1;AES256 3763...")
     (vault)
@@ -46,7 +46,7 @@ class Vault:
 
 
 class Decrypted(Sensitive):
-    """A value that was encrypted where it stands: a secret. text: the cipher text"""
+    """The clear value of a `Vault`, as a secret. text: the encrypted text, which ansible-inventory prints"""
 
     __slots__ = ("text",)
 
@@ -56,11 +56,14 @@ class Decrypted(Sensitive):
 
 
 class OpenedDocument(Document):
-    """A file that was encrypted as a whole; its lines are those of the clear text, and its values are secrets."""
+    """A document whose file was encrypted as a whole.
+
+    Its lines are those of the clear text, and its values become secrets.
+    """
 
 
 class Unsafe(str):
-    """A text that is never read as a template."""
+    """A text that is never read as a template, as the tag !unsafe says."""
 
     __slots__ = ()
 
@@ -71,10 +74,10 @@ def with_leaves(
     key: Callable[[Any], Any] | None = None,
     marked: Callable[[Any], Any] | None = None,
 ) -> Any:
-    """A tree of its own, with other leaves and keys; a tuple or a set is a leaf.
+    """A copy of a tree in which *leaf* has replaced each leaf and *key* each key. A tuple or a set is a leaf.
 
-    marked: gives what a map stands for; ABSENT for one that stands for itself
-    cost:   one visit a value, one frame a level, since a tree may be as deep as a file can be
+    marked: called with each map; returns the value that replaces the map, or ABSENT to go on into it
+    cost:   one visit for each value and one Python frame for each level, since trees may be deep
     """
     if isinstance(value, dict):
         if marked is not None and (meant := marked(value)) is not ABSENT:
@@ -92,7 +95,7 @@ def with_leaves(
 
 
 def unsafe(value: Any) -> Any:
-    """A value whose texts are no templates."""
+    """A copy of a tree whose texts are `Unsafe`."""
     return with_leaves(value, lambda one: Unsafe(one) if isinstance(one, str) else one)
 
 
@@ -104,9 +107,9 @@ MERGED = "`<<`"
 
 
 class _Ansible(Safe):
-    """PyYAML's safe loader with three tags more; a key that is written twice is warned of.
+    """The YAML loader of the project with the tags !vault, !vault-encrypted and !unsafe.
 
-    What an alias brings has the line of its anchor.
+    A key that is written twice is a warning. A value of an alias has the line of its anchor.
     """
 
     def __init__(self, text: Text, *, marks: bool = True, budget: Budget | None = None) -> None:
@@ -165,14 +168,14 @@ class _Ansible(Safe):
 
     def _twice(self, message: str, event: Any) -> None:
         line, _ = self.text.place(event.start_mark.index)
-        self.warnings.append(warned(DUPLICATE_KEY, message, self.text.file, line))
+        self.warnings.append(new_warning(DUPLICATE_KEY, message, self.text.file, line))
 
 
 def parsed(text: Text, kind: type[Document] = Document) -> Document:
-    """A file of variables, a playbook or a YAML inventory: JSON where it is JSON, else YAML.
+    """The document of a text: JSON where it parses as JSON, else YAML. An empty text gives None as its data.
 
-    kind:   what is made of it
-    cost:   one event a key and value; lines a second reading, when they are asked for
+    kind:   the class of the document
+    cost:   lines are worked out by a second reading, when they are first needed
     raises: AnsibleError of kind "yaml" with the line; TooMuch
     """
     budget = Budget(text.file)
@@ -206,7 +209,7 @@ def _marked(text: Text) -> Mark:
 
 
 def as_attribute(value: Any) -> Any:
-    """A value that a node can hold: keys are texts, and what is encrypted is a secret."""
+    """A copy of a value that a node can hold: keys are texts, encrypted values are secrets, dates are texts."""
 
     def leaf(one: Any) -> Any:
         if isinstance(one, Vault):
@@ -217,10 +220,10 @@ def as_attribute(value: Any) -> Any:
 
 
 def as_json(value: Any, *, marked: bool = False, withheld: bool = False) -> Any:
-    """A value as data for JSON: keys are texts, dates ISO texts, sets and tuples lists.
+    """A copy of a value as data for JSON: keys are texts, dates ISO texts, sets and tuples lists.
 
-    marked: whether a text that is no template is marked as `ansible-inventory --list` does
-    withheld: whether what is encrypted is withheld, as a secret is, instead of given as it stands in the file
+    marked:   whether unsafe texts are marked, as `ansible-inventory --list` does
+    withheld: whether encrypted values are withheld like secrets; else their encrypted text is given
 
     >>> as_json({None: Vault("x"), 1: (2,)})
     {'null': {'__ansible_vault': 'x'}, '1': [2]}
@@ -243,22 +246,17 @@ def as_json(value: Any, *, marked: bool = False, withheld: bool = False) -> Any:
 
 
 def _json_key(key: Any) -> str:
-    return (
-        key
-        if isinstance(key, str)
-        else "null"
-        if key is None
-        else str(key).lower()
-        if isinstance(key, bool)
-        else str(key)
-    )
+    if key is None or isinstance(key, bool):
+        return {None: "null", True: "true", False: "false"}[key]
+    return str(key)
 
 
 @dataclass(frozen=True, slots=True)
 class VariableLines:
-    """A locator of variables that each stand on a line: those of an INI inventory.
+    """A locator for variables that each have their own line, as in an INI inventory.
 
-    by_name: variable -> line
+    kind, name, file: of all origins
+    by_name:          variable -> line; a variable that is not there has no line
     """
 
     kind: str
@@ -272,10 +270,10 @@ class VariableLines:
 
 @dataclass(frozen=True, slots=True)
 class MaySet:
-    """A locator of what cannot be read, which may set some variables only.
+    """The origin of an unknown layer that may set only some variables; as a locator it gives *origin* for every path.
 
-    names:    which; None where it may be any
-    prefixes: what the names of others begin with
+    names:    the variables; None for any
+    prefixes: beginnings of more names, where `names` is not None
     """
 
     origin: Locator
@@ -287,8 +285,9 @@ class MaySet:
 
     @property
     def written(self) -> frozenset[str] | None:
-        """The names as messages have them; None where it may be any."""
+        """The names for messages, prefixes as "ansible_*"; None for any variable."""
         return None if self.names is None else self.names.union(f"{prefix}*" for prefix in self.prefixes)
 
     def may_set(self, name: Any) -> bool:
+        """Whether the layer may set the variable of this name."""
         return self.names is None or name in self.names or str(name).startswith(self.prefixes)

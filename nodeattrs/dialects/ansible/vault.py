@@ -1,7 +1,7 @@
-"""Ansible Vault: encrypted values are opened with the named passwords, and are secrets from then on.
+"""Ansible Vault: opens encrypted values with the given passwords; the clear values are secrets.
 
-Formats 1.1 and 1.2 with AES256. The package `cryptography` decrypts, or else an installed `ansible-vault`. Without a
-password nothing is tried. It knows no levels and no files of variables.
+Formats 1.1 and 1.2 with AES256. The package `cryptography` decrypts, or else an installed `ansible-vault`. Without
+passwords nothing is opened. Knows no levels and no files of variables.
 
 source: Ansible's documentation, "Format of files encrypted with Ansible Vault"
 """
@@ -32,7 +32,7 @@ _HINT = "is it the password that it was encrypted with?"
 
 
 class _Envelope(NamedTuple):
-    """What a text says: its vault's id, and three parts."""
+    """The parts of an encrypted text: the id of its vault, and the salt, the checksum and the encrypted body."""
 
     identity: str
     salt: bytes
@@ -43,15 +43,15 @@ class _Envelope(NamedTuple):
 _SECONDS = 60
 
 
-class Password:
-    """A password of a file, or of a program that prints it. identity: of the vaults that it is for"""
+class _Password:
+    """A password in a file, or printed by a program. identity: the vault id that it is for"""
 
     def __init__(self, file: Path, identity: str = "default") -> None:
         self.file, self.identity = file, identity
 
     @cached_property
     def secret(self) -> bytes:
-        """The password itself. raises: AnsibleError"""
+        """The password, read or printed at the first use. raises: AnsibleError, where it is empty or cannot be read"""
         is_program = os.access(self.file, os.X_OK) and self.file.is_file()
         if is_program:
             require_may_run(f"the password program {self.file}")
@@ -65,7 +65,7 @@ class Password:
         return found
 
     def opened(self, envelope: _Envelope) -> bytes | None:
-        """The clear text; None where this is the wrong password. raises: ImportError, AnsibleError"""
+        """The clear text; None for a wrong password. raises: ImportError, without `cryptography`; AnsibleError"""
         derived = hashlib.pbkdf2_hmac("sha256", self.secret, envelope.salt, _ROUNDS, 2 * _SIZE + 16)
         key, signing, start = derived[:_SIZE], derived[_SIZE : 2 * _SIZE], derived[2 * _SIZE :]
         if not hmac.compare_digest(hmac.digest(signing, envelope.body, "sha256"), envelope.code):
@@ -80,18 +80,22 @@ class Password:
 
 
 def _printed(words: list[str], given: bytes = b"") -> bytes | None:
-    """What a program prints; None where it fails. raises: OSError, TooMuch"""
+    """The output of a program; None where it fails. given: its input; raises: OSError, TooMuch"""
     env, most = children.callers_environment(), in_force().bytes
     done = children.run(words, env=env, given=given, seconds=_SECONDS, most_bytes=most)
     return None if done.code else done.output
 
 
 class Passwords:
-    """The passwords that are tried, those of a vault's id first. given: `FILE`, or `ID@FILE`"""
+    """The passwords of a call, in the order in which they are tried. Without any it is false.
+
+    given:  each `FILE` or `ID@FILE`, relative to *folder*
+    raises: AnsibleError from the constructor, which reads all passwords and runs programs that print one
+    """
 
     def __init__(self, given: Iterable[str], folder: Path) -> None:
         named = (one.rpartition("@") for one in given)
-        self._passwords = [Password(folder / file, identity or "default") for identity, _, file in named]
+        self._passwords = [_Password(folder / file, identity or "default") for identity, _, file in named]
         for one in self._passwords:
             one.secret  # noqa: B018  # whatever is wrong with one is raised before a password is read
 
@@ -99,7 +103,10 @@ class Passwords:
         return bool(self._passwords)
 
     def opened(self, text: str, file: str | None, line: int | None) -> str:
-        """The clear text of an encrypted one. raises: AnsibleError of kind "vault"; MissingExtra"""
+        """The clear text of an encrypted text; passwords for its vault id are tried first. file, line: for errors
+
+        raises: AnsibleError of kind "vault", where no password opens it or its format is unknown; MissingExtra
+        """
         envelope = _envelope(text)
         if envelope is None:
             raise AnsibleError(VAULT, "it is no vault of format 1.1 or 1.2 with AES256", file=file, line=line)
@@ -130,7 +137,7 @@ def _envelope(text: str) -> _Envelope | None:
     return _Envelope(words[3] if len(words) > 3 else "default", salt, code, body)
 
 
-def _by_program(text: str, password: Password) -> bytes | None:
+def _by_program(text: str, password: _Password) -> bytes | None:
     program = shutil.which("ansible-vault")
     if program is None:
         raise missing_extra("cryptography", "ansible", "opening a vault of Ansible")
@@ -139,7 +146,10 @@ def _by_program(text: str, password: Password) -> bytes | None:
 
 
 def decrypted(value: Any, passwords: Passwords, refused: Any) -> Any:
-    """A tree with what is encrypted in it as secrets. refused: called with what no password opens, which stays"""
+    """A copy of a tree in which each `Vault` that a password opens is a `Decrypted`.
+
+    refused: called with each other `Vault`, which stays, and the error
+    """
 
     def leaf(one: Any) -> Any:
         try:
@@ -152,5 +162,5 @@ def decrypted(value: Any, passwords: Passwords, refused: Any) -> Any:
 
 
 def sealed(value: Any) -> Any:
-    """A tree whose leaves are secrets."""
+    """A copy of a tree in which each leaf is a secret."""
     return with_leaves(value, lambda one: one if isinstance(one, Sensitive) else Sensitive(one))

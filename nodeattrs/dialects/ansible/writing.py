@@ -1,4 +1,4 @@
-"""Data with Ansible's own values as text, as its programs print it: JSON and YAML."""
+"""Writes data with Ansible's own values as text, as its programs print it: JSON and YAML."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from nodeattrs.formats.yaml_writing import style_of, text
 
 
 def as_json_text(data: Any, *, marked: bool = True) -> str:
-    """Data as ansible-inventory prints it as JSON. marked: whether texts that are no templates are marked"""
+    """Data as the JSON text that ansible-inventory prints, without a line end.
+
+    marked: whether unsafe texts are marked
+    """
     made = json.dumps(as_json(data, marked=marked), indent=4, sort_keys=True, ensure_ascii=False)
     return made.translate(ESCAPES)
 
@@ -40,7 +43,10 @@ _Dumper.add_multi_representer(Sensitive, lambda dumper, value: dumper.represent_
 
 
 def as_yaml_text(data: Any, *, default_flow_style: bool | None = False, **how: Any) -> str:
-    """Data as ansible-inventory prints it as YAML; what several hosts share is an alias. how: options of PyYAML"""
-    flow = default_flow_style
-    made: str = yaml.dump(data, Dumper=_Dumper, default_flow_style=flow, allow_unicode=True, **how)
+    """Data as the YAML text that ansible-inventory prints; an object that occurs twice becomes an alias.
+
+    how: options of PyYAML
+    """
+    how = {"default_flow_style": default_flow_style, "allow_unicode": True, **how}
+    made: str = yaml.dump(data, Dumper=_Dumper, **how)
     return made.translate(ESCAPES)

@@ -1,4 +1,7 @@
-"""The context of a task: its play, file and role, with the variables and conditions around it."""
+"""The context of a task: its play, file and role, with the variables and conditions around it.
+
+Also the task itself with the effects of earlier tasks, and the lookup first_found, which depends on the context.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,13 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.files import Plan
+from nodeattrs.dialects.ansible.keywords import conditions, is_sure, is_true, tags_of
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.plays import Play
 from nodeattrs.dialects.ansible.rendering import Lookups, evaluate
 from nodeattrs.dialects.ansible.roles import Role
 from nodeattrs.dialects.ansible.templates import MOST_STEPS, filled_in, is_template, names_in_templates, with_gaps
 from nodeattrs.dialects.ansible.values import MaySet
-from nodeattrs.dialects.ansible.words import conditions, is_sure, is_true, tags_of
 from nodeattrs.formats.documents import Document
 
 _FACTS = title(19)
@@ -29,20 +32,22 @@ _FACTS = title(19)
 
 @dataclass(frozen=True)
 class TaskContext:
-    """What surrounds a task.
+    """The surroundings of a task, or of the list that is being walked through. Immutable; methods return changed
+    copies.
 
-    folder:            of the file that has the task
-    outer_variables:   of plays, blocks, imports and the task itself, the outermost first: levels 16 and 17
-    include_variables: of includes, the outermost first: level 21
-    role:              the role whose task it is; None outside of roles
-    depth:             how many files include each other
-    has_run:           whether the role has run before: then only the tasks that it imports from other roles count
-    conditions:        of the blocks, includes and plays around it, and its own
+    play, document:    the play, and the file that has the task
+    folder:            the folder of that file
+    outer_variables:   layers of plays, blocks, imports and the task itself, the outermost first: levels 16 and 17
+    include_variables: layers of includes, the outermost first: level 21
+    role:              the role of the task; None outside of roles
+    depth:             how many files and roles include each other here
+    has_run:           the role has run before: only tasks that it imports from other roles count
+    conditions:        `when` of the plays, blocks and includes around it, and its own
     tags:              likewise
-    collections:       in which plain names of roles are looked for first
-    is_sure:           whether nothing but a condition may keep the task from running
-    is_rescue:         whether the task is in the `rescue` of a block
-    loaded:            how many of the outer and the include variables were there when the role was entered
+    collections:       collections in which plain names of roles are looked for first
+    is_sure:           only a condition can keep the task from running
+    is_rescue:         the task is in the `rescue` of a block
+    loaded:            the numbers of outer and include variables when the role was entered
     """
 
     play: Play
@@ -61,22 +66,27 @@ class TaskContext:
     loaded: tuple[int, int] = (0, 0)
 
     def with_variables(self, own: dict[Any, Any], at: Steps, level: int, kind: str, name: str = "") -> TaskContext:
-        """The context with the variables of a block, an import or a task as well."""
+        """The context with the `vars` of a block, an import or a task as one more layer; unchanged where *own* is
+        empty.
+
+        at:         the path of the block or task in the document
+        kind, name: of the origin
+        """
         return replace(self, outer_variables=(*self.outer_variables, *self._layers(own, at, level, kind, name)))
 
     def with_include_variables(self, own: dict[Any, Any], at: Steps, kind: str) -> TaskContext:
-        """The context with the variables of an include as well."""
+        """The context with the `vars` of an include as one more layer of level 21."""
         return replace(
             self, include_variables=(*self.include_variables, *self._layers(own, at, 21, kind, "")), loaded=(0, 0)
         )
 
     def entering_role(self, *, has_run: bool) -> TaskContext:
-        """The context of the tasks of a role that starts here."""
+        """The context for the tasks of a role that is imported or included here."""
         loaded = len(self.outer_variables), len(self.include_variables)
         return replace(self, depth=self.depth + 1, has_run=has_run, loaded=loaded)
 
     def for_handlers(self) -> TaskContext:
-        """The context of the role's handlers: they do not see the variables around the task that imports the role."""
+        """The context for the role's handlers, without the variables around the task that imports the role."""
         outer, includes = self.loaded
         return replace(
             self, outer_variables=self.outer_variables[outer:], include_variables=self.include_variables[includes:]
@@ -92,24 +102,24 @@ class TaskContext:
         return [Layer(own, locator, title(level))] if own else []
 
     def evaluated_text(self, value: Any, answer: Variables) -> Any:
-        """A text with its templates evaluated; ABSENT where one cannot be. answer: the variables of the host"""
+        """A text or number with its templates evaluated, as text;
+
+        ABSENT where one cannot be. answer: variables of the host
+        """
         found = filled_in(str(value), answer.known)
         found = evaluate(value, answer, self.lookups()) if found is ABSENT else found
         return str(found) if isinstance(found, (str, int, float)) else ABSENT
 
     def lookups(self) -> Lookups:
-        """The lookups that find files from here."""
+        """The lookup plugin first_found, which looks for files from here, for `Rendering`."""
         return {"first_found": lambda terms, how: first_found_of(terms or [how], self.search_folders(""), how)}
 
-    def first_found(self, terms: Iterable[Any], kind: str) -> str:
-        """The first file of those that `with_first_found` is given. raises: LookupError, where none is there
-
-        kind: the folder in which it seeks each file first
-        """
-        return first_found_of(terms, self.search_folders(kind), {})[0]
-
     def with_conditions_of(self, body: dict[Any, Any]) -> TaskContext:
-        """The context with the condition, the tags and the collections of a play, a block or a task as well."""
+        """The context with the `when`, `tags` and `collections` of a play, a block or a task as well.
+
+        A key that makes it unsure whether the task runs, such as `until`, and a tag with a template make `is_sure`
+        false.
+        """
         tags = self.tags | tags_of(body)
         sure = self.is_sure and is_sure(body) and not any(map(is_template, tags))
         own = tuple(map(str, conditions(body.get("collections") or [])))
@@ -118,43 +128,49 @@ class TaskContext:
 
     @property
     def is_never(self) -> bool:
-        """Whether its tags keep it from running where no tags are given."""
+        """Whether the tag `never` keeps the task from running when no tags are given."""
         return "never" in self.tags and "always" not in self.tags
 
     @property
     def runs(self) -> bool:
-        """Whether it runs for all values of variables."""
+        """Whether the task runs whatever variables say."""
         return self.is_sure and all(map(is_true, self.conditions))
 
     def origin(self, at: Steps, kind: str) -> Origin:
-        """The origin of what stands at a place of the file."""
+        """The origin of a path in the file."""
         return self.document.locator(kind, "", at).at(())
 
     def search_folders(self, kind: str) -> list[Path]:
-        """The folders in which Ansible looks for a file that the task names. kind: such as `tasks` or `vars`"""
+        """The folders in which Ansible looks for a file, in order; they may be absent.
+
+        kind: "tasks", "vars", "files", ...
+        """
         own = [] if self.role is None else [self.role.path / kind, self.role.path]
         return [*own, self.folder / kind, self.folder, self.play.folder / kind, self.play.folder]
 
     def file_of_tasks(self, name: str) -> Path | None:
-        """The file of tasks that import_tasks or include_tasks names; None where it is not there."""
+        """The file of tasks of a name; None where it is not there."""
         paths = (folder / name for folder in (self.folder, *self.search_folders("tasks")))
         return next((one for one in paths if os.path.isfile(one)), None)
 
 
 def context_of_play(play: Play) -> TaskContext:
-    """The context of the tasks of a play."""
+    """The context of the tasks of a play, with its conditions, tags and collections."""
     return TaskContext(play, play.document, play.folder, collections=play.collections).with_conditions_of(play.body)
 
 
 def first_found_of(terms: Iterable[Any], folders: Sequence[Path], how: Mapping[str, Any]) -> list[str]:
-    """The first file of those that the lookup first_found is given. raises: LookupError, where none is there
+    """The first existing file of the terms of the lookup first_found, as a list of one; [] where `skip` is set and none
+    exists.
 
-    folders: where it seeks each file
-    how:     `paths` for all of them, and `skip` to give none
+    terms:   names of files, lists of them, or maps with `files` and `paths`
+    folders: are searched for each file, in order
+    how:     options of the lookup: `paths` for all terms, `skip`
+    raises:  LookupError, where no file exists
     """
     for term in [one for entry in terms for one in (entry if isinstance(entry, list) else [entry])]:
         given = {**how, **(term if isinstance(term, dict) else {"files": term})}
-        files, paths = file_names_in(given.get("files")), file_names_in(given.get("paths")) or [""]
+        files, paths = _file_names_in(given.get("files")), _file_names_in(given.get("paths")) or [""]
         for name in (os.path.join(path, file) for path in paths for file in files):
             path = next((folder / name for folder in folders if os.path.isfile(folder / name)), None)
             if path is not None:
@@ -164,16 +180,16 @@ def first_found_of(terms: Iterable[Any], folders: Sequence[Path], how: Mapping[s
     raise LookupError("none of these files is there")
 
 
-def file_names_in(given: Any) -> list[str]:
-    """The names of files, which may stand in one text."""
+def _file_names_in(given: Any) -> list[str]:
+    """The names of files in a text, split at commas and semicolons, or in a list of texts; [] for none."""
     parts = given if isinstance(given, list) else [given or ""]
     return [name for part in parts for name in re.split("[,;]", str(part)) if name]
 
 
 def possible_names(files: Any) -> list[str] | None:
-    """The names of files that `with_first_found` or a text gives, with gaps for templates.
+    """The file names that a text, or the terms of `with_first_found`, may give, with gaps for templates.
 
-    None, where a template is not understood.
+    None where a template cannot be understood.
     """
     found: list[str] = []
     for entry in files if isinstance(files, list) else [files]:
@@ -182,7 +198,7 @@ def possible_names(files: Any) -> list[str] | None:
         if ABSENT in folders or ABSENT in names:
             return None
         found += [
-            os.path.join(folder, name) for folder in file_names_in(folders) or [""] for name in file_names_in(names)
+            os.path.join(folder, name) for folder in _file_names_in(folders) or [""] for name in _file_names_in(names)
         ]
     return found
 
@@ -192,9 +208,9 @@ def _gapped(given: Any) -> list[Any]:
 
 
 def give_parts_of_names(value: Any, answer: Variables, depth: int = 0) -> bool:
-    """Whether the templates of a value give parts of a name, and no paths.
+    """Whether each template of a value surely gives a part of one name, without a `/`.
 
-    So do facts, results of tasks, texts without `/`, and templates of these.
+    True for facts, for results of tasks, for texts without `/`, and for templates of these; True without templates.
     """
     return all(_is_part(name, answer, depth) for name in names_in_templates(value))
 
@@ -214,7 +230,7 @@ def _is_part(name: str, answer: Variables, depth: int) -> bool:
 
 
 def _leaves(value: Any) -> Iterator[Any]:
-    """The values in a map or a list; any other value is its own."""
+    """Yield the leaves of maps and lists; any other value itself."""
     ahead = [value]
     while ahead:
         one = ahead.pop()
@@ -228,13 +244,17 @@ def _leaves(value: Any) -> Iterator[Any]:
 class Task:
     """A task that a host meets, with the effects of the tasks before it.
 
-    at:            the path of the task in its document
+    name:          its name, else its module
+    body:          the map of the task
+    at:            the path of the task in the document of its context
     gathered:      gathered facts, level 11, the weakest first
     included:      variables of include_vars, level 18
     facts:         variables of set_fact and register, level 19
-    groups:        unknown layers for what may have changed groups and hosts, levels 7 and 8
+    groups:        unknown layers for tasks that may have changed groups and hosts, levels 7 and 8
     roles:         the roles of the play so far, the weakest first
     joined_groups: the groups that the host has surely joined
+
+    `Playbook.within` gives the variables of the host in it.
     """
 
     name: str

@@ -1,4 +1,6 @@
-"""The words of plays, role entries and tasks, by Ansible's page of keywords; and small questions."""
+"""The keywords of plays, role entries and tasks, by Ansible's page of keywords; and functions that read single
+keywords.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,10 @@ _BUILTIN = ("ansible.builtin.", "ansible.legacy.")
 
 
 def module_of(task: dict[Any, Any]) -> tuple[str, Any]:
-    """The module that a task runs, without the name of Ansible's own collection, and its arguments.
+    """The module that a task runs, without the prefix of Ansible's own collection, and its arguments as they are
+    written.
+
+    ("", "") for a task without a module.
 
     >>> module_of({"name": "x", "ansible.builtin.set_fact": {"a": 1}})
     ('set_fact', {'a': 1})
@@ -45,9 +50,10 @@ def module_of(task: dict[Any, Any]) -> tuple[str, Any]:
 
 
 def arguments_of(task: dict[Any, Any], arguments: Any) -> dict[Any, Any]:
-    """The arguments of a task by name, those under `args` too; words without a name are `_raw_params`.
+    """The arguments of a task by name, with those under `args`; words without a name are under `_raw_params`.
 
-    raises: AnsibleError, for a quote that stays open
+    arguments: as `module_of` returns them, a map or words
+    raises:    AnsibleError, for a quote that stays open
 
     >>> arguments_of({"args": {"apply": {}}}, "name=web")
     {'apply': {}, 'name': 'web'}
@@ -58,36 +64,36 @@ def arguments_of(task: dict[Any, Any], arguments: Any) -> dict[Any, Any]:
 
 
 def is_yes(value: Any) -> bool:
-    """Whether an argument that is true or false is true, as Ansible reads texts."""
+    """Whether a boolean argument is true: True, or a text such as "yes", "on" or "1". False for anything else."""
     return str(value).strip().lower() in ("yes", "true", "on", "1", "t", "y")
 
 
 def plain_name(module: str) -> str:
-    """The name of a module without that of Ansible's own collection."""
+    """The name of a module without the prefix of Ansible's own collection."""
     return next((module.removeprefix(one) for one in _BUILTIN if module.startswith(one)), module)
 
 
 def is_sure(task: dict[Any, Any]) -> bool:
-    """Whether a task runs once for each host, unless its condition is false or it has a loop."""
+    """Whether no keyword of a task except `when` and a loop decides whether it runs and for which host."""
     return not {"until", "delegate_to", "run_once", "failed_when"} & task.keys()
 
 
 def never_runs(entry: dict[Any, Any]) -> bool:
-    """Whether a condition is false whatever a variable says."""
+    """Whether `when` has the literal false, so that the entry never runs."""
     return any(one is False for one in conditions(entry.get("when")))
 
 
 def tags_of(entry: dict[Any, Any]) -> frozenset[str]:
-    """The tags of a task, a block, a play or an entry of a role."""
+    """The tags of a task, a block, a play or an entry of a role; empty for none."""
     given = entry.get("tags") or []
     return frozenset(tag.strip() for one in conditions(given) for tag in str(one).split(","))
 
 
 def is_true(when: Any) -> bool:
-    """Whether a condition is true whatever a variable says."""
+    """Whether a value of `when` is true whatever variables say: null, or the literal true."""
     return all(one is None or str(one).lower() == "true" for one in conditions(when))
 
 
 def conditions(when: Any) -> list[Any]:
-    """The conditions that all have to be true."""
+    """A value of `when` as a list of conditions, which all have to be true; [None] for null."""
     return when if isinstance(when, list) else [when]

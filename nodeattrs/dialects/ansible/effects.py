@@ -1,14 +1,14 @@
-"""The variables that tasks set: set_fact, register, include_vars, gathered facts, add_host and group_by.
+"""What tasks set for later tasks: set_fact, register, include_vars, gathered facts, add_host and group_by.
 
-The names come from the text of a task. A value of `set_fact` or `include_vars` counts where the variables so far decide
-that the task runs and what it sets; else it is an unknown layer. The caller gives the tasks in their order.
+The tasks are given in their order, and only read. A value counts where the variables so far decide that the task runs
+and what it sets; else an unknown layer says what the task may set.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,15 +22,15 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.answers import Variables, only_variable
+from nodeattrs.dialects.ansible.contexts import Task, TaskContext, give_parts_of_names, possible_names
 from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.files import Plan, VariableFiles, as_one_fold, names_set_by
+from nodeattrs.dialects.ansible.keywords import is_sure, plain_name
 from nodeattrs.dialects.ansible.levels import MERGE, REPLACE, title
 from nodeattrs.dialects.ansible.rendering import all_true, evaluate
 from nodeattrs.dialects.ansible.roles import Role
 from nodeattrs.dialects.ansible.templates import GAP, is_template, names_in_templates, with_gaps
 from nodeattrs.dialects.ansible.values import MaySet
-from nodeattrs.dialects.ansible.where import Task, TaskContext, give_parts_of_names, possible_names
-from nodeattrs.dialects.ansible.words import is_sure, plain_name
 
 _NAMES = {
     "package_facts": frozenset(("packages",)),
@@ -39,7 +39,7 @@ _NAMES = {
 }
 SETTING = frozenset(("set_fact", "include_vars"))
 FOLLOWED = SETTING | {"group_by"}
-"""The modules that set variables; and all that are read, each pass of a loop for itself."""
+"""SETTING: modules whose arguments set variables. FOLLOWED: modules that are followed for each pass of a loop."""
 _SUFFIXES = (".yml", ".yaml", ".json")
 _GROUP = re.compile(rf"[\w{GAP}-]+", re.ASCII)
 """A name of a group that Ansible takes as it is."""
@@ -48,9 +48,11 @@ _OF_FOLDERS = frozenset(("depth", "extensions", "files_matching", "ignore_files"
 
 @dataclass
 class TaskEffects:
-    """The effects of the tasks so far on one host.
+    """What the tasks so far have set, or may have set, for one host. Owned by `TaskWalk`, which notes each task once.
 
-    set_by_groups:   the variables of the groups that a name with gaps may be; None for any
+    files:           reads the files that include_vars names
+    policy:          how maps meet, as `hash_behaviour` says
+    set_by_groups:   gives the variables that groups with a name, perhaps with gaps, may set; None for any variable
     gathered:        gathered facts, level 11, the weakest first
     included:        variables of include_vars, level 18
     facts:           variables of set_fact and register, level 19
@@ -74,33 +76,43 @@ class TaskEffects:
     _merged: dict[Any, Fold] = field(default_factory=dict)
 
     def task_met(self, name: str, body: dict[Any, Any], at: Steps, context: TaskContext, joined: list[Role]) -> Task:
-        """A task, with the effects of those before it."""
+        """A task with a copy of the effects of the tasks before it. joined: the roles of the play so far"""
         gathered, included, facts = tuple(self.gathered), tuple(self.included), tuple(self.facts)
         groups, entered = tuple(self.groups), tuple(self.joined_groups)
         return Task(name, body, at, context, gathered, included, facts, groups, tuple(joined), entered)
 
     def note_gathered_facts(self, origin: Origin) -> None:
-        """Note that facts are gathered, also by facter and ohai where they are installed."""
+        """Note that facts are gathered: any variable named ansible_*, facter_* or ohai_* becomes unknown."""
         may_set = MaySet(origin, frozenset(("gather_subset", "module_setup")), ("ansible_", "facter_", "ohai_"))
         self.gathered.append(Layer.unknown(title(11), may_set, "facts are gathered here"))
 
     def layer_count(self) -> int:
-        """The number of layers so far."""
+        """The number of layers noted so far; a walk compares it to see whether a task has changed anything."""
         return len(self.gathered) + len(self.included) + len(self.facts) + len(self.groups)
 
     def note_fact_modules(self, *folders: Path) -> None:
-        """Note the modules in folders of a playbook or a role whose source mentions `ansible_facts`."""
+        """Note the Python modules in folders whose source mentions `ansible_facts`.
+
+        A folder is read once; it may be absent.
+        """
         for folder in (one for one in folders if one not in self._learned):
             self._learned.add(folder)
-            paths = [folder / name for name in self.files.listed(folder) if name.endswith(".py")]
+            paths = [folder / name for name in self.files.names_in(folder) if name.endswith(".py")]
             self.fact_modules.update(path.stem for path in paths if "ansible_facts" in self.files.text(path).text)
 
     def note_possible_facts(self, origin: Origin, reason: str, names: frozenset[str] | None) -> None:
-        """Note that a task may have set variables. names: of the variables; None for any"""
+        """Note that a task may have set variables, with the reason for messages.
+
+        names: of the variables; None for any
+        """
         self.facts.append(Layer.unknown(title(19), MaySet(origin, names), reason))
 
     def note_module(self, context: TaskContext, body: dict[Any, Any], module: str, at: Steps) -> None:
-        """Note the effects of a task that runs a module that is not in `FOLLOWED`."""
+        """Note what a task may set through `register`, and through its module unless that is in `FOLLOWED`.
+
+        Gathered facts, add_host, modules named *_facts, load_vars and `fact_modules` leave unknown layers; any other
+        module sets nothing.
+        """
         origin = context.origin(at, f"task {body.get('name') or module}")
         if isinstance(body.get("register"), str):
             self.note_possible_facts(origin, "it is registered when the task has run", frozenset((body["register"],)))
@@ -120,10 +132,13 @@ class TaskEffects:
         at: Steps,
         answer: Variables,
     ) -> None:
-        """Note the effects of one pass of a task of `FOLLOWED`.
+        """Note what one pass of a task sets whose module is set_fact, include_vars or group_by.
 
-        given:  its arguments
-        answer: the variables of the host before it
+        Nothing is noted where a condition is surely false. Where it is not known whether the task runs, or what it
+        sets, an unknown layer is noted.
+
+        given:  the arguments of the module
+        answer: the variables of the host before the task
         """
         is_delegated = module != "group_by" and body.get("delegate_facts") and "delegate_to" in body
         if is_delegated:  # any host of the play may run it; its conditions are not known here
@@ -132,13 +147,15 @@ class TaskEffects:
             runs = all_true(context.conditions, answer, context.lookups())
         is_certain = bool(runs) and context.is_sure and is_sure(body)
         origin = context.origin(at, f"task {body.get('name') or module}")
-        if runs is not False and module == "group_by":
+        if runs is False:
+            return
+        if module == "group_by":
             self._group_by(context, given, origin, answer, is_certain=is_certain)
-        elif runs is not False and module == "set_fact":
+        elif module == "set_fact":
             key = next((key for key in body if plain_name(str(key)) == module), "args")
             locator = context.document.locator(origin.kind, "", (*at, key))
             self._set_fact(context, given, locator, answer, is_certain=is_certain)
-        elif runs is not False:
+        else:
             files = body.get("with_first_found")
             self._include_vars(context, given, origin, answer, files, is_certain=is_certain)
 
@@ -215,9 +232,9 @@ class TaskEffects:
             self._may_include(origin, reason, None if is_open else names)
 
     def _by_name(self, context: TaskContext, files: Any, answer: Variables) -> frozenset[str] | None:
-        """The variables of the files that names with templates may stand for; None for any.
+        """The variables in the files that names with templates may mean; None where it may be any file.
 
-        A name that is one template may be any file, unless it is of facts.
+        A name that is one template may be any file, unless the template is a fact.
         """
         if not give_parts_of_names(files, answer):
             return None
@@ -231,22 +248,23 @@ class TaskEffects:
                 path
                 for one in texts
                 for folder in context.search_folders("vars")
-                for path in self.files.paths_spelled(folder, one)
+                for path in self.files.paths_matching(folder, one)
             ]
         except AnsibleError:
             return None
-        return names_set_by(layer for path in paths if path.is_file() for layer in self._variables(path))
+        return names_set_by(layer for path in paths if path.is_file() for layer in self._layers_of_files([path]))
 
-    def _variables(self, path: Path) -> list[Layer]:
-        """The layer of a file that may be included; none where to include it fails."""
+    def _layers_of_files(self, paths: Iterable[Path]) -> list[Layer]:
+        """The layers of files that include_vars reads; [] where one of them is broken, so that the task fails."""
         try:
-            found = self.files.variables(path, "include_vars", "", title(18))
+            return self.files.layers_of_files(paths, "include_vars", "", title(18))
         except AnsibleError:
             return []
-        return [] if found is None else [found]
 
     def _merge(self, found: list[Layer], below: Fold) -> None:
-        """What a task has is merged with what it includes, and stays as it is then."""
+        """Note variables of include_vars with `hash_behaviour: merge`: merged with the value below, which is then
+        fixed.
+        """
         for name in {key: None for layer in found if isinstance(layer.value, dict) for key in layer.value}:
             merging = Fold(tuple(only_variable(one, name) for one in found), MERGE)
             before = self._merged.get(name)
@@ -258,7 +276,10 @@ class TaskEffects:
         self.included.append(Layer.unknown(title(18), MaySet(origin, names), reason))
 
     def _read(self, context: TaskContext, given: dict[Any, Any], name: str) -> list[Layer] | None:
-        """The layers of what is included; None where it is not there, or would fail."""
+        """The layers of the file or folder that include_vars names;
+
+        None where it is not there, [] where the task would fail.
+        """
         path = next((folder / name for folder in context.search_folders("vars") if os.path.exists(folder / name)), None)
         if path is None:
             return None
@@ -268,11 +289,7 @@ class TaskEffects:
             paths = list(self.files.all_files_below(path)) if path.is_dir() else []
             if any(one.suffix not in _SUFFIXES and not border.is_layer_outside(one) for one in paths):
                 return []
-        try:
-            found = [self.files.variables(one, "include_vars", "", title(18)) for one in paths]
-        except AnsibleError:
-            return []
-        return [layer for layer in found if layer is not None]
+        return self._layers_of_files(paths)
 
 
 def _is_fact(name: str) -> bool:
@@ -281,7 +298,7 @@ def _is_fact(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Below:
-    """The places of a file that stands under one variable."""
+    """A locator for variables that stand in a file under one more name: drops the first step of a path."""
 
     locator: Locator
 
@@ -290,7 +307,7 @@ class _Below:
 
 
 def _under(layer: Layer, name: Any) -> Layer:
-    """The same variables under one name."""
+    """The layer with its variables as a map under *name*; unchanged without a name, or where it is unknown."""
     if name is None or type(layer.value) is Unknown:
         return layer
     return Layer({name: layer.value}, _Below(layer.origin), layer.title)
