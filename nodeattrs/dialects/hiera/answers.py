@@ -30,7 +30,7 @@ from nodeattrs.dialects.hiera.keys import NAME, Options, checked, dug, module_of
 from nodeattrs.dialects.hiera.locations import DataLocation, LocatedLevel, Location, located, templates_of
 from nodeattrs.dialects.hiera.strategies import FIRST, Strategy, strategy_of
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.puppet.legacy_facts import way_on
+from nodeattrs.puppet.legacy_facts import modern_fact_hint
 
 Merge = str | Mapping[str, Any] | None
 Layers = Sequence[Sequence[LocatedLevel]]
@@ -175,7 +175,7 @@ class Asking:
             return
         root = str(split_key(name)[0])
         if self.answers.ends_at_unset and not self._has(root):
-            raise UnsetVariable(root, way_on(root) or _FACTS)
+            raise UnsetVariable(root, modern_fact_hint(root) or _FACTS)
         self.answers.missing.setdefault(name, {}).update(dict.fromkeys(reversed(self.chain)))
 
     def _has(self, root: str) -> bool:

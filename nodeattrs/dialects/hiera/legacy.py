@@ -9,7 +9,7 @@ from nodeattrs.core.tree import Path, spell
 from nodeattrs.dialects.hiera.expressions import names_in
 from nodeattrs.dialects.hiera.hierarchies import LoadedTree
 from nodeattrs.dialects.hiera.locations import templates_of
-from nodeattrs.puppet.legacy_facts import modern
+from nodeattrs.puppet.legacy_facts import modern_fact
 
 
 class Legacy(NamedTuple):
@@ -30,7 +30,7 @@ def in_levels(tree: LoadedTree, environment: str) -> Iterator[Legacy]:
     for config in tree.configs(environment):
         for entry in (*config.entries, *(config.defaults or ())):
             for name in dict.fromkeys(name for _, names in templates_of(entry) for name in names):
-                new = modern(name)
+                new = modern_fact(name)
                 if new is not None:
                     yield Legacy(config.file or "", entry.line or 1, f"the level {entry.name}", name, new)
 
@@ -40,7 +40,7 @@ def in_data(tree: LoadedTree, environment: str) -> Iterator[Legacy]:
     for file in tree.data_files(environment):
         for path, text in _texts(file.tree):
             for name in names_in(text) if "%{" in text else ():
-                new = modern(name)
+                new = modern_fact(name)
                 if new is not None:
                     yield Legacy(file.file, file.document.place(path)[0], spell(path), name, new)
 

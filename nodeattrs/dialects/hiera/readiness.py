@@ -20,7 +20,7 @@ from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.static import code_files
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.formats.documents import text_of
-from nodeattrs.puppet.legacy_facts import modern
+from nodeattrs.puppet.legacy_facts import modern_fact
 from nodeattrs.reports.screen import first_of, printable
 
 _CODE = (".pp", ".epp", ".erb")
@@ -52,7 +52,7 @@ class Ahead(NamedTuple):
 def without_legacy(scope: Scope, tree: Hiera) -> Scope:
     """The same node in another tree, without the legacy facts that it has."""
     old = scope.variables["facts"]
-    facts = {name: value for name, value in old.items() if modern(name) is None}
+    facts = {name: value for name, value in old.items() if modern_fact(name) is None}
     others = {name: value for name, value in scope.variables.items() if name in facts or value is not old.get(name)}
     return tree.scope(
         facts,
@@ -122,7 +122,7 @@ def _uses(line: str, is_erb: bool) -> Iterator[tuple[str, str]]:
     """The legacy facts that a line of code names, each with the fact to write. is_erb: whether `@name` is a variable"""
     for found in _USES.finditer(line) if not line.lstrip().startswith("#") else ():
         name = next(filter(None, found.groups()))
-        new = modern(name) if found[5] is None or is_erb else None
+        new = modern_fact(name) if found[5] is None or is_erb else None
         if new is not None:
             yield name, new
 

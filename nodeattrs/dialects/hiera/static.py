@@ -32,7 +32,7 @@ from nodeattrs.dialects.hiera.values import texts_in
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.patterns import fits
 from nodeattrs.kinds import ALWAYS_OVERRIDDEN, EQUAL_TO_OVERRIDDEN, MISSPELT, TYPE_CHANGE, UNREAD_DATA_FILE, UNUSED_KEY
-from nodeattrs.puppet.manifests import PuppetClass, classes_in, computed_in, lookups_in
+from nodeattrs.puppet.manifests import PuppetClass, classes_in, computed_keys_in, lookups_in
 from nodeattrs.puppet.regex import translated
 
 _CODE = (".pp", ".epp", ".erb", ".rb", ".sh", ".py", ".conf")
@@ -78,7 +78,7 @@ class _Code:
         self.words.update(word for word in words if not word.endswith(":"))
         for found in lookups_in(text):
             self.merged |= {found.key} if found.merged else set()
-        self.computed += computed_in(text)
+        self.computed += computed_keys_in(text)
         if path.endswith(".pp"):
             self.classes.update((one.name, (one, path)) for one in classes_in(text))
 
