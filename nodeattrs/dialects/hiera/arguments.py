@@ -166,7 +166,7 @@ def warnings_of(hiera: Hiera) -> list[object]:
     return [*hiera.warnings, *(f"no level of the hierarchy is called {name!r}" for name in left)]
 
 
-def how_of(asked: Asked) -> dict[str, Any]:
+def lookup_arguments(asked: Asked) -> dict[str, Any]:
     """The arguments of `Scope.lookup`."""
     default = asked.get("default")
     how = {"merge": _merge(asked), "value_type": asked.get("type"), "default_value": default}

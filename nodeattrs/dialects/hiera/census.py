@@ -18,7 +18,7 @@ from nodeattrs.core.unread import Unread, encrypted
 from nodeattrs.dialects.hiera.data import DataFile
 from nodeattrs.dialects.hiera.explain import UnknownLevel
 from nodeattrs.dialects.hiera.hierarchies import LoadedTree
-from nodeattrs.dialects.hiera.keys import NAME
+from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS
 from nodeattrs.dialects.hiera.scope import Scope
 from nodeattrs.errors import NodeattrsError
 
@@ -154,7 +154,7 @@ def _take(
         for key in place.source.tree:
             if type(key) is not str or (module is not None and not key.startswith(f"{module}::")):
                 continue
-            if key in seen and key != NAME and not scope.merges(key):
+            if key in seen and key != LOOKUP_OPTIONS and not scope.merges(key):
                 hidden.setdefault((place.file, key), place.source.locator(key, place.entry).at(()))
             else:
                 used.add((place.file, key))

@@ -24,16 +24,22 @@ from nodeattrs.dialects.hiera.arguments import (
     SIDES,
     Asked,
     check,
-    how_of,
+    lookup_arguments,
     tree_of,
     warnings_of,
 )
 from nodeattrs.dialects.hiera.census import as_asked, still_encrypted, undecided, unused, view
 from nodeattrs.dialects.hiera.codes import REDACTED_TEXT, UNSET_VARIABLE
 from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel
-from nodeattrs.dialects.hiera.keys import NAME
-from nodeattrs.dialects.hiera.open_paths import FileLooks, open_files, open_paths, unset_variables, with_needed
-from nodeattrs.dialects.hiera.readiness import ahead, legacy, readiness_report, without_legacy
+from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS
+from nodeattrs.dialects.hiera.open_paths import (
+    FileCache,
+    all_possible_files,
+    open_paths,
+    unset_variables,
+    with_needed_keys,
+)
+from nodeattrs.dialects.hiera.readiness import legacy_uses, readiness, readiness_report, without_legacy_facts
 from nodeattrs.dialects.hiera.reports import ExplainReport, LookupReport, NeededVariables, NodeResult, unused_report
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scopes_of
@@ -71,7 +77,7 @@ def known_keys(asked: Asked) -> set[str]:
     hiera = tree_of(asked, asked["hiera"])
     if asked.get("action") == "who-has":
         files = hiera.data_files(asked["environment"] or USUAL_ENVIRONMENT)
-        return {key for file in files for key in file.tree if type(key) is str and key != NAME}
+        return {key for file in files for key in file.tree if type(key) is str and key != LOOKUP_OPTIONS}
     return {key for scope in scopes_of(asked, hiera, asked.get("node")).values() for key in scope.known_keys()}
 
 
@@ -102,9 +108,9 @@ def _unread(question: Question, scopes: Mapping[str, Scope], answers: Mapping[st
     found += [one._replace(is_warned=True) for one in unset_variables(known, True)]
     found += unset_variables(others, False)
     names = asked["keys"] if "keys" in asked else [asked["key"]] if "key" in asked else None
-    merge, looks = how_of(asked).get("merge"), FileLooks(os.path.relpath)
+    merge, looks = lookup_arguments(asked).get("merge"), FileCache(os.path.relpath)
     for name, scope in scopes.items():
-        wanted = None if names is None else with_needed(scope, names, merge)
+        wanted = None if names is None else with_needed_keys(scope, names, merge)
         found += open_paths(scope, looks, wanted, is_node=bool(name), merge=merge)
     _warn_of_unset(question, known)
     return found
@@ -184,7 +190,7 @@ def _lookup(question: Question, hiera: Hiera) -> Output:
 
 def _looked_up(asked: Asked, name: str, scope: Scope) -> NodeResult:
     """The value of the first key that a node has, or the error."""
-    keys, how = asked["keys"], how_of(asked)
+    keys, how = asked["keys"], lookup_arguments(asked)
     key = keys if len(keys) > 1 else keys[0]
     try:
         value, unset = scope.lookup(key, **how), scope.missing
@@ -218,7 +224,7 @@ def _explained(asked: Asked, scope: Scope) -> NodeResult:
     """The explanation of the first key that a node has; else of the last key."""
     tried: list[Explanation] = []
     for key in asked["keys"]:
-        tried.append(scope.explain_options(key) if asked["options"] else scope.explain(key, **how_of(asked)))
+        tried.append(scope.explain_options(key) if asked["options"] else scope.explain(key, **lookup_arguments(asked)))
         if tried[-1].error is None:
             break
     last = tried[-1]
@@ -227,7 +233,7 @@ def _explained(asked: Asked, scope: Scope) -> NodeResult:
     if _code(last.error) not in (0, _NO_SUCH_KEY):
         return NodeResult(last)
     values = {} if last.error is not None else {last.key: last.value}
-    kept = still_encrypted(scope, values, how_of(asked).get("merge"))
+    kept = still_encrypted(scope, values, lookup_arguments(asked).get("merge"))
     return NodeResult(last, [level for one in tried for level in one.unknown], scope.missing, kept)
 
 
@@ -258,9 +264,9 @@ def _unused(question: Question, hiera: Hiera) -> Output:
     scopes = list(scopes_of(question.arguments, hiera, question.arguments["node"]).values())
     report = unused_report(unused(hiera, scopes), len(scopes))
     unread = [level.unread for scope in scopes for level in _undecided(scope)]
-    looks = FileLooks(os.path.relpath)
+    looks = FileCache(os.path.relpath)
     for scope in scopes:
-        unread += open_files(scope, looks, is_node=bool(scope.node))
+        unread += all_possible_files(scope, looks, is_node=bool(scope.node))
     return Output(report, unread=unread)
 
 
@@ -276,9 +282,9 @@ def _ready_for_8(question: Question, hiera: Hiera) -> Output:
     asked = question.arguments
     seven, eight = (tree_of({**asked, "puppet_version": one}, asked["hiera"]) for one in ("7", "8"))
     before = scopes_of(asked, seven, asked["node"])
-    after = {name: without_legacy(scope, eight) for name, scope in before.items()}
-    found = ahead(before, after)
-    uses = legacy(seven, dict.fromkeys(scope.environment for scope in before.values()))
+    after = {name: without_legacy_facts(scope, eight) for name, scope in before.items()}
+    found = readiness(before, after)
+    uses = legacy_uses(seven, dict.fromkeys(scope.environment for scope in before.values()))
     unread = [level.unread for scope in before.values() for level in _undecided(scope)]
     for scope in after.values():
         unread += unset_variables(scope.missing, scope.knows_facts) if not scope.knows_facts else ()

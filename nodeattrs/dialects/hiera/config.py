@@ -26,7 +26,14 @@ from nodeattrs.dialects.hiera.codes import (
 )
 from nodeattrs.dialects.hiera.data import read_document
 from nodeattrs.dialects.hiera.errors import BadData, Checks
-from nodeattrs.dialects.hiera.old_versions import Made, as_version_5, check_version_3, ended, of_version_3, of_version_4
+from nodeattrs.dialects.hiera.old_versions import (
+    ConvertedEntry,
+    check_version_3,
+    entries_of_version_3,
+    entries_of_version_4,
+    version_5_hint,
+    with_ending,
+)
 from nodeattrs.formats.documents import Document
 
 NOT_INSTALLED = "module"
@@ -67,7 +74,7 @@ class HierarchyEntry(NamedTuple):
     @property
     def templates(self) -> tuple[str, ...]:
         """The templates of its locations, each with its ending."""
-        return tuple(ended(one, self.ending) for one in self.declared) if self.ending else self.declared
+        return tuple(with_ending(one, self.ending) for one in self.declared) if self.ending else self.declared
 
 
 class HieraConfig(NamedTuple):
@@ -170,22 +177,24 @@ class _Reader(Checks):
     ) -> HieraConfig | None:
         check_version_3(tree, self)
         if self.layer == "global":
-            return self._old(of_version_3(tree, self, self.codedir), pathlib.Path(), kind, message)
+            return self._old(entries_of_version_3(tree, self, self.codedir), pathlib.Path(), kind, message)
         message = f"version 3 counts in the global layer alone: the {self.layer} layer has no data"
-        self.refuse(self.fault(UNSUPPORTED_VERSION, message, ("version",), as_version_5(of_version_3(tree, self))))
+        self.refuse(
+            self.fault(UNSUPPORTED_VERSION, message, ("version",), version_5_hint(entries_of_version_3(tree, self)))
+        )
         return None
 
     def _version_4(self, tree: Mapping[Any, Any]) -> HieraConfig:
-        made = of_version_4(tree, self)
+        made = entries_of_version_4(tree, self)
         if self.layer == "global":
             message = "version 4 is not read in the global layer"
-            raise self.fault(UNSUPPORTED_VERSION, message, ("version",), as_version_5(made))
+            raise self.fault(UNSUPPORTED_VERSION, message, ("version",), version_5_hint(made))
         return self._old(made, self.folder, OLD_VERSION, "version 4 is deprecated")
 
-    def _old(self, made: Iterable[Made], folder: pathlib.Path, kind: Kind, message: str) -> HieraConfig:
+    def _old(self, made: Iterable[ConvertedEntry], folder: pathlib.Path, kind: Kind, message: str) -> HieraConfig:
         """One that counts, and a warning that shows its version 5. folder: where its datadirs are counted from"""
         old = [*made]
-        self.warn(self.fault(kind, message, ("version",), as_version_5(old)))
+        self.warn(self.fault(kind, message, ("version",), version_5_hint(old)))
         entries = self._entries(((entry, path) for entry, path, _ in old), self._defaults({}))
         endings = (ending for _, _, ending in old)
         entries = tuple(one._replace(ending=ending) for one, ending in zip(entries, endings, strict=True))

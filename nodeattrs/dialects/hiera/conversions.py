@@ -15,7 +15,7 @@ from nodeattrs.core.sensitive import Encrypted, MarkedSecret, Sensitive, encrypt
 from nodeattrs.dialects.hiera.codes import CONVERT_BAD_TYPE, CONVERT_FAILED, UNKNOWN_TYPE
 from nodeattrs.dialects.hiera.errors import BadLookup
 from nodeattrs.dialects.hiera.types import Type, parse_type
-from nodeattrs.dialects.hiera.values import inspected
+from nodeattrs.dialects.hiera.values import ruby_notation
 
 _WHOLE = r"0[xX][0-9A-Fa-f]+|0[bB][01]+|"
 _INTEGER = re.compile(rf"(?:([+-])[ \t]*|\s*)({_WHOLE}\d+)", re.ASCII)
@@ -171,7 +171,7 @@ def _puppet_text(value: Any) -> str:
         for key, one in value.items():
             parts.append(f"{_puppet_text(key)} => {_puppet_text(one)}")
         return f"{{{', '.join(parts)}}}"
-    return inspected(value)
+    return ruby_notation(value)
 
 
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "$": "\\$", "\\": "\\\\"}

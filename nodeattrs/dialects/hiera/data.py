@@ -30,9 +30,9 @@ from nodeattrs.dialects.hiera.codes import (
     UNREADABLE_FILE,
 )
 from nodeattrs.dialects.hiera.errors import BadData, BadLookup, HieraError, UnsetVariable, bad_data
-from nodeattrs.dialects.hiera.expressions import Plan, Speech, names_in, planned, text_plan
-from nodeattrs.dialects.hiera.eyaml import never_opened
-from nodeattrs.dialects.hiera.keys import NAME, split_key
+from nodeattrs.dialects.hiera.expressions import Plan, Resolver, text_plan, value_plan, variables_in
+from nodeattrs.dialects.hiera.eyaml import never_decrypted_paths
+from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, split_key
 from nodeattrs.dialects.hiera.values import texts_in
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.formats.documents import Document, content_of, decoded
@@ -97,7 +97,7 @@ def _parsed(content: bytes, name: str, syntax: Literal["yaml", "json"], marks: b
 
 def _roots(text: str) -> Iterator[str]:
     """The variables that a text names, without the steps below them."""
-    for name in names_in(text):
+    for name in variables_in(text):
         with suppress(BadLookup):
             yield str(split_key(name)[0])
 
@@ -105,7 +105,7 @@ def _roots(text: str) -> Iterator[str]:
 class DataSource(Protocol):
     """What can be asked for the value of a key."""
 
-    def value(self, key: str, speech: Speech) -> Any:
+    def value(self, key: str, resolver: Resolver) -> Any:
         """The value, or ABSENT, or `Unknown` where it cannot be read; callers must not change it."""
         ...
 
@@ -118,14 +118,14 @@ class DataSource(Protocol):
         ...
 
 
-class Overwritten(NamedTuple):
+class OverwrittenValue(NamedTuple):
     """What a data file has under a key that it has again further down. Its texts are not filled in."""
 
     tree: Any
     mark: Mark
     text: Text
 
-    def value(self, key: str, speech: Speech) -> Any:
+    def value(self, key: str, resolver: Resolver) -> Any:
         return self.tree
 
     def locator(self, key: str, entry: str) -> Locator:
@@ -136,7 +136,7 @@ class Overwritten(NamedTuple):
 
 
 class _OverwrittenLocator(NamedTuple):
-    source: Overwritten
+    source: OverwrittenValue
     entry: str
 
     def at(self, path: Path) -> Origin:
@@ -159,40 +159,40 @@ class DataFile:
         self,
         read: ReadDocument,
         tree: dict[str, Any],
-        opened: Callable[[Any], Any] | None = None,
+        decrypted: Callable[[Any], Any] | None = None,
         sensitive: Iterable[Path] = (),
     ) -> None:
         self.file = read.document.file
         self.tree = tree
         self.document = read.document
-        self.warnings = [*read.document.warnings, *self._never_opened(read)]
+        self.warnings = [*read.document.warnings, *self._never_decrypted(read)]
         self._unfit = read.unfit
         self._text = read.text
         self._twice = read.twice
-        self._overwritten: dict[str, tuple[Overwritten, ...]] = {}
+        self._overwritten: dict[str, tuple[OverwrittenValue, ...]] = {}
         self._plans: dict[str, Plan | None] = {}
-        self._opened = opened
+        self._decrypt = decrypted
         self._sensitive = sensitive
         self._clear: dict[str, Any] = {}
 
-    def _never_opened(self, read: ReadDocument) -> Iterator[BadData]:
+    def _never_decrypted(self, read: ReadDocument) -> Iterator[BadData]:
         if "ENC[" not in read.text.text:
             return
-        for path in never_opened(self.tree):
+        for path in never_decrypted_paths(self.tree):
             line, column = self.document.place(path)
             yield BadData(f"{spell(path)} is encrypted with line breaks inside, and never decrypted, by Puppet either",
                           kind=NEVER_DECRYPTED, file=self.file, line=line, column=column, path=path,
                           hint="write > (a folded block) in place of |")  # fmt: skip
 
-    def value(self, key: str, speech: Speech) -> Any:
+    def value(self, key: str, resolver: Resolver) -> Any:
         """The value of a key with its texts filled in, or ABSENT.
 
         cost:   one look-up, and one visit for each part that has expressions
         raises: BadData for what data may not hold, and whatever filling in raises
         """
         value = self.tree.get(key, ABSENT)
-        if self._opened is not None and value is not ABSENT:
-            value = self._open(key, value, self._opened)
+        if self._decrypt is not None and value is not ABSENT:
+            value = self._decrypted(key, value, self._decrypt)
         if self._unfit and key in self._unfit:
             what, offset = self._unfit[key]
             line, column = self._text.place(offset)
@@ -207,7 +207,7 @@ class DataFile:
         plan = self._plan(key, value)
         if plan is not None:
             try:
-                value = plan(speech)
+                value = plan(resolver)
             except UnsetVariable as error:
                 raise self._unset(key, error) from None
             except HieraError as error:
@@ -231,7 +231,7 @@ class DataFile:
 
     def _withheld(self, key: str, value: Any) -> Any:
         """The value of a key with what is sensitive as secrets. They cover what expressions gave, too."""
-        if not self._sensitive or value is ABSENT or key == NAME:
+        if not self._sensitive or value is ABSENT or key == LOOKUP_OPTIONS:
             return value
         return withheld(value, self._sensitive, (key,))
 
@@ -239,10 +239,10 @@ class DataFile:
         """Whether the value of a key, or something in it, is sensitive."""
         return any(path[:1] in ((), ("*",), (key,)) for path in self._sensitive)
 
-    def says_always(self, key: str) -> bool:
+    def is_constant(self, key: str) -> bool:
         """Whether the value of a key is what the file has, for every node."""
         value = self.tree.get(key, ABSENT)
-        return value is ABSENT or (self._opened is None and self._plan(key, value) is None)
+        return value is ABSENT or (self._decrypt is None and self._plan(key, value) is None)
 
     def _plan(self, key: str, value: Any) -> Plan | None:
         """What fills in the texts of a value; None where there is nothing to fill in."""
@@ -252,15 +252,15 @@ class DataFile:
         if kind is not dict and kind is not list:
             return None
         if key not in self._plans:
-            self._plans[key] = planned(value)
+            self._plans[key] = value_plan(value)
         return self._plans[key]
 
-    def _open(self, key: str, value: Any, opened: Callable[[Any], Any]) -> Any:
+    def _decrypted(self, key: str, value: Any, decrypted: Callable[[Any], Any]) -> Any:
         """What a key has once it is decrypted; its expressions are read after that, as in Puppet."""
         found = self._clear.get(key, _UNASKED)
         if found is _UNASKED:
             try:
-                found = self._clear[key] = opened(value)
+                found = self._clear[key] = decrypted(value)
             except BadLookup as error:
                 line, column = self.document.place((key,))
                 raise BadData(f"{key!r} cannot be decrypted: {error.message}", kind=error.kind, file=self.file,
@@ -277,7 +277,7 @@ class DataFile:
         found = self._overwritten.get(key)
         if found is None:
             others = ruby_yaml.overwritten(self._text, key)
-            made = tuple(Overwritten(self._withheld(key, value), mark, self._text) for value, mark in others)
+            made = tuple(OverwrittenValue(self._withheld(key, value), mark, self._text) for value, mark in others)
             found = self._overwritten.setdefault(key, made)
         return found
 
@@ -286,7 +286,7 @@ def file_source(
     path: pathlib.Path,
     name: str,
     syntax: Literal["yaml", "json"],
-    opened: Callable[[Any], Any] | None = None,
+    decrypted: Callable[[Any], Any] | None = None,
     refuse: Callable[[DocumentError], None] | None = None,
     sensitive: tuple[Path, ...] = (),
 ) -> DataFile | FunctionData | None:
@@ -305,15 +305,15 @@ def file_source(
     tree = read.document.tree
     reason = encrypted_whole(read.text.text)
     if reason is not None:
-        return unread(name, f"{name} is encrypted: {reason}")
+        return unread_source(name, f"{name} is encrypted: {reason}")
     if not isinstance(tree, dict):
         if syntax == "json":
             raise bad_data(read.document, DATA_NOT_A_HASH, "a JSON data file must be an object")
         if refuse is not None and tree is not None and tree is not False:
             refuse(bad_data(read.document, DATA_NOT_A_HASH, "is not a map, and so has no keys"))
         tree = {}
-    if opened is not None:  # its clear text belongs to the caller that has the keys
-        return DataFile(read, tree, opened, sensitive)
+    if decrypted is not None:  # its clear text belongs to the caller that has the keys
+        return DataFile(read, tree, decrypted, sensitive)
     return CACHE.get((read.document, sensitive), lambda: DataFile(read, tree, None, sensitive))
 
 
@@ -330,15 +330,15 @@ class FunctionData:
         self._ask = ask
         self._sensitive = sensitive
 
-    def value(self, key: str, speech: Speech) -> Any:
+    def value(self, key: str, resolver: Resolver) -> Any:
         try:
             value = self._ask(key)
         except KeyError:
             return ABSENT
         if type(value) is Unknown:
             return value
-        plan = planned(value)
-        return withheld(value if plan is None else plan(speech), self._sensitive, (key,))
+        plan = value_plan(value)
+        return withheld(value if plan is None else plan(resolver), self._sensitive, (key,))
 
     def locator(self, key: str, entry: str) -> Locator:
         return Origin("data function", self._name)
@@ -355,7 +355,7 @@ SKIPPED = FunctionData("skipped", _nothing)
 """A placeholder for a level that an option leaves out."""
 
 
-def unread(name: str, reason: str) -> FunctionData:
+def unread_source(name: str, reason: str) -> FunctionData:
     """What stands for a level that cannot be read: it might have any key."""
     unknown = Unknown(name, reason)
     return FunctionData(name, lambda key: unknown)

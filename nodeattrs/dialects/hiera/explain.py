@@ -22,11 +22,11 @@ from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
 from nodeattrs.core.unread import Unread
 from nodeattrs.core.walk import SetValue
-from nodeattrs.dialects.hiera.answers import IN_LEVELS, OPTIONS, Answers, Asking, Merge
 from nodeattrs.dialects.hiera.deep import KNOCKED_OUT
 from nodeattrs.dialects.hiera.errors import HieraError
-from nodeattrs.dialects.hiera.keys import NAME, split_key
+from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, split_key
 from nodeattrs.dialects.hiera.recorder import Recorder, SearchedLocation
+from nodeattrs.dialects.hiera.search import IN_LEVELS, OPTIONS, BaseScope, LookupCall, Merge
 from nodeattrs.dialects.hiera.values import LEAVES
 from nodeattrs.dialects.hiera.variables import unset
 from nodeattrs.errors import NodeattrsError, TooDeep
@@ -118,7 +118,7 @@ class Explanation:
         self.converted = recorder.wanted
         self.needed = tuple(dict.fromkeys(recorder.needed or ()))
         self.unknown: tuple[UnknownLevel, ...] = ()
-        self._not_set = tuple(_not_set(name, next(iter(keys))) for name, keys in recorder.answers.missing.items())
+        self._not_set = tuple(_not_set(name, next(iter(keys))) for name, keys in recorder.scope.missing.items())
         self._recorder = recorder
         self._folding = recorder.folding or Folding()
         self._steps = split_key(key)[1:] if recorder.folding is not None else ()
@@ -131,15 +131,15 @@ class Explanation:
     @cached_property
     def unset(self) -> tuple[str, ...]:
         """The paths and values that need a variable which is not set, and which one. cost: a look at each path"""
-        answers, found = self._recorder.answers, self._not_set
+        scope, found = self._recorder.scope, self._not_set
         if not any(one.outcome.startswith("no_f") for one in self.searched):
             return found
-        return (*found, *unset(answers, answers.module_with_data(self.root)))
+        return (*found, *unset(scope, scope.module_with_data(self.root)))
 
     @cached_property
     def needed_at(self) -> dict[str, tuple[Origin, ...]]:
         """The lines that set each needed key. cost: a search for each"""
-        return {key: _setters(self._recorder.answers, key, self._recorder) for key in self.needed}
+        return {key: _setters(self._recorder.scope, key, self._recorder) for key in self.needed}
 
     @property
     def is_secret(self) -> bool:
@@ -272,7 +272,7 @@ class Explanation:
         return text if self.error is None else f"{text}\n{self.error}"
 
 
-def explained(answers: Answers, key: str, recorder: Recorder, ask: Callable[[], Any]) -> Explanation:
+def explained(scope: BaseScope, key: str, recorder: Recorder, ask: Callable[[], Any]) -> Explanation:
     """Ask with a recorder, and note what else there is to say."""
     value: Any = ABSENT
     error: NodeattrsError | None = None
@@ -285,9 +285,9 @@ def explained(answers: Answers, key: str, recorder: Recorder, ask: Callable[[], 
         error = TooDeep("the keys that need each other, or a value, are nested too deep")
     found = Explanation(key, value, error, recorder)
     if recorder.option is not None:
-        found.strategy_from = _option_origin(answers, recorder) or NAME
-    if answers.has_unknown:
-        found.unknown = tuple(dict.fromkeys(_levels(answers, key, recorder)))
+        found.strategy_from = _option_origin(scope, recorder) or LOOKUP_OPTIONS
+    if scope.has_unknown:
+        found.unknown = tuple(dict.fromkeys(_levels(scope, key, recorder)))
     return found
 
 
@@ -295,74 +295,74 @@ def _not_set(name: str, key: str) -> str:
     return f"{key if key == IN_LEVELS else f'the value of {key}'}: {name} is not set"
 
 
-def _setters(answers: Answers, key: str, outer: Recorder) -> tuple[Origin, ...]:
+def _setters(scope: BaseScope, key: str, outer: Recorder) -> tuple[Origin, ...]:
     """The places that set a key which the value of another one looked up; () where that fails."""
-    recorder = _recorder(answers, key, outer)
+    recorder = _recorder(scope, key, outer)
     try:
-        value = answers.answer(key, None, recorder)
+        value = scope.answer(key, None, recorder)
     except (NodeattrsError, RecursionError):
         return ()
     return () if value is ABSENT else Explanation(key, value, None, recorder).origins()
 
 
-def explained_options(answers: Answers, key: str) -> Explanation:
+def explained_options(scope: BaseScope, key: str) -> Explanation:
     """How lookup_options came to be for a key: the merged map, each entry with its file and line."""
-    recorder = Recorder(answers, NAME)
+    recorder = Recorder(scope, LOOKUP_OPTIONS)
     recorder.chosen_by = "a rule of its own"
     error: NodeattrsError | None = None
     value: Any = ABSENT
     try:
-        module = answers.module_with_data(str(split_key(key)[0]))
-        value = _copied(recorder.found(NAME, OPTIONS, answers.options_hierarchy(module)))
+        module = scope.module_with_data(str(split_key(key)[0]))
+        value = _copied(recorder.value_in(LOOKUP_OPTIONS, OPTIONS, scope.options_hierarchy(module)))
     except NodeattrsError as fault:
         error = fault
-    found = Explanation(NAME, value, error, recorder)
-    found.unknown = tuple(_undecided(recorder, NAME))
+    found = Explanation(LOOKUP_OPTIONS, value, error, recorder)
+    found.unknown = tuple(_undecided(recorder, LOOKUP_OPTIONS))
     return found
 
 
-def undecided(answers: Answers, keys: Iterable[str], merge: Merge, asking: Asking) -> tuple[UnknownLevel, ...]:
+def undecided(scope: BaseScope, keys: Iterable[str], merge: Merge, call: LookupCall) -> tuple[UnknownLevel, ...]:
     """The levels that cannot be read and might decide the value of the first of some keys that is found."""
     levels: list[UnknownLevel] = []
     for key in keys:
-        recorder = _recorder(answers, key, asking, [])
-        value = answers.answer(key, merge, recorder, defaults=False)
-        levels += _levels(answers, key, recorder)
+        recorder = _recorder(scope, key, call, [])
+        value = scope.answer(key, merge, recorder, defaults=False)
+        levels += _levels(scope, key, recorder)
         if value is not ABSENT:
             break
     return tuple(dict.fromkeys(levels))
 
 
-def _recorder(answers: Answers, key: str, asking: Asking, needed: list[str] | None = None) -> Recorder:
+def _recorder(scope: BaseScope, key: str, call: LookupCall, needed: list[str] | None = None) -> Recorder:
     """What notes a search for a key, with the arguments of another call."""
-    recorder = Recorder(answers, key, asking.override, asking.defaults, needed)
+    recorder = Recorder(scope, key, call.override, call.defaults, needed)
     recorder.key = str(split_key(key)[0])
     return recorder
 
 
-def _levels(answers: Answers, key: str, recorder: Recorder) -> Iterator[UnknownLevel]:
+def _levels(scope: BaseScope, key: str, recorder: Recorder) -> Iterator[UnknownLevel]:
     """Those that might decide a key, and those that might decide another one that its value needed."""
     known = [*_undecided(recorder, key)]
     yield from known
-    yield from (one for one in _undecided_merge(answers, recorder, key) if one._replace(is_merge=False) not in known)
+    yield from (one for one in _undecided_merge(scope, recorder, key) if one._replace(is_merge=False) not in known)
     for needed in dict.fromkeys(recorder.needed or ()):
-        inner = _recorder(answers, needed, recorder)
+        inner = _recorder(scope, needed, recorder)
         with suppress(NodeattrsError):
-            answers.answer(needed, None, inner)
+            scope.answer(needed, None, inner)
         yield from _undecided(inner, needed)
-        yield from _undecided_merge(answers, inner, needed)
+        yield from _undecided_merge(scope, inner, needed)
 
 
-def _undecided_merge(answers: Answers, recorder: Recorder, key: str) -> Iterator[UnknownLevel]:
+def _undecided_merge(scope: BaseScope, recorder: Recorder, key: str) -> Iterator[UnknownLevel]:
     """Those whose lookup_options might merge or convert a value that was found otherwise.
 
     What the call says goes before, and so does an entry above them under the key itself; a pattern does not.
     """
     if recorder.chosen_by == "argument" or not recorder.known():
         return
-    options = Recorder(answers, NAME)
+    options = Recorder(scope, LOOKUP_OPTIONS)
     with suppress(NodeattrsError):
-        options.found(NAME, OPTIONS, answers.options_hierarchy(answers.module_with_data(recorder.key)))
+        options.value_in(LOOKUP_OPTIONS, OPTIONS, scope.options_hierarchy(scope.module_with_data(recorder.key)))
     if options.folding is not None:
         unknown = walk(options.folding, (recorder.key,) if recorder.option == recorder.key else ()).unknown
         yield from _undecided(options, key, unknown, is_merge=True)
@@ -385,13 +385,13 @@ def _undecided(
         yield UnknownLevel(key, place.layer, place.entry, place.origin, found.value.reason, is_merge)
 
 
-def _option_origin(answers: Answers, recorder: Recorder) -> Origin | None:
+def _option_origin(scope: BaseScope, recorder: Recorder) -> Origin | None:
     """The line of lookup_options that chose the strategy."""
-    options = Recorder(answers, NAME)
-    module = answers.module_with_data(recorder.key)
+    options = Recorder(scope, LOOKUP_OPTIONS)
+    module = scope.module_with_data(recorder.key)
     with suppress(HieraError):
-        defaults = answers.default_hierarchy(module) if recorder.in_defaults and module is not None else None
-        options.found(NAME, OPTIONS, defaults or answers.options_hierarchy(module))
+        defaults = scope.default_hierarchy(module) if recorder.in_defaults and module is not None else None
+        options.value_in(LOOKUP_OPTIONS, OPTIONS, defaults or scope.options_hierarchy(module))
     if options.folding is None:
         return None
     for setting in walk(options.folding, (recorder.option,)).standing:

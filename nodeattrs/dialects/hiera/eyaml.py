@@ -32,14 +32,14 @@ class NoKey(Exception):
     """A text stays encrypted, for the reason that this says."""
 
 
-def opened(value: Any, decrypt: Decrypt) -> Any:
+def decrypted(value: Any, decrypt: Decrypt) -> Any:
     """A tree with its texts decrypted, or `Encrypted`; keys of maps are left alone, as in Puppet."""
     if type(value) is str:
         return _text(value, decrypt) if _MARK.search(value) else value
     if type(value) is list:
-        return [opened(entry, decrypt) for entry in value]
+        return [decrypted(entry, decrypt) for entry in value]
     if type(value) is dict:
-        return {key: opened(entry, decrypt) for key, entry in value.items()}
+        return {key: decrypted(entry, decrypt) for key, entry in value.items()}
     return value
 
 
@@ -53,19 +53,19 @@ def _text(text: str, decrypt: Decrypt) -> str | Encrypted:
         return Encrypted(text, str(error))
 
 
-def sealed_in(value: Any) -> Iterator[Path]:
+def encrypted_paths(value: Any) -> Iterator[Path]:
     """Where texts have something in them that is encrypted."""
     return (path for path, text in texts_in(value) if _TOKEN.search(text))
 
 
-def never_opened(value: Any) -> Iterator[Path]:
+def never_decrypted_paths(value: Any) -> Iterator[Path]:
     """Where texts are encrypted with line breaks inside, as a literal block (`|`) has them: nothing decrypts these."""
-    for path in sealed_in(value):
+    for path in encrypted_paths(value):
         if not _MARK.search(dig(value, path)):
             yield path
 
 
-def stays(text: str) -> str:
+def keep_encrypted(text: str) -> str:
     """A `Decrypt` for those who asked for none."""
     raise NoKey("decryption was not asked for")
 

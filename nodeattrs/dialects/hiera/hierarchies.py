@@ -27,7 +27,7 @@ from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.hiera import control, eyaml
 from nodeattrs.dialects.hiera.codes import DATA_FUNCTION_FAILED, NO_DATA_FILES, UNKNOWN_DATA_FUNCTION
 from nodeattrs.dialects.hiera.config import BUILT_IN, NOT_INSTALLED, URIS, HieraConfig, HierarchyEntry, read_config
-from nodeattrs.dialects.hiera.data import SKIPPED, DataFile, DataSource, FunctionData, file_source, unread
+from nodeattrs.dialects.hiera.data import SKIPPED, DataFile, DataSource, FunctionData, file_source, unread_source
 from nodeattrs.dialects.hiera.errors import BadData
 from nodeattrs.dialects.hiera.ruby_functions import RubyData, RubyFunctions
 from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound, NodeattrsError
@@ -262,9 +262,9 @@ class LoadedTree:
             raise fault
         self.warn(fault)
 
-    def warn_of_nothing(self, config: HieraConfig) -> None:
+    def warn_of_no_files(self, config: HieraConfig) -> None:
         """Say that a hierarchy has no file at all."""
-        folders = dict.fromkeys(fixed(config, entry) for entry in config.entries if entry.location not in URIS)
+        folders = dict.fromkeys(fixed_folder(config, entry) for entry in config.entries if entry.location not in URIS)
         details = [f"there is no folder {self.shown(folder)}" for folder in folders if not os.path.isdir(folder)]
         hint = "`nodeattrs hiera variables` says what its paths need"
         self.warn(BadData("not one file of its hierarchy is there", kind=NO_DATA_FILES, file=config.file,
@@ -310,23 +310,25 @@ class LoadedTree:
             return found
         made: DataSource | None
         if is_file and path is not None and border.is_layer_outside(path):
-            made = unread(entry.name, f"{self.shown(path)} {border.REASON}")
+            made = unread_source(entry.name, f"{self.shown(path)} {border.REASON}")
         elif syntax is not None and is_file and path is not None:
-            opened = None if keys is None else self._opening(keys, file)
-            made = file_source(pathlib.Path(path), self.shown(path), syntax, opened, self.refuse, self._sensitive_paths)
+            decrypted = None if keys is None else self._decryption(keys, file)
+            made = file_source(
+                pathlib.Path(path), self.shown(path), syntax, decrypted, self.refuse, self._sensitive_paths
+            )
         else:
             given = {} if path is None else {"path" if is_file else "uri": path}
             made = self._function_source(entry, {**options, **given}, file, environment)
         return self._sources.setdefault(key, made)
 
-    def _opening(self, options: Mapping[str, Any], file: str | None) -> Callable[[Any], Any]:
+    def _decryption(self, options: Mapping[str, Any], file: str | None) -> Callable[[Any], Any]:
         """What decrypts the values of a level: the given keys, or the keys that its options name."""
-        decrypt: Callable[[str], str] = eyaml.stays
+        decrypt: Callable[[str], str] = eyaml.keep_encrypted
         if callable(self._decrypt):
             decrypt = self._decrypt
         elif self._decrypt:
             decrypt = eyaml.pkcs7_of(options, pathlib.Path(self._root or "", file or "").parent)
-        return partial(eyaml.opened, decrypt=decrypt)
+        return partial(eyaml.decrypted, decrypt=decrypt)
 
     def _own_function(self, name: str, environment: str) -> pathlib.Path | None:
         """The file of a data function in Ruby that a module or the environment has itself."""
@@ -382,7 +384,7 @@ class LoadedTree:
         raises: BadData, where its function is a slip of the pen
         """
         if entry.kind == NOT_INSTALLED:
-            return unread(entry.name, "it is named there and not installed")
+            return unread_source(entry.name, "it is named there and not installed")
         fault = BadData(
             f"the entry {entry.name!r} names the data function {entry.function!r}, which does not exist here",
             kind=UNKNOWN_DATA_FUNCTION,
@@ -395,13 +397,13 @@ class LoadedTree:
             fault.message = f"the entry {entry.name!r} cannot be read: {reason}"
             fault.hint = "--ruby runs it"
             self.lacking[file, entry.line] = fault
-            return unread(entry.name, reason)
+            return unread_source(entry.name, reason)
         close = get_close_matches(entry.function, [*_SYNTAX, *self._functions], 1, 0.85)
         if close and entry.kind in _CALLS:
             fault.hint = f"did you mean {close[0]}?"
             raise fault
         self.lacking[file, entry.line] = fault
-        return unread(entry.name, f"its data function {entry.function!r} does not exist here")
+        return unread_source(entry.name, f"its data function {entry.function!r} does not exist here")
 
     # --- the tree as a whole
 
@@ -435,7 +437,9 @@ class LoadedTree:
         """Each data file below the datadirs of an environment as an entry of its own; no file is opened."""
         seen: set[str] = set()
         for config in self.configs(environment):
-            for folder in dict.fromkeys(fixed(config, entry) for entry in (*config.entries, *(config.defaults or ()))):
+            for folder in dict.fromkeys(
+                fixed_folder(config, entry) for entry in (*config.entries, *(config.defaults or ()))
+            ):
                 for path in sorted(_files_below(folder)):
                     if path not in seen:
                         seen.add(path)
@@ -545,7 +549,7 @@ def _failed(
     )
 
 
-def fixed(config: HieraConfig, entry: HierarchyEntry) -> str:
+def fixed_folder(config: HieraConfig, entry: HierarchyEntry) -> str:
     """The datadir of an entry; of one with variables the last folder that has none."""
     datadir = entry.datadir.partition("%{")[0]
     if datadir != entry.datadir:

@@ -93,7 +93,7 @@ def module_of(root: str) -> str | None:
     return root[:cut] if cut > 0 else None
 
 
-def dug(value: Any, steps: Path, key: str) -> Any:
+def value_below(value: Any, steps: Path, key: str) -> Any:
     """The value below *value* after *steps*, or ABSENT; null and ABSENT have nothing below them.
 
     raises: CannotDig, where a step meets a text, a number or a boolean, or text meets a list
@@ -118,7 +118,7 @@ def dug(value: Any, steps: Path, key: str) -> Any:
     return value
 
 
-NAME = "lookup_options"
+LOOKUP_OPTIONS = "lookup_options"
 """The reserved key."""
 
 
@@ -132,7 +132,7 @@ def checked(value: Any, module: str | None) -> dict[str, Any] | None:
         return None
     if not isinstance(value, dict):
         raise BadLookup(
-            f"{NAME} must be a map, and is {value!r}",
+            f"{LOOKUP_OPTIONS} must be a map, and is {value!r}",
             kind=LOOKUP_OPTIONS_NOT_A_HASH,
             hint="write `lookup_options:` with a key, and `merge:` below it",
         )
@@ -148,7 +148,7 @@ def checked(value: Any, module: str | None) -> dict[str, Any] | None:
 
 def _outside(kind: Kind, name: object, start: str) -> BadLookup:
     return BadLookup(
-        f"{NAME} of a module may name its own keys only, not of {name!r}",
+        f"{LOOKUP_OPTIONS} of a module may name its own keys only, not of {name!r}",
         kind=kind,
         hint=f"begin it with {start!r}, or move it to the environment",
     )
@@ -177,7 +177,7 @@ class _Pattern:
             return translated(self._name)
         except BadPattern as error:
             raise BadLookup(
-                f"the expression {self._name!r} in {NAME} cannot be used: {error.message}",
+                f"the expression {self._name!r} in {LOOKUP_OPTIONS} cannot be used: {error.message}",
                 kind=BAD_PATTERN,
                 hint=error.hint or "it is a regular expression in Ruby's spelling",
             ) from None

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import Path, spell
-from nodeattrs.dialects.hiera.expressions import names_in
+from nodeattrs.dialects.hiera.expressions import variables_in
 from nodeattrs.dialects.hiera.hierarchies import LoadedTree
 from nodeattrs.dialects.hiera.locations import templates_of
 from nodeattrs.puppet.legacy_facts import modern_fact
 
 
-class Legacy(NamedTuple):
+class LegacyUse(NamedTuple):
     """A line that names a legacy fact. what: the level, the path in the data, or "code"; instead: the fact to write"""
 
     file: str
@@ -25,24 +25,24 @@ class Legacy(NamedTuple):
         return f"{self.what} names {self.variable}"
 
 
-def in_levels(tree: LoadedTree, environment: str) -> Iterator[Legacy]:
+def uses_in_levels(tree: LoadedTree, environment: str) -> Iterator[LegacyUse]:
     """What each hiera.yaml of an environment names. raises: NodeattrsError, where one cannot be read"""
     for config in tree.configs(environment):
         for entry in (*config.entries, *(config.defaults or ())):
             for name in dict.fromkeys(name for _, names in templates_of(entry) for name in names):
                 new = modern_fact(name)
                 if new is not None:
-                    yield Legacy(config.file or "", entry.line or 1, f"the level {entry.name}", name, new)
+                    yield LegacyUse(config.file or "", entry.line or 1, f"the level {entry.name}", name, new)
 
 
-def in_data(tree: LoadedTree, environment: str) -> Iterator[Legacy]:
+def uses_in_data(tree: LoadedTree, environment: str) -> Iterator[LegacyUse]:
     """What the data files of an environment name. cost: one visit of each. raises: NodeattrsError"""
     for file in tree.data_files(environment):
         for path, text in _texts(file.tree):
-            for name in names_in(text) if "%{" in text else ():
+            for name in variables_in(text) if "%{" in text else ():
                 new = modern_fact(name)
                 if new is not None:
-                    yield Legacy(file.file, file.document.place(path)[0], spell(path), name, new)
+                    yield LegacyUse(file.file, file.document.place(path)[0], spell(path), name, new)
 
 
 def _texts(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:

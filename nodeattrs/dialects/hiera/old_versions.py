@@ -15,7 +15,7 @@ from typing import Any
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.hiera.errors import BadData, Checks
 
-Made = tuple[dict[str, Any], Path, str]
+ConvertedEntry = tuple[dict[str, Any], Path, str]
 """An entry of version 5 with paths as they are written, the path of what it comes from, and the ending of its files."""
 
 _KEYS_3 = ("version", "backends", "hierarchy", "logger", "merge_behavior", "deep_merge_options")
@@ -45,7 +45,9 @@ def check_version_3(tree: Mapping[Any, Any], checks: Checks) -> None:
             checks.map(tree[key], (key,))
 
 
-def of_version_3(tree: Mapping[Any, Any], checks: Checks, codedir: str | None = None) -> Iterator[Made]:
+def entries_of_version_3(
+    tree: Mapping[Any, Any], checks: Checks, codedir: str | None = None
+) -> Iterator[ConvertedEntry]:
     """The entries that one which is checked stands for. raises: BadData
 
     codedir: the folder of all code, whose environments have data where no datadir is named; None for that of one
@@ -68,7 +70,7 @@ def of_version_3(tree: Mapping[Any, Any], checks: Checks, codedir: str | None = 
             yield entry, path, _ending(backend) if ending is None else f".{ending}"
 
 
-def of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[Made]:
+def entries_of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[ConvertedEntry]:
     """The entries that it stands for. raises: BadData"""
     checks.known(tree, _KEYS_4, ())
     folder = "data" if tree.get("datadir") is None else checks.text(tree["datadir"], ("datadir",))
@@ -92,10 +94,12 @@ def of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[Made]:
             yield entry, path, _ending(backend)
 
 
-def as_version_5(made: Iterable[Made]) -> str:
+def version_5_hint(made: Iterable[ConvertedEntry]) -> str:
     """What to write in its place; a rule for that, where it has a fault."""
     try:
-        entries = [{**entry, "paths": [ended(name, ending) for name in entry["paths"]]} for entry, _, ending in made]
+        entries = [
+            {**entry, "paths": [with_ending(name, ending) for name in entry["paths"]]} for entry, _, ending in made
+        ]
     except BadData:
         entries = []
     if not entries:
@@ -114,10 +118,10 @@ def _ending(backend: str) -> str:
     return ".conf" if backend == "hocon" else f".{backend}"
 
 
-def ended(name: str, ending: str) -> str:
+def with_ending(name: str, ending: str) -> str:
     """A name of a file with its ending, which is added where it is not there.
 
-    >>> ended("common", ".yaml"), ended("common.yaml", ".yaml"), ended("common", "")
+    >>> with_ending("common", ".yaml"), with_ending("common.yaml", ".yaml"), with_ending("common", "")
     ('common.yaml', 'common.yaml', 'common')
     """
     return name if name.endswith(ending) else name + ending

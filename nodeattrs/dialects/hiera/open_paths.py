@@ -13,12 +13,12 @@ from functools import cache
 from pathlib import Path
 
 from nodeattrs.core.unread import Unread
-from nodeattrs.dialects.hiera.answers import IN_LEVELS, Merge
 from nodeattrs.dialects.hiera.census import as_asked
-from nodeattrs.dialects.hiera.expressions import variable
-from nodeattrs.dialects.hiera.keys import NAME, split_key
+from nodeattrs.dialects.hiera.expressions import variable_value
+from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, split_key
 from nodeattrs.dialects.hiera.locations import templates_of
 from nodeattrs.dialects.hiera.scope import Scope
+from nodeattrs.dialects.hiera.search import IN_LEVELS, Merge
 from nodeattrs.dialects.hiera.variables import NAMES, Needed, needed
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.documents import read
@@ -28,7 +28,7 @@ _BRACES = re.compile(r"\{[^{}]*\}")
 _STARS = re.compile(r"\*+")
 
 
-class FileLooks:
+class FileCache:
     """Looks at files, each once for all scopes that share the object.
 
     shown:    gives the name of a file in messages
@@ -48,7 +48,7 @@ class FileLooks:
             return None, []
         if not isinstance(tree, dict):
             return [], []
-        options = tree.get(NAME)
+        options = tree.get(LOOKUP_OPTIONS)
         return [*map(str, tree)], [*map(str, options)] if isinstance(options, dict) else []
 
 
@@ -58,7 +58,7 @@ def _matching(folder: Path, pattern: str) -> list[Path]:
 
 def open_paths(
     scope: Scope,
-    looks: FileLooks,
+    looks: FileCache,
     wanted: Collection[str] | None = None,
     *,
     is_node: bool = True,
@@ -94,7 +94,7 @@ def open_paths(
             yield Unread(looks.shown(file), reason, tuple((key,) for key in may_set))
 
 
-def with_needed(scope: Scope, keys: Iterable[str], merge: Merge = None) -> set[str]:
+def with_needed_keys(scope: Scope, keys: Iterable[str], merge: Merge = None) -> set[str]:
     """The first steps of keys, and of all keys that their values look up, directly or by way of others.
 
     keys:  as they are asked for, with dots; an empty text is left out
@@ -111,13 +111,13 @@ def with_needed(scope: Scope, keys: Iterable[str], merge: Merge = None) -> set[s
     return {str(split_key(key)[0]) for key in found}
 
 
-def open_files(scope: Scope, looks: FileLooks, *, is_node: bool = True) -> Iterator[Unread]:
+def all_possible_files(scope: Scope, looks: FileCache, *, is_node: bool = True) -> Iterator[Unread]:
     """The files that may count for a scope, also those below a level that has all of their keys."""
     for one, file in _open_files(scope, looks, is_node):
         yield Unread(one.template if file is None else looks.shown(file), _reason(one))
 
 
-def _open_files(scope: Scope, looks: FileLooks, is_node: bool) -> Iterator[tuple[Needed, Path | None]]:
+def _open_files(scope: Scope, looks: FileCache, is_node: bool) -> Iterator[tuple[Needed, Path | None]]:
     """What a path with an unset variable may mean; None where files outside of the folder were not looked for."""
     config = scope.tree.environment_layer(scope.environment)
     globs = {
@@ -151,7 +151,7 @@ def unset_variables(unset: Mapping[str, Iterable[str]], knows_facts: bool) -> It
     """
     reason = "is not set" if knows_facts else "is not set, and no facts are given (--facts)"
     for name, keys in unset.items():
-        paths = tuple((key,) for key in keys if key not in (NAME, IN_LEVELS))
+        paths = tuple((key,) for key in keys if key not in (LOOKUP_OPTIONS, IN_LEVELS))
         yield Unread(name, reason, paths, "variable")
 
 
@@ -177,7 +177,7 @@ def _text_of(scope: Scope, name: str) -> str:
     if scope.looks is not None:
         scope.looks.note("variable", split_key(name))
     try:
-        value = variable(name, name, scope.in_hierarchies())
+        value = variable_value(name, name, scope.in_hierarchies())
     except NodeattrsError:
         return "*"
     return "*" if value in (None, "") or isinstance(value, (dict, list)) or "/" in str(value) else str(value)

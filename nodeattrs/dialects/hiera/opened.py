@@ -15,14 +15,14 @@ from nodeattrs.core.looks import Look, Looks
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.common import WithFacts, part_of_keys
-from nodeattrs.dialects.hiera.arguments import check, how_of, tree_of, warnings_of
+from nodeattrs.dialects.hiera.arguments import check, lookup_arguments, tree_of, warnings_of
 from nodeattrs.dialects.hiera.census import as_asked, undecided
 from nodeattrs.dialects.hiera.config import HieraConfig
 from nodeattrs.dialects.hiera.explain import Explanation
 from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION
-from nodeattrs.dialects.hiera.open_paths import FileLooks, open_paths, unset_variables, with_needed
+from nodeattrs.dialects.hiera.open_paths import FileCache, open_paths, unset_variables, with_needed_keys
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
-from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, asked_scope, names_of, scope_of
+from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, named_nodes, scope_from_arguments, scope_of
 from nodeattrs.dialects.hiera.variables import NAMES
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.puppet.facts import NodeFacts
@@ -96,7 +96,7 @@ class HieraKeys(WithFacts):
     @cached_property
     def _names(self) -> Mapping[str, Path | NodeFacts]:
         """The nodes that the arguments name, each with its facts, or the file that has them."""
-        return {} if self._asked is None else names_of(self._asked, self._asked.get("node"))
+        return {} if self._asked is None else named_nodes(self._asked, self._asked.get("node"))
 
     @property
     def is_there(self) -> bool:
@@ -169,9 +169,9 @@ class HieraKeys(WithFacts):
         )
 
     @cached_property
-    def _looks(self) -> FileLooks:
+    def _looks(self) -> FileCache:
         """Looks at files once for all nodes."""
-        return FileLooks(self.repository.shown if self._asked is None else os.path.relpath)
+        return FileCache(self.repository.shown if self._asked is None else os.path.relpath)
 
     @cached_property
     def _layer(self) -> HieraConfig | None:
@@ -184,11 +184,11 @@ class HieraKeys(WithFacts):
         if self.looks is not None:
             self.looks.note("known")
         scope = self._scope(name, self.looks)
-        is_node, merge = (True, None) if asked is None else (bool(name), how_of(asked).get("merge"))
+        is_node, merge = (True, None) if asked is None else (bool(name), lookup_arguments(asked).get("merge"))
         about = self.request.about
-        wanted = with_needed(scope, map(as_asked, about), merge) if about else None
+        wanted = with_needed_keys(scope, map(as_asked, about), merge) if about else None
         self.unread = files = [*open_paths(scope, self._looks, wanted, is_node=is_node, merge=merge)]
-        how = {} if asked is None else how_of(asked)
+        how = {} if asked is None else lookup_arguments(asked)
 
         @lru_cache(maxsize=1)
         def explain(key: str) -> Explanation:
@@ -197,7 +197,7 @@ class HieraKeys(WithFacts):
         def unread(path: TreePath) -> list[Unread]:
             key = str(path[0])
             found = [level.unread for level in explain(key).unknown]
-            others = with_needed(scope, [as_asked(key)], merge) - {key} if files else set()
+            others = with_needed_keys(scope, [as_asked(key)], merge) - {key} if files else set()
             found += [one for one in files if one.paths and any(one.may_set((other,)) for other in others)]
             unset = {variable: [key] for variable, keys in scope.missing.items() if key in keys}
             return [*found, *unset_variables(unset, scope.knows_facts)]
@@ -215,8 +215,8 @@ class HieraKeys(WithFacts):
     def _scope(self, name: str, looks: Looks | None = None) -> Scope:
         """A node with its facts and the answer of a classifier. looks: where the scope notes what it looks at"""
         if self._asked is not None:
-            names = self._names if name in self._names else names_of(self._asked, [name])
-            return asked_scope(self._asked, self.hiera, name, names[name], looks)
+            names = self._names if name in self._names else named_nodes(self._asked, [name])
+            return scope_from_arguments(self._asked, self.hiera, name, names[name], looks)
         given = self.enc.get(name, {}).get("parameters")
         found = self.node_facts(name)
         variables = {**found.variables, **(given if isinstance(given, dict) else {})}

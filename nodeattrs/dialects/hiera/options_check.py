@@ -13,7 +13,7 @@ from nodeattrs.core.tree import Path, meant
 from nodeattrs.dialects.hiera.codes import BAD_PATTERN, CONVERT_BAD_TYPE, UNKNOWN_TYPE, USELESS_OPTION
 from nodeattrs.dialects.hiera.data import DataFile
 from nodeattrs.dialects.hiera.errors import BadData, BadLookup
-from nodeattrs.dialects.hiera.keys import NAME, checked
+from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, checked
 from nodeattrs.dialects.hiera.strategies import DEEP_OPTIONS, strategy_of
 from nodeattrs.dialects.hiera.types import parse_type
 from nodeattrs.formats.patterns import BadPattern
@@ -30,14 +30,14 @@ def doubtful_options(file: DataFile, module: str | None, is_key: Callable[[str],
     module: the module whose file it is; None for one of the environment
     is_key: whether a name or an expression fits a key of some data; None where that is not known
     """
-    written = file.tree.get(NAME)
+    written = file.tree.get(LOOKUP_OPTIONS)
     try:
         entries = checked(written, module) or {}
     except BadLookup as error:
-        yield _at(file, (NAME,), error.kind, f"every lookup fails: {error.message}", error.hint)
+        yield _at(file, (LOOKUP_OPTIONS,), error.kind, f"every lookup fails: {error.message}", error.hint)
         return
     for name, entry in entries.items():
-        path = (NAME, name)
+        path = (LOOKUP_OPTIONS, name)
         if isinstance(entry, Mapping):
             yield from _of_entry(file, path, entry)
         elif entry is not None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from nodeattrs import border
 from nodeattrs.contract.command import PlainReport
 from nodeattrs.dialects.hiera.census import as_asked, differences
-from nodeattrs.dialects.hiera.legacy import Legacy, in_data, in_levels
+from nodeattrs.dialects.hiera.legacy import LegacyUse, uses_in_data, uses_in_levels
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.static import code_files
 from nodeattrs.errors import DocumentError, NodeattrsError
@@ -29,7 +29,7 @@ _USES = re.compile(r"""\$::(\w+)|\bfacts\[['"](\w+)['"]\]|\bfact\(['"](\w+)['"]\
 _SHOWN = 5
 
 
-class Failing(NamedTuple):
+class NewFailure(NamedTuple):
     """A fault of Puppet 8, the keys that fail of it, and the nodes on which they do; "" is a node without a name."""
 
     fault: NodeattrsError
@@ -42,14 +42,14 @@ class Failing(NamedTuple):
         return (self.fault.file, self.fault.line) if isinstance(self.fault, DocumentError) else (None, None)
 
 
-class Ahead(NamedTuple):
+class Readiness(NamedTuple):
     """What becomes of keys under Puppet 8: those that fail, and the nodes of each key whose value changes."""
 
-    fails: Sequence[Failing]
+    fails: Sequence[NewFailure]
     changes: Mapping[str, Sequence[str]]
 
 
-def without_legacy(scope: Scope, tree: Hiera) -> Scope:
+def without_legacy_facts(scope: Scope, tree: Hiera) -> Scope:
     """The same node in another tree, without the legacy facts that it has."""
     old = scope.variables["facts"]
     facts = {name: value for name, value in old.items() if modern_fact(name) is None}
@@ -64,24 +64,24 @@ def without_legacy(scope: Scope, tree: Hiera) -> Scope:
     )
 
 
-def ahead(before: Mapping[str, Scope], after: Mapping[str, Scope]) -> Ahead:
+def readiness(before: Mapping[str, Scope], after: Mapping[str, Scope]) -> Readiness:
     """What fails, and what changes, under Puppet 8; what Puppet 7 refuses too is left out.
 
     before, after: the nodes under Puppet 7, and the same ones under Puppet 8
     cost:   two lookups for each key of each node
     raises: NodeattrsError, where no key of a node can be looked up under Puppet 7 either
     """
-    fails: dict[str, Failing] = {}
+    fails: dict[str, NewFailure] = {}
     changes: dict[str, list[str]] = {}
     for name, scope in before.items():
         keys = scope.known_keys()
         for key, (old, new) in differences(_values(scope, keys), _values(after[name], keys)).items():
             if isinstance(new, NodeattrsError) and not isinstance(old, NodeattrsError):
-                one = fails.setdefault(str(new), Failing(new, {}, {}))
+                one = fails.setdefault(str(new), NewFailure(new, {}, {}))
                 one.keys[key] = one.nodes[name] = None
             elif not isinstance(old, NodeattrsError):
                 changes.setdefault(key, []).append(name)
-    return Ahead([*fails.values()], changes)
+    return Readiness([*fails.values()], changes)
 
 
 def _values(scope: Scope, keys: Iterable[str]) -> dict[str, Any]:
@@ -95,27 +95,27 @@ def _values(scope: Scope, keys: Iterable[str]) -> dict[str, Any]:
     return found
 
 
-def legacy(tree: Hiera, environments: Iterable[str]) -> list[Legacy]:
+def legacy_uses(tree: Hiera, environments: Iterable[str]) -> list[LegacyUse]:
     """The lines of hierarchies, data files, manifests and templates that name legacy facts, each once.
 
     cost:   one look at each file
     raises: NodeattrsError, where a file cannot be read
     """
-    found: dict[Legacy, None] = {}
+    found: dict[LegacyUse, None] = {}
     for environment in environments:
-        for uses in (in_levels(tree, environment), in_data(tree, environment), _in_code(tree, environment)):
+        for uses in (uses_in_levels(tree, environment), uses_in_data(tree, environment), _in_code(tree, environment)):
             found |= dict.fromkeys(uses)
     return [*found]
 
 
-def _in_code(tree: Hiera, environment: str) -> Iterator[Legacy]:
+def _in_code(tree: Hiera, environment: str) -> Iterator[LegacyUse]:
     layer = tree.environment_layer(environment)
     roots = [] if layer is None else [str(layer.folder)]
     for path in code_files(dict.fromkeys([*roots, *map(str, tree.modulepath(environment))])):
         if path.endswith(_CODE) and not border.is_outside(path):
             shown = tree.shown(path)
             for number, line in enumerate(text_of(FilePath(path), shown).splitlines(), 1):
-                yield from (Legacy(shown, number, "code", *use) for use in _uses(line, path.endswith(".erb")))
+                yield from (LegacyUse(shown, number, "code", *use) for use in _uses(line, path.endswith(".erb")))
 
 
 def _uses(line: str, is_erb: bool) -> Iterator[tuple[str, str]]:
@@ -127,7 +127,7 @@ def _uses(line: str, is_erb: bool) -> Iterator[tuple[str, str]]:
             yield name, new
 
 
-def readiness_report(found: Ahead, uses: Iterable[Legacy]) -> PlainReport:
+def readiness_report(found: Readiness, uses: Iterable[LegacyUse]) -> PlainReport:
     """What fails and what changes, with keys and nodes; then the lines that name legacy facts, and what to write."""
     text: list[str] = []
     for one in found.fails:

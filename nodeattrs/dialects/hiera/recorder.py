@@ -18,10 +18,10 @@ from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.dialects.hiera.answers import Answers, Asking, Defaults, Hierarchy, Merge, Option
 from nodeattrs.dialects.hiera.conversions import makes_secret
 from nodeattrs.dialects.hiera.data import SKIPPED, DataSource
 from nodeattrs.dialects.hiera.locations import DataLocation
+from nodeattrs.dialects.hiera.search import BaseScope, DefaultHierarchy, Hierarchy, LookupCall, Merge, Option
 from nodeattrs.dialects.hiera.strategies import FIRST, Strategy
 from nodeattrs.errors import NodeattrsError
 
@@ -69,7 +69,7 @@ class FoundValue:
         return f"{what} is set by {self.origin(path)}"
 
 
-class Recorder(Asking):
+class Recorder(LookupCall):
     """A call that notes its search, and gives each part of a value the number of its source.
 
     key:       the root key
@@ -87,13 +87,13 @@ class Recorder(Asking):
 
     def __init__(
         self,
-        answers: Answers,
+        scope: BaseScope,
         key: str,
         override: Mapping[str, Any] | None = None,
         defaults: Mapping[str, Any] | None = None,
         needed: list[str] | None = None,
     ) -> None:
-        super().__init__(answers, override, defaults, (key,), needed)
+        super().__init__(scope, override, defaults, (key,), needed)
         self.key = key
         self.how: Strategy = FIRST
         self.chosen_by = "default"
@@ -120,9 +120,9 @@ class Recorder(Asking):
         self.wanted = wanted
         return super().converted(value, wanted)
 
-    def found(self, root: str, how: Strategy, hierarchy: Hierarchy, shared: bool = False) -> Any:
+    def value_in(self, root: str, how: Strategy, hierarchy: Hierarchy, is_cached: bool = False) -> Any:
         self._begin(how, hierarchy)
-        self.folding = hierarchy.folding(root, how, self._ask)
+        self.folding = hierarchy.folding(how, self._ask)
         value = self.folding.result.value
         if self._above:
             below, self.folding = self.folding, FIRST.folding(2)
@@ -133,8 +133,8 @@ class Recorder(Asking):
 
     def _begin(self, how: Strategy, hierarchy: Hierarchy) -> None:
         """Every source gets its number. What an earlier search could not read lies above it."""
-        self.how, self.in_defaults = how, isinstance(hierarchy, Defaults)
-        if isinstance(hierarchy, Defaults):
+        self.how, self.in_defaults = how, isinstance(hierarchy, DefaultHierarchy)
+        if isinstance(hierarchy, DefaultHierarchy):
             self.option = hierarchy.option
         places = [place for levels in hierarchy.layers for level in levels for place in level.places]
         sources = [source for place in places for source in (place.source, *self._overwritten(place))]
@@ -158,11 +158,11 @@ class Recorder(Asking):
 
     def _shadow(self, place: DataLocation) -> Part | Folding:
         """The same of a place below the first one found: no lookup asks it, and what it cannot say is no error."""
-        value, missing = ABSENT, {name: dict(keys) for name, keys in self.answers.missing.items()}
+        value, missing = ABSENT, {name: dict(keys) for name, keys in self.scope.missing.items()}
         with suppress(NodeattrsError):
             if place.source is not None:
-                value = place.source.value(self.key, Asking(self.answers, None, None, (self.key,)))
-        self.answers.missing = missing
+                value = place.source.value(self.key, LookupCall(self.scope, None, None, (self.key,)))
+        self.scope.missing = missing
         number = self._numbers[id(place.source)]
         is_new = number not in self._found
         part = self._part(place, value)

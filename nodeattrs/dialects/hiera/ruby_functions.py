@@ -23,7 +23,7 @@ from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.hiera.config import HierarchyEntry
 from nodeattrs.dialects.hiera.data import DataSource
 from nodeattrs.dialects.hiera.errors import BadData, BadLookup
-from nodeattrs.dialects.hiera.expressions import Speech, planned
+from nodeattrs.dialects.hiera.expressions import Resolver, value_plan
 from nodeattrs.dialects.hiera.types import parse_type
 from nodeattrs.errors import NodeattrsError, RecipeFailed
 
@@ -43,24 +43,24 @@ class RubyFunctions:
         self._nodes: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._numbers = count()
 
-    def ask(self, message: Sequence[Any], arguments: Sequence[Any], speech: Speech) -> Any:
+    def ask(self, message: Sequence[Any], arguments: Sequence[Any], resolver: Resolver) -> Any:
         """What a function gives; ABSENT for a key that it does not have; `Unknown` where it needs more of Puppet.
 
         message: the place of the level, and the name, file and environment of the function
         raises:  BadLookup, where the function fails; NotFound, without a Ruby; what filling in raises
         """
         process = self._started()
-        node = self._nodes.setdefault(speech.node, next(self._numbers))
+        node = self._nodes.setdefault(resolver.node, next(self._numbers))
         stopped: NodeattrsError | RecursionError | Unknown | None = None
         with process.lock:
             until = time.monotonic() + process.seconds
             process.send("ask", node, *message, self._strict, arguments, until=until)
             while True:
-                word, *given = process.receive(speech.budget, until)
+                word, *given = process.receive(resolver.budget, until)
                 if word == "dispatches":
                     process.send("use", _fitting(given[0], arguments), until=until)
                 elif word == "interpolate":
-                    filled = _filled(given[0], speech)
+                    filled = _filled(given[0], resolver)
                     if isinstance(filled, (NodeattrsError, RecursionError, Unknown)):
                         stopped, filled = filled, None
                     process.send("filled" if stopped is None else "stop", filled, until=until)
@@ -84,11 +84,11 @@ class RubyFunctions:
         return self._process
 
 
-def _filled(value: Any, speech: Speech) -> Any:
+def _filled(value: Any, resolver: Resolver) -> Any:
     """A value with its texts filled in; the error where that fails; `Unknown` for a secret, which Ruby is not given."""
     try:
-        plan = planned(value)
-        filled = value if plan is None else plan(speech)
+        plan = value_plan(value)
+        filled = value if plan is None else plan(resolver)
     except (NodeattrsError, RecursionError) as error:
         return error
     return filled if plain(filled) == filled else Unknown("secret", "its function works on a secret")
@@ -133,13 +133,13 @@ class RubyData:
         self._message = [place, entry.function, str(file.absolute()), environment]
         self._sensitive = sensitive
 
-    def value(self, key: str, speech: Speech) -> Any:
+    def value(self, key: str, resolver: Resolver) -> Any:
         """The value of a key. Puppet fills in the texts of a data_hash, and leaves others to their function."""
         asked: dict[str, list[Any]] = {"data_hash": [], "lookup_key": [key], "data_dig": [[key]]}
         arguments = [*asked[self._kind], dict(self._given)]
         is_whole = self._kind == "data_hash"
         try:
-            value = self._functions.ask(self._message, arguments, speech)
+            value = self._functions.ask(self._message, arguments, resolver)
         except RecipeFailed as error:
             raise self._failed(error.message, key=None if is_whole else key) from error
         if type(value) is Unknown or value is ABSENT:
@@ -147,8 +147,8 @@ class RubyData:
         if is_whole:
             if not isinstance(value, dict):
                 raise self._failed("it gives no map")
-            plan = planned(value.get(key, ABSENT))
-            value = value.get(key, ABSENT) if plan is None else plan(speech)
+            plan = value_plan(value.get(key, ABSENT))
+            value = value.get(key, ABSENT) if plan is None else plan(resolver)
         return value if value is ABSENT else withheld(value, self._sensitive, (key,))
 
     def locator(self, key: str, entry: str) -> Locator:

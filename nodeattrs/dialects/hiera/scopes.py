@@ -14,8 +14,8 @@ from nodeattrs.core.budget import in_force
 from nodeattrs.core.code import require_may_run
 from nodeattrs.core.looks import Looks
 from nodeattrs.core.tree import json_or_text
-from nodeattrs.dialects.hiera.answers import trusted_facts
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
+from nodeattrs.dialects.hiera.search import trusted_facts
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, TooMuch
 from nodeattrs.puppet.facts import NodeFacts, classified, map_at, map_in, node_at, nodes_at
 from nodeattrs.reports.screen import first_of
@@ -68,10 +68,10 @@ def scopes_of(asked: Mapping[str, Any], hiera: Hiera, names: Sequence[str] | Non
     names:  the nodes; None is all of the folder of facts, else one without a name
     raises: BadArgument, BadUsage, DocumentError, UnknownLayer
     """
-    return {name: asked_scope(asked, hiera, name, file) for name, file in names_of(asked, names).items()}
+    return {name: scope_from_arguments(asked, hiera, name, file) for name, file in named_nodes(asked, names).items()}
 
 
-def names_of(asked: Mapping[str, Any], names: Sequence[str] | None) -> dict[str, Path | NodeFacts]:
+def named_nodes(asked: Mapping[str, Any], names: Sequence[str] | None) -> dict[str, Path | NodeFacts]:
     """The nodes that the arguments of a command name, each with its facts, or the file that has them.
 
     raises: BadArgument, BadUsage, DocumentError
@@ -98,7 +98,7 @@ def names_of(asked: Mapping[str, Any], names: Sequence[str] | None) -> dict[str,
     return {names[0] if names else "": known[""]}
 
 
-def asked_scope(
+def scope_from_arguments(
     asked: Mapping[str, Any], hiera: Hiera, name: str, given: Path | NodeFacts, looks: Looks | None = None
 ) -> Scope:
     """The scope of a node, as the arguments of a command say.

@@ -23,10 +23,10 @@ from nodeattrs.dialects.hiera.codes import LEGACY_FACT, NEVER_DECRYPTED, REDACTE
 from nodeattrs.dialects.hiera.config import FILE_FUNCTIONS, NOT_INSTALLED, HieraConfig, HierarchyEntry
 from nodeattrs.dialects.hiera.data import DataFile
 from nodeattrs.dialects.hiera.errors import BadData
-from nodeattrs.dialects.hiera.eyaml import sealed_in
-from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree, fixed
-from nodeattrs.dialects.hiera.keys import NAME
-from nodeattrs.dialects.hiera.legacy import in_data, in_levels
+from nodeattrs.dialects.hiera.eyaml import encrypted_paths
+from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree, fixed_folder
+from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS
+from nodeattrs.dialects.hiera.legacy import uses_in_data, uses_in_levels
 from nodeattrs.dialects.hiera.options_check import doubtful_options
 from nodeattrs.dialects.hiera.values import texts_in
 from nodeattrs.errors import NodeattrsError
@@ -127,7 +127,7 @@ class _Judge:
         self._files = {source.file: source for source in self._sources()}
 
     def _sources(self) -> Iterator[DataFile]:
-        folders = {fixed(self._config, entry) for entry in self._config.entries} - {str(self._config.folder)}
+        folders = {fixed_folder(self._config, entry) for entry in self._config.entries} - {str(self._config.folder)}
         for entry in self._tree.data_entries(self._environment):
             if any(entry.name.startswith(folder + os.sep) for folder in folders):
                 with suppress(NodeattrsError):  # found by reading it
@@ -201,7 +201,7 @@ class _Judge:
         """Keys that no code looks up."""
         for file in self._files.values():
             for key in file.tree:
-                if isinstance(key, str) and key != NAME and "::" in key and self._is_unused(key):
+                if isinstance(key, str) and key != LOOKUP_OPTIONS and "::" in key and self._is_unused(key):
                     name, _, parameter = key.rpartition("::")
                     known = self._code.classes.get(name)
                     near = self._like(key)
@@ -249,7 +249,7 @@ class _Judge:
 
     def _options(self) -> Iterator[BadData]:
         for entry, file in self._data:
-            if NAME in file.tree:
+            if LOOKUP_OPTIONS in file.tree:
                 yield from doubtful_options(file, self._module_of(entry.name), self._is_key)
 
     @cached_property
@@ -300,7 +300,7 @@ class _Judge:
                 (others if entry.function in FILE_FUNCTIONS[:2] else opening).update(files)
         for _, file in self._data:
             if file.file in others - opening:
-                for path in sealed_in(file.tree):
+                for path in encrypted_paths(file.tree):
                     message = f"{spell(path)} is encrypted, and no level that reads it decrypts"
                     line, column = file.document.place(path)
                     yield BadData(message, kind=NEVER_DECRYPTED, file=file.file, line=line, column=column, path=path,
@@ -308,12 +308,12 @@ class _Judge:
 
     def _redacted(self) -> Iterator[BadData]:
         """Texts with a key in them that `lookup_options` makes a Sensitive."""
-        options = (file.tree.get(NAME) for _, file in self._data)
+        options = (file.tree.get(LOOKUP_OPTIONS) for _, file in self._data)
         entries = (pair for one in options if isinstance(one, dict) for pair in one.items())
         secret = [_named_by(str(name)) for name, entry in entries if isinstance(entry, dict) and _is_secret(entry)]
         for _, file in self._data if secret else ():
             for path, text in texts_in(file.tree):
-                roots = [found[1].partition(".")[0] for found in _LOOKED_UP.finditer(text) if path[0] != NAME]
+                roots = [found[1].partition(".")[0] for found in _LOOKED_UP.finditer(text) if path[0] != LOOKUP_OPTIONS]
                 for root in (root for root in roots if any(names(root) for names in secret)):
                     line, column = file.document.place(path)
                     yield BadData(f"{spell(path)} has {root} inside a text, where a Sensitive is redacted",
@@ -322,7 +322,7 @@ class _Judge:
 
     def _legacy(self) -> Iterator[BadData]:
         """Legacy facts in levels and values, each once in a file."""
-        uses = chain(in_levels(self._tree, self._environment), in_data(self._tree, self._environment))
+        uses = chain(uses_in_levels(self._tree, self._environment), uses_in_data(self._tree, self._environment))
         for one in {(use.file, use.variable): use for use in reversed([*uses])}.values():
             yield BadData(f"{one}, a legacy fact that Puppet 8 does not have", kind=LEGACY_FACT, file=one.file,
                           line=one.line, hint=f"write facts.{one.instead}")  # fmt: skip
@@ -333,7 +333,7 @@ class _Judge:
         for index, level in enumerate(self._levels):
             for file in level.files:
                 for key, value in file.tree.items():
-                    if isinstance(key, str) and key != NAME and value is not None:
+                    if isinstance(key, str) and key != LOOKUP_OPTIONS and value is not None:
                         yield from self._compared(index, file, key, value)
 
     def _compared(self, index: int, file: DataFile, key: str, value: Any) -> Iterator[BadData]:
@@ -386,7 +386,7 @@ class _Judge:
             trees = [file.tree for file in self._tree.data_files(self._environment)]
         except NodeattrsError:
             return [bool]
-        options = (tree.get(NAME) for tree in trees if isinstance(tree, dict))
+        options = (tree.get(LOOKUP_OPTIONS) for tree in trees if isinstance(tree, dict))
         named = {key for one in options if isinstance(one, dict) for key in one if isinstance(key, str)}
         return [_named_by(key) for key in sorted(named)]
 

@@ -41,10 +41,10 @@ def written(value: Any) -> str:
     """
     if type(value) is str:
         return value
-    return "" if value is None else inspected(value)
+    return "" if value is None else ruby_notation(value)
 
 
-def inspected(value: Any) -> str:
+def ruby_notation(value: Any) -> str:
     """A value in Ruby's notation."""
     if value is None:
         return "nil"
@@ -55,9 +55,9 @@ def inspected(value: Any) -> str:
     if type(value) is str:
         return _quoted(value)
     if type(value) is list:
-        return "[" + ", ".join([inspected(entry) for entry in value]) + "]"
+        return "[" + ", ".join([ruby_notation(entry) for entry in value]) + "]"
     if type(value) is dict:
-        return "{" + ", ".join([f"{inspected(key)}=>{inspected(entry)}" for key, entry in value.items()]) + "}"
+        return "{" + ", ".join([f"{ruby_notation(key)}=>{ruby_notation(entry)}" for key, entry in value.items()]) + "}"
     if hasattr(value, "unwrap") and not isinstance(value, Encrypted):
         return _REDACTED
     return str(value)

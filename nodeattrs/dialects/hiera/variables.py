@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.claim import Origin
-from nodeattrs.dialects.hiera.answers import Answers
 from nodeattrs.dialects.hiera.locations import templates_of
+from nodeattrs.dialects.hiera.search import BaseScope
 
 NAMES = frozenset(
     (
@@ -58,24 +58,24 @@ class Needed:
         }
 
 
-def needed(answers: Answers, module: str | None = None) -> list[Needed]:
+def needed(scope: BaseScope, module: str | None = None) -> list[Needed]:
     """Every variable of the levels that are searched for a key of a module, in their order.
 
     cost: one look at each template
     """
     found: dict[Needed, None] = {}
-    for layer, config, entry in answers.entries(module):
+    for layer, config, entry in scope.entries(module):
         origin = Origin("level", entry.name, config.file, entry.line)
         for template, names in templates_of(entry):
             for name in names:
-                found[Needed(name, layer, template, origin, _is_set(answers, name))] = None
+                found[Needed(name, layer, template, origin, _is_set(scope, name))] = None
     return [*found]
 
 
-def unset(answers: Answers, module: str | None = None) -> Iterator[str]:
+def unset(scope: BaseScope, module: str | None = None) -> Iterator[str]:
     """A sentence for each variable that is not set, with the shortest path that needs it."""
     paths: dict[str, list[str]] = {}
-    for one in needed(answers, module):
+    for one in needed(scope, module):
         if not one.is_set:
             paths.setdefault(one.variable, []).append(one.template)
     for name, templates in paths.items():
@@ -83,7 +83,7 @@ def unset(answers: Answers, module: str | None = None) -> Iterator[str]:
         yield f"{min(templates, key=len)}{more}: {name} is not set"
 
 
-def _is_set(answers: Answers, name: str) -> bool:
-    if answers.looks is not None:
-        answers.looks.note("set", name)
-    return answers.is_set(name)
+def _is_set(scope: BaseScope, name: str) -> bool:
+    if scope.looks is not None:
+        scope.looks.note("set", name)
+    return scope.is_set(name)

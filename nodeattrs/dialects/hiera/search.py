@@ -1,8 +1,8 @@
-"""The answers of one node: its facts in the expressions of a tree, one key at a time.
+"""Searches the layers of a tree for a key, for one scope: a node in an environment, with its variables.
 
 A search is three foldings inside each other: the locations of an entry, the entries of a layer, and the layers, each
-pairwise from the top down. It reads no file itself. How two values meet is known to the strategies, and what else a
-call may ask for to the scope. An explanation is a search by a `Recorder`, which numbers what it folds.
+pairwise from the top down. Files are read by `hierarchies`, and values are merged by `strategies`. An explanation is
+the same search by a `Recorder`, which numbers what it folds.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from nodeattrs.dialects.hiera.config import URIS, HieraConfig, HierarchyEntry
 from nodeattrs.dialects.hiera.conversions import convert
 from nodeattrs.dialects.hiera.data import DataFile, FunctionData
 from nodeattrs.dialects.hiera.errors import BadData, BadLookup, HieraError, UnsetVariable
-from nodeattrs.dialects.hiera.expressions import planned, variable
+from nodeattrs.dialects.hiera.expressions import value_plan, variable_value
 from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree
-from nodeattrs.dialects.hiera.keys import NAME, Options, checked, dug, module_of, split_key
+from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, Options, checked, module_of, split_key, value_below
 from nodeattrs.dialects.hiera.locations import DataLocation, LocatedLevel, Location, located, templates_of
 from nodeattrs.dialects.hiera.strategies import FIRST, Strategy, strategy_of
 from nodeattrs.errors import NodeattrsError
@@ -36,16 +36,16 @@ Merge = str | Mapping[str, Any] | None
 Layers = Sequence[Sequence[LocatedLevel]]
 Ask = Callable[[DataLocation], Part | Folding]
 Option = tuple[str, Mapping[str, Any]]
-"""An entry of lookup_options: the name or expression under which it stands, and what it says."""
+"""An entry of lookup_options: the name or expression under which it stands, and its options."""
 
-_UNRESOLVED: Any = object()
-_DEPENDS: Any = object()
-"""The answer to a key that is not the same for all nodes."""
 _HIERARCHY = "hiera.yaml"
 _PER_LOOKUP = 10
-"""How many steps a lookup inside of another one is, as near as one can say."""
+"""The steps of a budget that a lookup inside of another one costs: an estimate."""
 IN_LEVELS = "a level of hiera.yaml"
-"""Asks in place of a key where Puppet 8 needs each variable: in a datadir, in options, in paths of versions 3 and 4."""
+"""Stands for the key in a call that fills in a datadir, options, or paths of versions 3 and 4.
+
+There, Puppet 8 needs each variable.
+"""
 _FACTS = "is a fact missing? --set NAME=VALUE gives it; Puppet 8 ends here, Puppet 7 takes an empty text"
 _ALWAYS_THERE = ("module_name", "caller_module_name")
 """Variables that Puppet has in every scope, with or without a value; so are those that are numbers."""
@@ -55,31 +55,42 @@ _END = LocatedLevel((), False)
 """Where a layer ends."""
 
 
-class Sources:
-    """The sources of some layers in order, each with its tree, where it has one, and its place.
+class LayerSources:
+    """The data sources of some layers in one list, the strongest first; places without a source are left out.
 
-    One object serves all nodes that meet the same sources in the same levels, so answers are kept under it.
+    flat: (the map of keys of a source, its place); None in place of the map for a data function
+
+    Scopes with the same sources in the same levels share one instance, and answers are cached under it.
     """
 
     def __init__(self, layers: Layers) -> None:
         places = [place for levels in layers for level in levels for place in level.places]
         self.flat = [(getattr(place.source, "tree", None), place) for place in places if place.source is not None]
 
-    def say_always(self, root: str) -> bool:
-        """Whether every source says the same of a key to each node: no expression, no data function."""
-        return all(isinstance(place.source, DataFile) and place.source.says_always(root) for _, place in self.flat)
+    def are_constant(self, root: str) -> bool:
+        """Whether every source gives each node the same for a key: no expression, no data function."""
+        return all(isinstance(place.source, DataFile) and place.source.is_constant(root) for _, place in self.flat)
 
 
 class Hierarchy:
-    """The layers that a scope searches for the keys of a module, or for those of none."""
+    """The layers that a scope searches for the keys of one module, or for keys without a module.
 
-    def __init__(self, layers: Layers, sources: Sources, module: str | None) -> None:
+    layers:  global, environment and module, each as its levels with their places; () for a layer that is not there
+    sources: the sources of all layers in one list
+    module:  its name; None for keys without a module
+    """
+
+    def __init__(self, layers: Layers, sources: LayerSources, module: str | None) -> None:
         self.layers = layers
         self.sources = sources
         self.module = module
 
-    def folding(self, root: str, how: Strategy, ask: Ask) -> Folding:
-        """All that the places have for a key. ask: gives the part of one place. raises: CannotMerge"""
+    def folding(self, how: Strategy, ask: Ask) -> Folding:
+        """The values that *ask* gives for the places, folded; the result is ABSENT where no place has one.
+
+        ask:    place -> the part that it has for the key, or NOTHING
+        raises: CannotMerge
+        """
         return how.finished(how.level(self.layers, partial(self._layer, how, ask)))
 
     @staticmethod
@@ -91,9 +102,13 @@ class Hierarchy:
 
 
 class OptionsHierarchy(Hierarchy):
-    """The layers of a hierarchy in a search for `lookup_options`; a layer without options that count is left out."""
+    """The layers of a hierarchy in a search for `lookup_options`.
 
-    def folding(self, root: str, how: Strategy, ask: Ask) -> Folding:
+    `folding` leaves out a layer whose options are null. It raises BadLookup where they are no map, or where those of a
+    module name keys of another module.
+    """
+
+    def folding(self, how: Strategy, ask: Ask) -> Folding:
         folding = how.folding(len(self.layers))
         for levels, owner in zip(self.layers, (None, None, self.module), strict=True):
             part = self._layer(how, ask, levels)
@@ -103,39 +118,46 @@ class OptionsHierarchy(Hierarchy):
         return folding
 
 
-class Defaults(Hierarchy):
-    """The default hierarchy of a module, which is one layer.
+class DefaultHierarchy(Hierarchy):
+    """The default hierarchy of a module: one layer, which is searched where no other layer has a key.
 
-    option: the name in its lookup_options that holds for the key
+    option: the name or expression in its lookup_options that holds for the key of this search; None for none
     """
 
     option: str | None = None
 
     def __init__(self, levels: Sequence[LocatedLevel], module: str) -> None:
-        super().__init__([levels], Sources([levels]), module)
+        super().__init__([levels], LayerSources([levels]), module)
 
-    def folding(self, root: str, how: Strategy, ask: Ask) -> Folding:
+    def folding(self, how: Strategy, ask: Ask) -> Folding:
         return how.finished(self._layer(how, ask, self.layers[0]))
 
 
-class Asking:
-    """One call that is under way, or one lookup inside it: what expressions may ask.
+class LookupCall:
+    """One lookup while it runs; expressions in values resolve variables and other keys by it.
 
-    chain:    the keys that need each other, the first asked first
-    found_in: "data", or which argument of the call answered
+    scope:     the scope that is searched
+    override:  key or variable -> value before all data
+    defaults:  key or variable -> value where nothing else has one
+    chain:     the keys that need each other: the key of the call first, the current one last
+    found_in:  "data", or the argument of the call that gave the value
+    needed:    collects the keys that expressions look up; None: they are not collected
+    untrusted: whether a fact put a `%` or `{` into a text, which is then not read as an expression
+
+    A lookup inside of a value is a further instance, which shares the budget and the values found so far.
     """
 
-    __slots__ = ("_known", "_spent", "answers", "chain", "defaults", "found_in", "needed", "override", "untrusted")
+    __slots__ = ("_known", "_spent", "chain", "defaults", "found_in", "needed", "override", "scope", "untrusted")
 
     def __init__(
         self,
-        answers: Answers,
+        scope: BaseScope,
         override: Mapping[str, Any] | None,
         defaults: Mapping[str, Any] | None,
         chain: tuple[str, ...],
         needed: list[str] | None = None,
     ) -> None:
-        self.answers = answers
+        self.scope = scope
         self.override = override
         self.defaults = defaults
         self.chain = chain
@@ -147,78 +169,101 @@ class Asking:
 
     @property
     def budget(self) -> Budget:
-        """What the whole call may use up; made when something is drawn for the first time."""
+        """The limits of the whole call, made at the first use."""
         if self._spent is None:
             asked = self.chain[0]
-            self._spent = Budget(asked if asked in (NAME, _HIERARCHY, IN_LEVELS) else f"lookup of {asked!r}")
+            self._spent = Budget(asked if asked in (LOOKUP_OPTIONS, _HIERARCHY, IN_LEVELS) else f"lookup of {asked!r}")
         return self._spent
 
     @property
     def node(self) -> object:
-        """The same object in each call of one node."""
-        return self.answers
+        """The scope, which stands for its node: the same object in each call."""
+        return self.scope
 
     def variable(self, name: Any, below: Path = ()) -> Any:
-        if self.answers.looks is not None and self.chain[0] not in (_HIERARCHY, IN_LEVELS):
-            self.answers.looks.note("variable", (name, *below))
+        """The value of a variable, from override, scope or defaults; None where none of them has it.
+
+        name:  may begin with "::"
+        below: the steps that the caller takes inside of the value, for `Looks`
+        """
+        if self.scope.looks is not None and self.chain[0] not in (_HIERARCHY, IN_LEVELS):
+            self.scope.looks.note("variable", (name, *below))
         if self.override is not None and name in self.override:
             return self.override[name]
-        value = self.answers.variables.get(name, ABSENT)
+        value = self.scope.variables.get(name, ABSENT)
         if value is ABSENT and type(name) is str and name.startswith("::"):
-            value = self.answers.variables.get(name[2:], ABSENT)
+            value = self.scope.variables.get(name[2:], ABSENT)
         if value is ABSENT:
             return None if self.defaults is None else self.defaults.get(name)
         return value
 
-    def missing(self, name: str) -> None:
+    def with_variable(self, name: str, value: Any) -> LookupCall:
+        """The same call with one more variable, which hides others of its name."""
+        inner = LookupCall(self.scope, {**(self.override or {}), name: value}, self.defaults, self.chain, self.needed)
+        inner._known, inner._spent = self._known, self.budget
+        return inner
+
+    def note_unset(self, name: str) -> None:
+        """Note in `scope.missing` that the current keys need a variable that is not set; nothing for paths.
+
+        raises: UnsetVariable, under Puppet 8 or in strict mode, unless the variable is set to null
+        """
         if self.chain[0] == _HIERARCHY:  # the level has no file then, which is said where levels are named
             return
         root = str(split_key(name)[0])
-        if self.answers.ends_at_unset and not self._has(root):
+        if self.scope.ends_at_unset and not self._has(root):
             raise UnsetVariable(root, modern_fact_hint(root) or _FACTS)
-        self.answers.missing.setdefault(name, {}).update(dict.fromkeys(reversed(self.chain)))
+        self.scope.missing.setdefault(name, {}).update(dict.fromkeys(reversed(self.chain)))
 
     def _has(self, root: str) -> bool:
-        """Whether a variable is set, be it to null."""
-        given = (self.override or (), self.answers.variables, self.defaults or ())
+        """Whether a variable is set, also to null."""
+        given = (self.override or (), self.scope.variables, self.defaults or ())
         name = root.removeprefix("::")
         return root.isdecimal() or root in _ALWAYS_THERE or any(root in one for one in given) or name in given[1]
 
     def lookup(self, key: str) -> tuple[Any, bool]:
+        """Returns (the value of a key that an expression names, whether its texts may be read as expressions).
+
+        The value is ABSENT where nothing has the key. It is looked up once in a call.
+        raises: BadLookup "recursive_lookup", where the key is being looked up already
+        """
         if self.needed is not None:
             self.needed.append(key)
-        if key in self.chain or self.chain[0] == NAME:
+        if key in self.chain or self.chain[0] == LOOKUP_OPTIONS:
             chain = " -> ".join([*self.chain, key])
             raise BadLookup(
                 f"a key needs itself: {chain}", kind=RECURSIVE_LOOKUP, hint="break the circle in one of them"
             )
         if self._known is None:
             self._known = {}
-        found = self._known.get(key)  # what it is worth no longer changes within a call
+        found = self._known.get(key)
         if found is None:
             self.budget.steps(_PER_LOOKUP)
-            inner = Asking(self.answers, self.override, self.defaults, (*self.chain, key), self.needed)
+            inner = LookupCall(self.scope, self.override, self.defaults, (*self.chain, key), self.needed)
             inner._known, inner._spent = self._known, self.budget
-            value = self.answers.answer(key, None, inner)
+            value = self.scope.answer(key, None, inner)
             found = self._known[key] = value, not inner.untrusted
         return found
 
     def strategy(self, merge: Merge, option: Option | None) -> Strategy:
         """The strategy that the call names, or else the lookup_options of a key. raises: BadLookup"""
-        return self.answers.strategy(merge, option)
+        return self.scope.strategy(merge, option)
 
-    def found(self, root: str, how: Strategy, hierarchy: Hierarchy, shared: bool = False) -> Any:
-        """The value that a hierarchy has for a key, or ABSENT; it may be shared by all nodes.
+    def value_in(self, root: str, how: Strategy, hierarchy: Hierarchy, is_cached: bool = False) -> Any:
+        """The value that a hierarchy has for a key, or ABSENT. Callers must not change it.
 
-        shared: whether lookup_options alone choose the strategy: then the answer is kept, where no node has another one
+        is_cached: whether a merged value that is equal for all nodes is kept for them; False where the call names the
+                   strategy
         """
         if how is FIRST:
             return self._first(root, hierarchy.sources)
-        value = self._shared(root, how, hierarchy) if shared else _DEPENDS
-        return self._merged(root, how, hierarchy) if value is _DEPENDS else value
+        merged = partial(self._merged, root, how, hierarchy)
+        if is_cached and hierarchy.sources.are_constant(root):
+            return CACHE.get((hierarchy.sources, root, how), merged)
+        return merged()
 
-    def _first(self, root: str, sources: Sources) -> Any:
-        """The first value found. No place below it is asked, so there is nothing to fold."""
+    def _first(self, root: str, sources: LayerSources) -> Any:
+        """The first value that can be read, or ABSENT. No place below it is asked, so there is nothing to fold."""
         for tree, place in sources.flat:
             if tree is None or root in tree:
                 value = self.value_at(place, root)
@@ -226,38 +271,32 @@ class Asking:
                     return value
         return ABSENT
 
-    def _shared(self, root: str, how: Strategy, hierarchy: Hierarchy) -> Any:
-        """The answer for all nodes that meet the same sources; `_DEPENDS` where each has its own."""
-        sources = hierarchy.sources
-
-        def make() -> Any:
-            return self._merged(root, how, hierarchy) if sources.say_always(root) else _DEPENDS
-
-        return CACHE.get((sources, root, how), make)
-
     def _merged(self, root: str, how: Strategy, hierarchy: Hierarchy) -> Any:
         def ask(place: DataLocation) -> Part:
             value = self.value_at(place, root)
             return NOTHING if value is ABSENT else Part(value, None)
 
-        return hierarchy.folding(root, how, ask).result.value
+        return hierarchy.folding(how, ask).result.value
 
     def value_at(self, place: DataLocation, root: str) -> Any:
-        """The value that one place has for a key, ABSENT, or `Unknown`. raises: UnknownLayer, where one is strict"""
+        """The value that one place has for a key, ABSENT, or `Unknown` where it cannot be read.
+
+        An Unknown sets `scope.has_unknown`. raises: UnknownLayer, for an Unknown in strict mode
+        """
         value = ABSENT if place.source is None else place.source.value(root, self)
         if type(value) is Unknown:
-            self.answers.has_unknown = True
-            if self.answers.tree.is_strict and root != NAME:
+            self.scope.has_unknown = True
+            if self.scope.tree.is_strict and root != LOOKUP_OPTIONS:
                 raise unknown_layer(Unknown(place.entry, value.reason), place.origin)
         return value
 
     def converted(self, value: Any, wanted: Any) -> Any:
-        """A value as `convert_to` of its lookup_options has it."""
-        return convert(value, wanted, self.answers.tree.sensitive)
+        """A value converted to the type that `convert_to` of its lookup_options wants. raises: BadLookup"""
+        return convert(value, wanted, self.scope.tree.sensitive)
 
 
 def trusted_facts(node: str) -> dict[str, Any]:
-    """The trusted facts of a node of which only the name is known."""
+    """The trusted facts of a node of which only the name is known, such as certname, hostname and domain."""
     hostname, _, domain = node.partition(".")
     return {
         "authenticated": "local",
@@ -269,15 +308,20 @@ def trusted_facts(node: str) -> dict[str, Any]:
     }
 
 
-class Answers:
-    """What a loaded tree answers one node. What was resolved is kept, the answers are not.
+class BaseScope:
+    """The base of `Scope`: one node in one environment, and the search of a tree for its keys.
 
     tree:        the loaded tree
-    variables:   what expressions may name
-    knows_facts: whether facts of the node are given, so that a variable which is not set is none of the node
-    looks:       where it notes what it looks at of the node; None: nowhere
-    has_unknown: whether some level could not be read when it was asked
-    missing:     the variables that values named and that are not set, each with the keys that need it
+    node:        its name; "" without one
+    environment: its name
+    variables:   facts, trusted facts and variables by the names that expressions use
+    knows_facts: whether facts of the node are given; then a variable that is not among them is not set on the node
+    looks:       notes what is looked at of the node; None: nothing is noted
+    has_unknown: whether a level that was asked so far could not be read
+    missing:     unset variable -> the keys whose values name it, of all lookups so far
+
+    The constructor reads nothing. Levels, hierarchies and lookup_options are resolved at their first use and kept; a
+    value is searched for anew in each lookup.
     """
 
     def __init__(
@@ -305,10 +349,13 @@ class Answers:
         self._modules: dict[str, str | None] = {}
         self._hierarchies: dict[str | None, Hierarchy] = {}
         self._options: dict[str | None, Options | None] = {}
+        self._known_gaps: dict[str | None, list[str]] = {}
 
     def look(self, look: Look) -> Any:
-        """What this scope has where another one of the tree looked: the value of a variable, or the files of a layer.
+        """What this scope has where another scope of the tree looked; equal results mean equal answers.
 
+        For "levels" the sources of a layer by their ids; for "set" whether a variable is set; for "variable" whether
+        there is one, and its value at a path.
         raises: NodeattrsError
         """
         kind, what = look[0], look[1]
@@ -325,9 +372,9 @@ class Answers:
         return name in self.variables, fact_at(self.variables, (TREE, (name, *what[1:])))
 
     def is_set(self, name: str) -> bool:
-        """Whether a variable of a hierarchy is worth more than null and empty text; False where it cannot be had."""
+        """Whether a variable is neither null nor an empty text; False where reading it fails."""
         try:
-            return variable(name, name, self.in_hierarchies()) not in (None, "")
+            return variable_value(name, name, self.in_hierarchies()) not in (None, "")
         except NodeattrsError:
             return False
 
@@ -356,23 +403,32 @@ class Answers:
 
     @property
     def ends_at_unset(self) -> bool:
-        """Whether a text that names a variable which is not set is an error: in strict mode, and under Puppet 8."""
+        """Whether an unset variable in a text is an error: in strict mode; under Puppet 8 where facts are given."""
         return self.tree.is_strict or (self.knows_facts and self.tree.puppet_version >= DEFAULT_VERSION)
 
     def known_keys(self) -> list[str]:
-        """Every key that some file of this scope has, global and environment layers and all modules; sorted."""
+        """Every key in the files of the global and environment layers and of all modules, sorted; [] for none.
+
+        Keys of data functions, and lookup_options, are left out.
+        """
         names: set[str] = set()
         for module in (None, *self.tree.modules(self.environment)):
             for place in self.places(module):
                 names.update(getattr(place.source, "tree", ()))
-        return sorted(name for name in names if name != NAME and type(name) is str)
+        return sorted(name for name in names if name != LOOKUP_OPTIONS and type(name) is str)
 
     def places(self, module: str | None = None) -> list[DataLocation]:
-        """Every place that is searched for a key of a module, in order, whether its file is there or not."""
+        """Every place that is searched for a key of a module, the strongest first, whether its file exists or not.
+
+        The default hierarchy is left out.
+        """
         return [place for levels in self._layers(module) for level in levels for place in level.places]
 
     def entries(self, module: str | None = None) -> Iterator[tuple[str, HieraConfig, HierarchyEntry]]:
-        """The levels that are searched for a key of a module as hiera.yaml has them, each with its layer."""
+        """Yield (layer, its hiera.yaml, entry) for each level that is searched for a key of a module.
+
+        The default hierarchy comes last.
+        """
         last = None if module is None else self.tree.module_layer(self.environment, module)
         first = self.tree.global_layer(), self.tree.environment_layer(self.environment)
         for layer, config in zip(("global", "environment", "module"), (*first, last), strict=True):
@@ -381,106 +437,106 @@ class Answers:
         if last is not None:
             yield from (("default_hierarchy", last, entry) for entry in last.defaults or ())
 
-    def in_hierarchies(self) -> Asking:
-        """What fills in the templates of a hierarchy."""
-        return Asking(self, None, None, (_HIERARCHY,))
-
-    def sources(self, key: str) -> tuple[int, ...]:
-        """What has a key, or might have it, in order: equal for scopes that find it in the same places."""
-        root = str(split_key(key)[0])
-        sources = [place.source for place in self.places(self.module_with_data(root)) if place.source is not None]
-        return tuple(id(source) for source in sources if root in getattr(source, "tree", (root,)))
+    def in_hierarchies(self) -> LookupCall:
+        """A call that fills in the templates of a hierarchy; an unset variable is no error in it."""
+        return LookupCall(self, None, None, (_HIERARCHY,))
 
     def merges(self, key: str) -> bool:
-        """Whether a key takes part of its value from every place that has it, by its lookup_options."""
+        """Whether lookup_options give a key another strategy than `first`."""
         option = self._option(key, self.module_with_data(key))
         return option is not None and self.strategy(None, option) is not FIRST
 
     # --- one key
 
-    def answer(self, key: str, merge: Merge, asking: Asking, *, defaults: bool = True) -> Any:
-        """The value of one key with the call's overrides and defaults, or ABSENT. It may be shared with files."""
-        if asking.override is not None and key in asking.override:
-            asking.found_in = "override"
-            return asking.override[key]
-        value = self.search(key, merge, asking)
-        if value is ABSENT and defaults and asking.defaults is not None and key in asking.defaults:
-            return asking.defaults[key]
+    def answer(self, key: str, merge: Merge, call: LookupCall, *, defaults: bool = True) -> Any:
+        """The value of one key: from the call's overrides, the data, or its defaults; else ABSENT.
+
+        Callers must not change it: files share it.
+        defaults: False leaves the call's defaults out
+        """
+        if call.override is not None and key in call.override:
+            call.found_in = "override"
+            return call.override[key]
+        value = self.search(key, merge, call)
+        if value is ABSENT and defaults and call.defaults is not None and key in call.defaults:
+            return call.defaults[key]
         return value
 
-    def search(self, key: str, merge: Merge, asking: Asking) -> Any:
-        """The value that data has for a key, or ABSENT."""
-        if key.startswith(NAME) and (key == NAME or key.startswith(NAME + ".")):
+    def search(self, key: str, merge: Merge, call: LookupCall) -> Any:
+        """The value that data has for a key, converted by its lookup_options, or ABSENT.
+
+        The key may have steps into the value. `lookup_options` itself is never found. raises: HieraError
+        """
+        if key.startswith(LOOKUP_OPTIONS) and (key == LOOKUP_OPTIONS or key.startswith(LOOKUP_OPTIONS + ".")):
             return ABSENT
         steps = split_key(key)
         root = str(steps[0])
         module = self.module_with_data(root)
         option = self._option(root, module)
-        how = asking.strategy(merge, option)
-        value = dug(asking.found(root, how, self.hierarchy(module), merge is None), steps[1:], key)
+        how = call.strategy(merge, option)
+        value = value_below(call.value_in(root, how, self.hierarchy(module), merge is None), steps[1:], key)
         if value is ABSENT and module is not None:
-            value = dug(self._default(root, module, asking), steps[1:], key)
+            value = value_below(self._default(root, module, call), steps[1:], key)
         wanted = None if option is None else option[1].get("convert_to")
-        return value if value is ABSENT or wanted is None else asking.converted(value, wanted)
+        return value if value is ABSENT or wanted is None else call.converted(value, wanted)
 
     def strategy(self, merge: Merge, option: Option | None) -> Strategy:
-        """The strategy that a call names, or else the lookup_options of a key. raises: BadLookup"""
-        if merge is None:
-            merge = None if option is None else option[1].get("merge")
+        """The strategy that a call names, else that of the lookup_options of a key, else `first`. raises: BadLookup"""
+        if merge is None and option is not None:
+            merge = option[1].get("merge")
         if merge is None:
             return FIRST
         try:
             return strategy_of(merge, documented=self.tree.documented)
         except BadLookup as error:
             if option is not None:
-                error.details = (*error.details, f"merge for {option[0]!r} in {NAME}")
+                error.details = (*error.details, f"merge for {option[0]!r} in {LOOKUP_OPTIONS}")
             raise
 
-    def _default(self, root: str, module: str, asking: Asking) -> Any:
+    def _default(self, root: str, module: str, call: LookupCall) -> Any:
         """The value that the default hierarchy of a module has for a key, or ABSENT."""
         hierarchy = self.default_hierarchy(module)
         if hierarchy is None:
             return ABSENT
-        merged = self._asking_options().found(NAME, OPTIONS, hierarchy)
+        merged = self._options_call().value_in(LOOKUP_OPTIONS, OPTIONS, hierarchy)
         given = checked(None if merged is ABSENT else merged, module)
         option = None if given is None else Options(given).of(root)
         how = self.strategy(None, option)
         hierarchy.option = None if option is None else option[0]
-        return asking.found(root, how, hierarchy)
+        return call.value_in(root, how, hierarchy)
 
     # --- layers
 
     def module_with_data(self, root: str) -> str | None:
-        """The module of a key, where it has data; None where there is none."""
+        """The module of a key, where that module has a hiera.yaml; else None."""
         module = module_of(root)
         if module is None:
             return None
-        found: str | None = self._modules.get(module, _UNRESOLVED)
-        if found is _UNRESOLVED:
+        if module not in self._modules:
             layer = self.tree.module_layer(self.environment, module)
-            found = self._modules[module] = None if layer is None else module
-        return found
+            self._modules[module] = None if layer is None else module
+        return self._modules[module]
 
     def hierarchy(self, module: str | None) -> Hierarchy:
-        """What is searched for the keys of a module; None for those of none."""
+        """The hierarchy for the keys of a module with data; None: for keys without one. Resolved once."""
         found = self._hierarchies.get(module)
         if found is None:
             layers = self._layers(module)
-            sources = CACHE.get((module, *_shape_of(layers)), lambda: Sources(layers))
+            sources = CACHE.get((module, *_shape_of(layers)), lambda: LayerSources(layers))
             found = self._hierarchies[module] = Hierarchy(layers, sources, module)
         return found
 
     def options_hierarchy(self, module: str | None) -> Hierarchy:
-        """What is searched for the lookup_options of the keys of a module."""
+        """The hierarchy that is searched for the lookup_options of a module's keys; None: of keys without a module."""
         hierarchy = self.hierarchy(module)
         return OptionsHierarchy(hierarchy.layers, hierarchy.sources, module)
 
-    def default_hierarchy(self, module: str) -> Defaults | None:
-        """What is searched for the keys of a module that no layer has; None where it has no such hierarchy."""
+    def default_hierarchy(self, module: str) -> DefaultHierarchy | None:
+        """The hierarchy for keys of a module that no layer has; None where its hiera.yaml has no default_hierarchy."""
         config = self.tree.module_layer(self.environment, module)
         if config is None or config.defaults is None:
             return None
-        return Defaults(self._resolved("default_hierarchy", module, config), module)
+        return DefaultHierarchy(self._resolved("default_hierarchy", module, config), module)
 
     def _layers(self, module: str | None) -> Layers:
         """The three layers, each as the levels of this scope."""
@@ -506,7 +562,7 @@ class Answers:
             if self.looks is not None and any(isinstance(one, FunctionData) for one in sources):
                 self.looks.refuse("a data function may look at anything")
             if layer in ("global", "environment") and not config.built_in and _is_bare(found):
-                self.tree.warn_of_nothing(config)
+                self.tree.warn_of_no_files(config)
         return found
 
     def _level(self, layer: str, config: HieraConfig, entry: HierarchyEntry) -> LocatedLevel | None:
@@ -538,10 +594,10 @@ class Answers:
     def _filled_in(self, config: HieraConfig, entry: HierarchyEntry) -> tuple[list[Location] | None, Mapping[str, Any]]:
         """The locations of an entry, or None, and its options, with the variables filled in."""
         is_new = self.tree.puppet_version >= DEFAULT_VERSION
-        strict = Asking(self, None, None, (IN_LEVELS,)) if is_new else self.in_hierarchies()
+        strict = LookupCall(self, None, None, (IN_LEVELS,)) if is_new else self.in_hierarchies()
         try:
             locations = located(config, entry, strict if entry.ending else self.in_hierarchies(), strict)
-            plan = planned(dict(entry.options)) if entry.options else None
+            plan = value_plan(dict(entry.options)) if entry.options else None
             return locations, plan(strict) if plan is not None else entry.options
         except UnsetVariable as error:
             message = f"{error.message}, and the level {entry.name!r} needs it: every lookup ends here"
@@ -553,20 +609,21 @@ class Answers:
     # --- lookup_options
 
     def _option(self, root: str, module: str | None) -> Option | None:
-        """What lookup_options say of a key."""
-        options: Options | None = self._options.get(module, _UNRESOLVED)
-        if options is _UNRESOLVED:
+        """The entry of lookup_options for a key; None for none."""
+        if module not in self._options:
             sources = self.hierarchy(module).sources
-            options = CACHE.get((sources, NAME), lambda: self._read(module) if sources.say_always(NAME) else _DEPENDS)
-            options = self._options[module] = self._read(module) if options is _DEPENDS else options
+            read = partial(self._read_options, module)
+            is_constant = sources.are_constant(LOOKUP_OPTIONS)
+            self._options[module] = CACHE.get((sources, LOOKUP_OPTIONS), read) if is_constant else read()
+        options = self._options[module]
         return None if options is None else options.of(root)
 
-    def _read(self, module: str | None) -> Options | None:
-        merged = self._asking_options().found(NAME, OPTIONS, self.options_hierarchy(module))
+    def _read_options(self, module: str | None) -> Options | None:
+        merged = self._options_call().value_in(LOOKUP_OPTIONS, OPTIONS, self.options_hierarchy(module))
         return None if merged is ABSENT else Options(merged)
 
-    def _asking_options(self) -> Asking:
-        return Asking(self, None, None, (NAME,))
+    def _options_call(self) -> LookupCall:
+        return LookupCall(self, None, None, (LOOKUP_OPTIONS,))
 
 
 def _has_variables(config: HieraConfig) -> bool:
