@@ -22,8 +22,8 @@ from nodeattrs.dialects.hiera.arguments import (
     NODES,
     ONE_VALUE,
     SIDES,
-    Asked,
-    check,
+    Arguments,
+    check_arguments,
     lookup_arguments,
     tree_of,
     warnings_of,
@@ -64,7 +64,7 @@ _RENDER = Argument(
 
 def _perform(ask: Callable[[Question, Hiera], Output], question: Question) -> Output:
     """Ask the tree that the arguments name; its warnings come last. raises: BadUsage, NodeattrsError"""
-    check(question.arguments)
+    check_arguments(question.arguments)
     hiera = tree_of(question.arguments, question.arguments["hiera"])
     try:
         return ask(question, hiera)
@@ -72,13 +72,13 @@ def _perform(ask: Callable[[Question, Hiera], Output], question: Question) -> Ou
         question.caller.warn(warnings_of(hiera))
 
 
-def known_keys(asked: Asked) -> set[str]:
+def known_keys(arguments: Arguments) -> set[str]:
     """The keys that the nodes of a command may look up; of `who-has` those of all files. raises: NodeattrsError"""
-    hiera = tree_of(asked, asked["hiera"])
-    if asked.get("action") == "who-has":
-        files = hiera.data_files(asked["environment"] or USUAL_ENVIRONMENT)
+    hiera = tree_of(arguments, arguments["hiera"])
+    if arguments.get("action") == "who-has":
+        files = hiera.data_files(arguments["environment"] or USUAL_ENVIRONMENT)
         return {key for file in files for key in file.tree if type(key) is str and key != LOOKUP_OPTIONS}
-    return {key for scope in scopes_of(asked, hiera, asked.get("node")).values() for key in scope.known_keys()}
+    return {key for scope in scopes_of(arguments, hiera, arguments.get("node")).values() for key in scope.known_keys()}
 
 
 # --- answers
@@ -96,7 +96,7 @@ def _unread(question: Question, scopes: Mapping[str, Scope], answers: Mapping[st
 
     Facts fill in variables of values, and choose files. Facts that are given may be a part of the node's.
     """
-    asked = question.arguments
+    arguments = question.arguments
     found = [level.unread for one in answers.values() for level in one.unknown]
     found += [kept.unread for one in answers.values() for kept in one.kept]
     known: dict[str, dict[str, None]] = {}
@@ -107,8 +107,8 @@ def _unread(question: Question, scopes: Mapping[str, Scope], answers: Mapping[st
             unset.setdefault(variable, {}).update(dict.fromkeys(keys))
     found += [one._replace(is_warned=True) for one in unset_variables(known, True)]
     found += unset_variables(others, False)
-    names = asked["keys"] if "keys" in asked else [asked["key"]] if "key" in asked else None
-    merge, looks = lookup_arguments(asked).get("merge"), FileCache(os.path.relpath)
+    names = arguments["keys"] if "keys" in arguments else [arguments["key"]] if "key" in arguments else None
+    merge, looks = lookup_arguments(arguments).get("merge"), FileCache(os.path.relpath)
     for name, scope in scopes.items():
         wanted = None if names is None else with_needed_keys(scope, names, merge)
         found += open_paths(scope, looks, wanted, is_node=bool(name), merge=merge)
@@ -159,14 +159,16 @@ def _rendered(question: Question, found: Mapping[str, Any]) -> str:
     return f"{as_ruby(value)}\n"
 
 
-def _harmless(asked: Asked, name: str, error: NodeattrsError, key: str | list[str], **how: Any) -> NodeattrsError:
+def _harmless(
+    arguments: Arguments, name: str, error: NodeattrsError, key: str | list[str], **how: Any
+) -> NodeattrsError:
     """An error that shows nothing of what was decrypted: the one of a lookup that decrypts nothing."""
-    decrypts = asked["decrypt"] or asked["eyaml_private_key"]
+    decrypts = arguments["decrypt"] or arguments["eyaml_private_key"]
     if not decrypts or error.kind == "cannot_decrypt":
         return error
-    hiera = tree_of(asked, asked["hiera"], decrypts=False)
+    hiera = tree_of(arguments, arguments["hiera"], decrypts=False)
     try:
-        scopes_of(asked, hiera, [name] if name else None)[name].lookup(key, **how)
+        scopes_of(arguments, hiera, [name] if name else None)[name].lookup(key, **how)
     except NodeattrsError as same:
         return same
     return BadValue("the lookup failed over what was decrypted", hint="ask for it without --decrypt")
@@ -176,28 +178,28 @@ def _harmless(asked: Asked, name: str, error: NodeattrsError, key: str | list[st
 
 
 def _lookup(question: Question, hiera: Hiera) -> Output:
-    asked = question.arguments
-    if asked["explain"] or asked["explain_options"]:
-        how = {"options": asked["explain_options"], "because": False}
-        return _explain(question._replace(arguments={**asked, **how}), hiera)
-    scopes = scopes_of(asked, hiera, asked["node"])
-    found = {name: _looked_up(asked, name, scope) for name, scope in scopes.items()}
+    arguments = question.arguments
+    if arguments["explain"] or arguments["explain_options"]:
+        how = {"options": arguments["explain_options"], "because": False}
+        return _explain(question._replace(arguments={**arguments, **how}), hiera)
+    scopes = scopes_of(arguments, hiera, arguments["node"])
+    found = {name: _looked_up(arguments, name, scope) for name, scope in scopes.items()}
     errors = [one.value for one in found.values() if isinstance(one.value, NodeattrsError)]
     if errors and len(found) == 1:
         return Output(code=_code(errors[0]), error=errors[0], unread=_unread(question, scopes, found))
-    return _values(question, scopes, found, ", ".join(asked["keys"]))
+    return _values(question, scopes, found, ", ".join(arguments["keys"]))
 
 
-def _looked_up(asked: Asked, name: str, scope: Scope) -> NodeResult:
+def _looked_up(arguments: Arguments, name: str, scope: Scope) -> NodeResult:
     """The value of the first key that a node has, or the error."""
-    keys, how = asked["keys"], lookup_arguments(asked)
+    keys, how = arguments["keys"], lookup_arguments(arguments)
     key = keys if len(keys) > 1 else keys[0]
     try:
         value, unset = scope.lookup(key, **how), scope.missing
         encrypted = (still_encrypted(scope, {one: value}, how.get("merge")) for one in keys)
         found = NodeResult(value, (), unset, next(filter(None, encrypted), []))
     except NodeattrsError as error:
-        found = NodeResult(_in_words_of_the_command(_harmless(asked, name, error, key, **how)))
+        found = NodeResult(_in_words_of_the_command(_harmless(arguments, name, error, key, **how)))
     if scope.has_unknown and _code(found.value) in (0, _NO_SUCH_KEY):
         return found._replace(unknown=scope.unknown_levels(keys, merge=how.get("merge")))
     return found
@@ -210,21 +212,23 @@ def _in_words_of_the_command(error: NodeattrsError) -> NodeattrsError:
 
 
 def _explain(question: Question, hiera: Hiera) -> Output:
-    asked = question.arguments
-    scopes = scopes_of(asked, hiera, asked["node"])
-    found = {name: _explained(asked, scope) for name, scope in scopes.items()}
-    report = ExplainReport({name: one.value for name, one in found.items()}, asked["because"])
+    arguments = question.arguments
+    scopes = scopes_of(arguments, hiera, arguments["node"])
+    found = {name: _explained(arguments, scope) for name, scope in scopes.items()}
+    report = ExplainReport({name: one.value for name, one in found.items()}, arguments["because"])
     code = max((_code(one.value.error) for one in found.values()), default=0)
-    _redacted(question, [one.value.value for one in found.values()], ", ".join(asked["keys"]))
-    shown = _rendered(question, report.nodes()) if asked["render_as"] in ("json", "yaml") else report
+    _redacted(question, [one.value.value for one in found.values()], ", ".join(arguments["keys"]))
+    shown = _rendered(question, report.nodes()) if arguments["render_as"] in ("json", "yaml") else report
     return Output(shown, code, unread=_unread(question, scopes, found))
 
 
-def _explained(asked: Asked, scope: Scope) -> NodeResult:
+def _explained(arguments: Arguments, scope: Scope) -> NodeResult:
     """The explanation of the first key that a node has; else of the last key."""
     tried: list[Explanation] = []
-    for key in asked["keys"]:
-        tried.append(scope.explain_options(key) if asked["options"] else scope.explain(key, **lookup_arguments(asked)))
+    for key in arguments["keys"]:
+        tried.append(
+            scope.explain_options(key) if arguments["options"] else scope.explain(key, **lookup_arguments(arguments))
+        )
         if tried[-1].error is None:
             break
     last = tried[-1]
@@ -233,23 +237,23 @@ def _explained(asked: Asked, scope: Scope) -> NodeResult:
     if _code(last.error) not in (0, _NO_SUCH_KEY):
         return NodeResult(last)
     values = {} if last.error is not None else {last.key: last.value}
-    kept = still_encrypted(scope, values, lookup_arguments(asked).get("merge"))
+    kept = still_encrypted(scope, values, lookup_arguments(arguments).get("merge"))
     return NodeResult(last, [level for one in tried for level in one.unknown], scope.missing, kept)
 
 
 def _list(question: Question, hiera: Hiera) -> Output:
-    asked = question.arguments
-    scopes = scopes_of(asked, hiera, asked["node"])
-    found = {name: _listed(asked, name, scope) for name, scope in scopes.items()}
+    arguments = question.arguments
+    scopes = scopes_of(arguments, hiera, arguments["node"])
+    found = {name: _listed(arguments, name, scope) for name, scope in scopes.items()}
     return _values(question, scopes, found, "", is_whole=True)
 
 
-def _listed(asked: Asked, name: str, scope: Scope) -> NodeResult:
+def _listed(arguments: Arguments, name: str, scope: Scope) -> NodeResult:
     """Every key of a node with its value, or with its error."""
     values, unset = view(scope), scope.missing
     for key, value in values.items():
         if isinstance(value, NodeattrsError):
-            values[key] = _harmless(asked, name, value, as_asked(key))
+            values[key] = _harmless(arguments, name, value, as_asked(key))
     unknown = _undecided(scope)
     return NodeResult(
         values, unknown, unset, still_encrypted(scope, {as_asked(key): one for key, one in values.items()})
@@ -279,9 +283,9 @@ def _variables(question: Question, hiera: Hiera) -> Output:
 
 
 def _ready_for_8(question: Question, hiera: Hiera) -> Output:
-    asked = question.arguments
-    seven, eight = (tree_of({**asked, "puppet_version": one}, asked["hiera"]) for one in ("7", "8"))
-    before = scopes_of(asked, seven, asked["node"])
+    arguments = question.arguments
+    seven, eight = (tree_of({**arguments, "puppet_version": one}, arguments["hiera"]) for one in ("7", "8"))
+    before = scopes_of(arguments, seven, arguments["node"])
     after = {name: without_legacy_facts(scope, eight) for name, scope in before.items()}
     found = readiness(before, after)
     uses = legacy_uses(seven, dict.fromkeys(scope.environment for scope in before.values()))

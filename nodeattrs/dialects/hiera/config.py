@@ -1,7 +1,7 @@
-"""hiera.yaml: what it says, checked, each fault with its line.
+"""Reads hiera.yaml into a `HieraConfig` and checks it; each fault has its line.
 
-It knows which files a hierarchy names only as templates; filling them in is the
-business of `locations`, reading them that of `data`.
+A configuration has entries, also called levels, whose locations are templates: `locations` fills them in, and `data`
+reads the files.
 """
 
 from __future__ import annotations
@@ -50,15 +50,16 @@ _CODEDIR = "/etc/puppetlabs/code"
 
 
 class HierarchyEntry(NamedTuple):
-    """One level of a hierarchy.
+    """One level of a hierarchy, as hiera.yaml has it, with the values of `defaults` where it has none.
 
-    kind, function: how its data is had: ("data_hash", "yaml_data"), ...
-    location:       "path", "paths", "glob", "globs", "mapped_paths", "uri", "uris", or None
-    declared:       its locations, as hiera.yaml has them; for mapped_paths the three texts
+    kind, function: the kind and the name of its data function: ("data_hash", "yaml_data"), ...
+    location:       "path", "paths", "glob", "globs", "mapped_paths", "uri", "uris", or None for no location
+    declared:       the templates of its locations; for mapped_paths: variable, local variable, template
     datadir:        the template of its folder
     options:        for the data function
-    line:           where it stands
-    ending:         of its files; versions 3 and 4 leave it out, and Puppet adds it to the name that is filled in
+    line:           where it stands; None for a built-in entry
+    ending:         the ending of its files in versions 3 and 4, which is added to the name that is filled in
+    templates:      `declared`, each with the ending
     """
 
     name: str
@@ -78,11 +79,13 @@ class HierarchyEntry(NamedTuple):
 
 
 class HieraConfig(NamedTuple):
-    """A hiera.yaml.
+    """A hiera.yaml as data.
 
     file:     its name in messages; None for the built-in one
-    folder:   where its datadirs are counted from
+    folder:   the folder that its datadirs are relative to
+    entries:  its levels, the strongest first
     defaults: the entries of `default_hierarchy`; None where there is none
+    built_in: whether this stands for a global hiera.yaml that does not exist
     """
 
     file: str | None
@@ -104,13 +107,14 @@ def read_config(
     refuse: Callable[[BadData], None],
     codedir: str | None = None,
 ) -> HieraConfig | None:
-    """Read a hiera.yaml for a layer; None where it has none, as version 3 in an environment or module.
+    """Read a hiera.yaml for a layer; None where it gives the layer no hierarchy.
 
+    None: version 3, an empty file, or no map, in an environment or module. In the global layer they are version 3.
     layer:   "global", "environment" or "module"
-    warn:    called with what Puppet warns of: versions 3 and 4 where they count
-    refuse:  called with what Puppet 8 refuses, and Puppet 7 warns of: version 3 in an environment or module
+    warn:    called with the warnings of Puppet: versions 3 and 4 where they count
+    refuse:  called with a fault that Puppet 8 refuses and Puppet 7 warns of, before None is returned
     codedir: the folder of all code, as Puppet has it; version 3 looks for data there
-    raises:  BadData with file and line
+    raises:  FileNotFoundError; BadData with file and line
     """
     document = read_document(path, name, "yaml", marks=True).document  # each entry notes its line
     return _Reader(document, path.parent, layer, warn, refuse, codedir or _CODEDIR).config()
@@ -192,7 +196,10 @@ class _Reader(Checks):
         return self._old(made, self.folder, OLD_VERSION, "version 4 is deprecated")
 
     def _old(self, made: Iterable[ConvertedEntry], folder: pathlib.Path, kind: Kind, message: str) -> HieraConfig:
-        """One that counts, and a warning that shows its version 5. folder: where its datadirs are counted from"""
+        """The configuration of an old version, and a warning that shows it as version 5.
+
+        folder: the folder that its datadirs are relative to
+        """
         old = [*made]
         self.warn(self.fault(kind, message, ("version",), version_5_hint(old)))
         entries = self._entries(((entry, path) for entry, path, _ in old), self._defaults({}))
@@ -240,7 +247,7 @@ class _Reader(Checks):
         return self._entries(((given, (key, at)) for at, given in enumerate(hierarchy)), defaults)
 
     def _entries(self, written: Iterable[tuple[Any, Path]], defaults: dict[str, Any]) -> tuple[HierarchyEntry, ...]:
-        """Entries, each with its path, by which faults are placed."""
+        """The entries of a hierarchy. written: each entry with its path in the document, for messages"""
         entries: list[HierarchyEntry] = []
         named: dict[str, Path] = {}
         for given, path in written:

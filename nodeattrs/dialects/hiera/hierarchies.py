@@ -1,8 +1,8 @@
-"""Where data lies: the layers of a tree on disk, each file of it read once.
+"""The layers of a Hiera tree on disk: finds hiera.yaml files, modules and data files, and reads each once.
 
-A loaded tree belongs to no node, and looks up nothing. Files are read when they are first
-needed and then kept, also that one is not there; `forget()` lets them be read anew. Any
-number of threads may ask at once.
+A layer is a hiera.yaml: of the global layer, of an environment, or of a module. A loaded tree belongs to no node and
+looks up nothing. A file is read when it is first needed; its content, or that it is absent, is kept until `forget()`.
+Threads may share a tree.
 """
 
 from __future__ import annotations
@@ -48,8 +48,13 @@ _Read = TypeVar("_Read")
 class LoadedTree:
     """The base of `Hiera`: the layers on disk (each a HieraConfig, or None), and the files that were read so far.
 
-    skipped: the levels that options left out so far
-    lacking: file and line of each level whose data function does not exist here, and the error that says so
+    The constructor reads only puppet.conf; each method reads what it needs, once.
+    sensitive:   makes a secret of a value, for `convert_to: Sensitive`
+    documented:  whether strategies follow the documentation where Puppet does not
+    is_strict:   whether warnings and levels that cannot be read are errors
+    skip_levels: names of levels to leave out; skipped: those met so far
+    lacking:     (file, line) of a level whose data function does not exist here -> the error for it
+    shapes, named: kept for `BaseScope.look`: the sources, and the variables, of entries
     """
 
     @taking(
@@ -113,12 +118,11 @@ class LoadedTree:
         self.forget()
 
     def forget(self) -> None:
-        """Read everything anew when it is needed next; scopes made before keep what they have."""
+        """Forget all files that were read, and the warnings about them; scopes made before keep what they resolved."""
         self._read: dict[tuple[str, ...], Any] = {}
         self._sources: dict[tuple[str, str, str], DataSource | None] = {}
         self.shapes: dict[Hashable, tuple[int, ...]] = {}
         self.named: dict[tuple[int, int], tuple[HieraConfig, HierarchyEntry, list[Path]]] = {}
-        """By the ids of a layer and of one of its entries: both of them, and the variables that the entry names."""
         self._warnings: dict[str, DocumentError] = {}
         self.skipped: set[str] = set()
         self.lacking: dict[tuple[str | None, int | None], BadData] = {}
@@ -126,13 +130,13 @@ class LoadedTree:
         self._ruby = RubyFunctions(pathlib.Path(self._root or "."), strict)
 
     def _once(self, key: tuple[str, ...], read: Callable[[], _Read]) -> _Read:
-        """What was read under a key: all scopes see the same state of the files, until `forget()`."""
+        """The result of *read* at the first call with a key, kept until `forget()`."""
         found: _Read = self._read.get(key, _UNREAD)
         return self._read.setdefault(key, read()) if found is _UNREAD else found
 
     @property
     def warnings(self) -> list[DocumentError]:
-        """What was read so far but is probably not meant, once each."""
+        """The warnings about all files that were read so far, each once."""
         files = [source for source in self._sources.values() if isinstance(source, DataFile)]
         return [*self._warnings.values(), *(warning for file in files for warning in file.warnings)]
 
@@ -150,7 +154,10 @@ class LoadedTree:
         return self._once(("environment", environment), partial(self._read_environment, environment))
 
     def module_layer(self, environment: str, module: str) -> HieraConfig | None:
-        """The layer of a module; None where there is no such module, or it has no hiera.yaml."""
+        """The layer of a module; None where there is no such module, or it has no hiera.yaml.
+
+        A module that the Puppetfile names and that is not there has one level, which cannot be read.
+        """
         return self._once(("module", environment, module), partial(self._read_module, environment, module))
 
     def _read_global(self) -> HieraConfig | None:
@@ -179,7 +186,7 @@ class LoadedTree:
         raise EnvironmentNotFound(f"there is no environment {environment!r}", hint=hint)
 
     def environments(self) -> list[str]:
-        """The environments that there are; empty where one hiera.yaml serves all."""
+        """The names of the folders in environmentpath, sorted; [] where one hiera.yaml serves all environments."""
         return sorted(_folders_in(self._environments))
 
     def _read_environment(self, environment: str) -> HieraConfig | None:
@@ -203,7 +210,7 @@ class LoadedTree:
         )
 
     def _not_installed(self, environment: str, module: str) -> HieraConfig | None:
-        """One level that cannot be read, for a module that the Puppetfile names; None for others."""
+        """A layer of one level that cannot be read, for a module that the Puppetfile names; None for other modules."""
         folder = self._folder(environment)
         if folder is None:
             return None
@@ -228,7 +235,10 @@ class LoadedTree:
         return [*found, *self._modulepath]
 
     def module_folder(self, environment: str, module: str) -> pathlib.Path | None:
-        """The folder of a module, the first on the modulepath; None without one. raises: BadData"""
+        """The folder of a module, the first on the modulepath; None where there is none, or *module* is no name.
+
+        raises: BadData, for a faulty environment.conf; EnvironmentNotFound
+        """
         if not (is_word(module) or _NAME.fullmatch(module)):
             return None
         for folder in self.modulepath(environment):
@@ -237,7 +247,7 @@ class LoadedTree:
         return None
 
     def modules(self, environment: str) -> list[str]:
-        """The names of the modules that an environment has."""
+        """The names of the folders on the modulepath of an environment, sorted."""
         return sorted(_folders_in(self.modulepath(environment)))
 
     def _read_config(self, path: pathlib.Path, layer: str) -> HieraConfig | None:
@@ -256,14 +266,14 @@ class LoadedTree:
         self._warnings.setdefault(str(warning), warning)
 
     def refuse(self, fault: DocumentError) -> None:
-        """Raise what Puppet 8 refuses; under version 7 it is a warning."""
+        """Raise a fault for which Puppet 8 ends every lookup; under version 7 keep it as a warning."""
         if self.puppet_version >= DEFAULT_VERSION:
             fault.details = (*fault.details, "Puppet 8 ends every lookup here; --puppet-version 7 goes on")
             raise fault
         self.warn(fault)
 
     def warn_of_no_files(self, config: HieraConfig) -> None:
-        """Say that a hierarchy has no file at all."""
+        """Warn that no file of a hierarchy exists, with the datadirs that are missing. raises: BadData, if strict"""
         folders = dict.fromkeys(fixed_folder(config, entry) for entry in config.entries if entry.location not in URIS)
         details = [f"there is no folder {self.shown(folder)}" for folder in folders if not os.path.isdir(folder)]
         hint = "`nodeattrs hiera variables` says what its paths need"
@@ -271,7 +281,7 @@ class LoadedTree:
                           hint=hint, details=details))  # fmt: skip
 
     def shown(self, path: str) -> str:
-        """A path as messages show it: from `root` where it lies there, with forward slashes."""
+        """A path as messages show it: relative to `root` where it lies below, with forward slashes."""
         path = os.path.normpath(path)
         if self._root is not None and path.startswith(self._root + os.sep):
             path = path[len(self._root) + 1 :]
@@ -285,10 +295,14 @@ class LoadedTree:
         file: str | None,
         environment: str = "",
     ) -> DataSource | None:
-        """What answers for one location of an entry; None where there is no such file.
+        """The data source for one location of an entry, read at the first call; None where there is no such file.
 
+        A skipped level gives SKIPPED; a level that cannot be read gives a source whose values are `Unknown`.
+        path:        the file or URI; None for a data function without locations
+        options:     of the entry, filled in
+        file:        the hiera.yaml, for messages
         environment: where a data function of the control repository is looked for
-        raises:      BadData
+        raises:      BadData, for a file that cannot be read as data, or a misspelt data function
         """
         if entry.name in self.skip_levels:
             self.skipped.add(entry.name)
@@ -297,13 +311,11 @@ class LoadedTree:
         path = os.path.normpath(path) if path is not None and is_file else path
         syntax = _SYNTAX.get(entry.function) if entry.function not in self._functions else None
         keys = options if syntax is not None and entry.function == "eyaml_lookup_key" else None
-        used = (
-            repr((options, file))
-            if keys
-            else repr((options, entry.kind, entry.name, file, environment))
-            if not syntax
-            else ""
-        )
+        used = ""  # what the data depends on beside its path
+        if keys:
+            used = repr((options, file))
+        elif syntax is None:
+            used = repr((options, entry.kind, entry.name, file, environment))
         key = (path or "", entry.function, used)
         found: DataSource | None = self._sources.get(key, _UNREAD)
         if found is not _UNREAD:
@@ -312,9 +324,9 @@ class LoadedTree:
         if is_file and path is not None and border.is_layer_outside(path):
             made = unread_source(entry.name, f"{self.shown(path)} {border.REASON}")
         elif syntax is not None and is_file and path is not None:
-            decrypted = None if keys is None else self._decryption(keys, file)
+            decrypt = None if keys is None else self._decryption(keys, file)
             made = file_source(
-                pathlib.Path(path), self.shown(path), syntax, decrypted, self.refuse, self._sensitive_paths
+                pathlib.Path(path), self.shown(path), syntax, decrypt, self.refuse, self._sensitive_paths
             )
         else:
             given = {} if path is None else {"path" if is_file else "uri": path}
@@ -322,7 +334,10 @@ class LoadedTree:
         return self._sources.setdefault(key, made)
 
     def _decryption(self, options: Mapping[str, Any], file: str | None) -> Callable[[Any], Any]:
-        """What decrypts the values of a level: the given keys, or the keys that its options name."""
+        """The function that decrypts the values of a level: with the given keys, or those that its options name.
+
+        Without any it leaves the values `Encrypted`.
+        """
         decrypt: Callable[[str], str] = eyaml.keep_encrypted
         if callable(self._decrypt):
             decrypt = self._decrypt
@@ -331,7 +346,7 @@ class LoadedTree:
         return partial(eyaml.decrypted, decrypt=decrypt)
 
     def _own_function(self, name: str, environment: str) -> pathlib.Path | None:
-        """The file of a data function in Ruby that a module or the environment has itself."""
+        """The file of a data function in Ruby in a module or the environment; None where it has none."""
         steps = name.split("::")
         if not environment or not all(_NAME.fullmatch(step) for step in steps):
             return None
@@ -381,7 +396,7 @@ class LoadedTree:
         """The source of a level that cannot be read.
 
         own:    the file of its function, where that is Ruby of the control repository
-        raises: BadData, where its function is a slip of the pen
+        raises: BadData, where the name of its function is nearly that of a known one
         """
         if entry.kind == NOT_INSTALLED:
             return unread_source(entry.name, "it is named there and not installed")
@@ -408,16 +423,16 @@ class LoadedTree:
     # --- the tree as a whole
 
     def data_files(self, environment: str) -> Iterator[DataFile]:
-        """Every data file below the datadirs of an environment, of its modules and of the global layer.
+        """Yield every data file below the datadirs of an environment, of its modules and of the global layer.
 
-        Read whether a node needs it or not: *.yaml, *.yml, *.json, *.eyaml. Datadirs with variables in
-        them are searched from their last fixed folder.
+        Each is read, whether a node needs it or not: *.yaml, *.yml, *.json, *.eyaml. A datadir with variables is
+        searched from its last folder without one. raises: BadData
         """
         found = (self.source(entry, entry.name, {}, None) for entry in self.data_entries(environment))
         yield from (source for source in found if isinstance(source, DataFile))
 
     def check(self) -> tuple[int, list[NodeattrsError]]:
-        """Read every data file of every environment: how many there are, and what is wrong; see `warnings`, too."""
+        """Read every data file of every environment. Returns (the number of files, the errors); `warnings` has more."""
         count, faults = 0, []
         for environment in self.environments() or ["production"]:
             try:
@@ -434,7 +449,10 @@ class LoadedTree:
         return count, faults
 
     def data_entries(self, environment: str) -> Iterator[HierarchyEntry]:
-        """Each data file below the datadirs of an environment as an entry of its own; no file is opened."""
+        """Yield an entry for each data file below the datadirs of an environment, once; no data file is opened.
+
+        The name and the only path of an entry are the path of the file.
+        """
         seen: set[str] = set()
         for config in self.configs(environment):
             for folder in dict.fromkeys(
@@ -447,15 +465,15 @@ class LoadedTree:
                         yield HierarchyEntry(path, "data_hash", function, "path", (path,), "")
 
     def configs(self, environment: str) -> list[HieraConfig]:
-        """Every hiera.yaml that has a say in an environment."""
+        """The layers of an environment: global, environment, and each of its modules with a hiera.yaml."""
         found = [self.global_layer(), self.environment_layer(environment)]
         found += [self.module_layer(environment, module) for module in self.modules(environment)]
         return [config for config in found if config is not None]
 
     def who_has(self, key: str, environment: str = "production", below: Path = ()) -> list[Origin]:
-        """Where every data file says *key*: its origins, whether any node reads that file or not.
+        """The line of *key* in each data file that has it, whether a node reads that file or not; [] for none.
 
-        below: a path in its value
+        below: a path in its value, which a file must have
         cost:  reads all files
         """
         return [
@@ -480,13 +498,13 @@ def _environment_layer(
 
 
 def has_environments(folder: pathlib.Path) -> bool:
-    """Whether a folder has environments, and is none itself."""
+    """Whether a folder has a folder `environments`, and neither hiera.yaml nor environment.conf beside it."""
     is_one = any((folder / name).exists() for name in ("hiera.yaml", "environment.conf"))
     return not is_one and (folder / "environments").is_dir()
 
 
 def _folders_in(folders: Iterable[pathlib.Path]) -> set[str]:
-    """The names of the folders in some folders, of those that can be read."""
+    """The names of the folders in some folders; a folder that cannot be read has none."""
     found: set[str] = set()
     for folder in folders:
         with suppress(OSError):
@@ -495,7 +513,7 @@ def _folders_in(folders: Iterable[pathlib.Path]) -> set[str]:
 
 
 def _whole(data: Any) -> Callable[[str], Any]:
-    """What a data_hash has, key by key; where it cannot be read, no key can."""
+    """Gives the values of a data_hash by key; `Unknown` for each key, where the whole cannot be read."""
     if type(data) is Unknown:
         return lambda key: data
     entries = dict(data)
@@ -550,7 +568,7 @@ def _failed(
 
 
 def fixed_folder(config: HieraConfig, entry: HierarchyEntry) -> str:
-    """The datadir of an entry; of one with variables the last folder that has none."""
+    """The datadir of an entry as a path; for a datadir with variables the last folder before the first variable."""
     datadir = entry.datadir.partition("%{")[0]
     if datadir != entry.datadir:
         datadir = os.path.dirname(datadir)

@@ -15,7 +15,7 @@ from nodeattrs.core.looks import Look, Looks
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.common import WithFacts, part_of_keys
-from nodeattrs.dialects.hiera.arguments import check, lookup_arguments, tree_of, warnings_of
+from nodeattrs.dialects.hiera.arguments import check_arguments, lookup_arguments, tree_of, warnings_of
 from nodeattrs.dialects.hiera.census import as_asked, undecided
 from nodeattrs.dialects.hiera.config import HieraConfig
 from nodeattrs.dialects.hiera.explain import Explanation
@@ -89,28 +89,28 @@ class HieraKeys(WithFacts):
         return self.side.root if (self.side.root / "hiera.yaml").is_file() else None
 
     @cached_property
-    def _asked(self) -> Mapping[str, Any] | None:
+    def _arguments(self) -> Mapping[str, Any] | None:
         """The arguments of a command of the dialect; None where all dialects have the question."""
         return self.request.options.get("hiera")
 
     @cached_property
     def _names(self) -> Mapping[str, Path | NodeFacts]:
         """The nodes that the arguments name, each with its facts, or the file that has them."""
-        return {} if self._asked is None else named_nodes(self._asked, self._asked.get("node"))
+        return {} if self._arguments is None else named_nodes(self._arguments, self._arguments.get("node"))
 
     @property
     def is_there(self) -> bool:
         """A hiera.yaml, or one that the settings or the arguments name."""
-        return self.place is not None if self._asked is None else bool(self.hiera)
+        return self.place is not None if self._arguments is None else bool(self.hiera)
 
     @property
     def warnings(self) -> Sequence[object]:
         """The warnings of the tree, and of --without levels that the tree does not have."""
-        return () if self._asked is None else warnings_of(self.hiera)
+        return () if self._arguments is None else warnings_of(self.hiera)
 
     def subjects(self) -> Iterable[str]:
         """The nodes that are known; else those with data of their own; else one without a name."""
-        if self._asked is not None:
+        if self._arguments is not None:
             return self._names
         return self.known() or self._with_data() or {""}
 
@@ -152,9 +152,9 @@ class HieraKeys(WithFacts):
     @cached_property
     def hiera(self) -> Hiera:
         """The tree. raises: NodeattrsError; BadUsage, where the arguments cannot be meant"""
-        if self._asked is not None:
-            check(self._asked)
-            return tree_of(self._asked, dict(self.request.places).get("hiera", self._asked["hiera"]))
+        if self._arguments is not None:
+            check_arguments(self._arguments)
+            return tree_of(self._arguments, dict(self.request.places).get("hiera", self._arguments["hiera"]))
         place = self.place
         if place is None:
             raise NotFound("there is no hiera.yaml", hint="name one: --hiera PLACE")
@@ -171,7 +171,7 @@ class HieraKeys(WithFacts):
     @cached_property
     def _looks(self) -> FileCache:
         """Looks at files once for all nodes."""
-        return FileCache(self.repository.shown if self._asked is None else os.path.relpath)
+        return FileCache(self.repository.shown if self._arguments is None else os.path.relpath)
 
     @cached_property
     def _layer(self) -> HieraConfig | None:
@@ -180,15 +180,15 @@ class HieraKeys(WithFacts):
 
     def answer(self, name: str) -> Answered:
         """Each key of the tree -> its value for the node, or its error; a key is looked up when it is read."""
-        asked = self._asked
+        arguments = self._arguments
         if self.looks is not None:
             self.looks.note("known")
         scope = self._scope(name, self.looks)
-        is_node, merge = (True, None) if asked is None else (bool(name), lookup_arguments(asked).get("merge"))
+        is_node, merge = (True, None) if arguments is None else (bool(name), lookup_arguments(arguments).get("merge"))
         about = self.request.about
         wanted = with_needed_keys(scope, map(as_asked, about), merge) if about else None
         self.unread = files = [*open_paths(scope, self._looks, wanted, is_node=is_node, merge=merge)]
-        how = {} if asked is None else lookup_arguments(asked)
+        how = {} if arguments is None else lookup_arguments(arguments)
 
         @lru_cache(maxsize=1)
         def explain(key: str) -> Explanation:
@@ -214,9 +214,9 @@ class HieraKeys(WithFacts):
 
     def _scope(self, name: str, looks: Looks | None = None) -> Scope:
         """A node with its facts and the answer of a classifier. looks: where the scope notes what it looks at"""
-        if self._asked is not None:
-            names = self._names if name in self._names else named_nodes(self._asked, [name])
-            return scope_from_arguments(self._asked, self.hiera, name, names[name], looks)
+        if self._arguments is not None:
+            names = self._names if name in self._names else named_nodes(self._arguments, [name])
+            return scope_from_arguments(self._arguments, self.hiera, name, names[name], looks)
         given = self.enc.get(name, {}).get("parameters")
         found = self.node_facts(name)
         variables = {**found.variables, **(given if isinstance(given, dict) else {})}
@@ -229,7 +229,7 @@ class HieraKeys(WithFacts):
     @property
     def notes_looks(self) -> bool:  # type: ignore[override]
         """Whether nodes differ in the files of their facts alone."""
-        has_program = self._asked is not None and self._asked["enc"] is not None
+        has_program = self._arguments is not None and self._arguments["enc"] is not None
         return not (has_program or self.request.store or self.request.ruby)
 
     def look(self, name: str, look: Look) -> Any:
@@ -245,7 +245,7 @@ class HieraKeys(WithFacts):
 
     def lines_of(self, path: TreePath) -> Iterable[tuple[Origin, str]]:
         """The lines of all data files that set a key, or a path in its value."""
-        environment = self.request.environment if self._asked is None else self._asked["environment"]
+        environment = self.request.environment if self._arguments is None else self._arguments["environment"]
         found = self.hiera.who_has(str(path[0]), environment or USUAL_ENVIRONMENT, path[1:])
         return [(origin, "") for origin in found]
 

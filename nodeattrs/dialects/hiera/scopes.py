@@ -62,36 +62,38 @@ def _name_in(facts: Mapping[str, Any]) -> str:
     return str(facts.get("clientcert") or facts.get("fqdn") or "")
 
 
-def scopes_of(asked: Mapping[str, Any], hiera: Hiera, names: Sequence[str] | None) -> dict[str, Scope]:
+def scopes_of(arguments: Mapping[str, Any], hiera: Hiera, names: Sequence[str] | None) -> dict[str, Scope]:
     """A scope for each node, by name, as the arguments of a command say.
 
     names:  the nodes; None is all of the folder of facts, else one without a name
     raises: BadArgument, BadUsage, DocumentError, UnknownLayer
     """
-    return {name: scope_from_arguments(asked, hiera, name, file) for name, file in named_nodes(asked, names).items()}
+    return {
+        name: scope_from_arguments(arguments, hiera, name, file) for name, file in named_nodes(arguments, names).items()
+    }
 
 
-def named_nodes(asked: Mapping[str, Any], names: Sequence[str] | None) -> dict[str, Path | NodeFacts]:
+def named_nodes(arguments: Mapping[str, Any], names: Sequence[str] | None) -> dict[str, Path | NodeFacts]:
     """The nodes that the arguments of a command name, each with its facts, or the file that has them.
 
     raises: BadArgument, BadUsage, DocumentError
     """
-    place = None if asked["facts"] is None else Path(asked["facts"])
+    place = None if arguments["facts"] is None else Path(arguments["facts"])
     if place is None:
         known: dict[str, Path | NodeFacts] = {"": NodeFacts({})}
-    elif asked["facts"] != "-" and place.is_dir():
+    elif arguments["facts"] != "-" and place.is_dir():
         known = {path.stem: path for path in sorted(place.iterdir()) if path.suffix in _DATA}
     else:
         known = {**nodes_at(place)}
     if not known:
         raise BadArgument(
-            f"{asked['facts']} has no facts: there is no node in it", hint="name a folder or file that has some"
+            f"{arguments['facts']} has no facts: there is no node in it", hint="name a folder or file that has some"
         )
     if "" not in known:
         for name in names or ():
             if name not in known:
                 hint = f"there are: {first_of([*known], _SHOWN) or 'none'}"
-                raise BadArgument(f"{asked['facts']} has no facts of {name}", hint=hint)
+                raise BadArgument(f"{arguments['facts']} has no facts of {name}", hint=hint)
         return {name: known[name] for name in names or known}
     if names is not None and len(names) > 1:
         raise BadUsage("several --node need --facts to be a folder, or an answer of PuppetDB")
@@ -99,7 +101,7 @@ def named_nodes(asked: Mapping[str, Any], names: Sequence[str] | None) -> dict[s
 
 
 def scope_from_arguments(
-    asked: Mapping[str, Any], hiera: Hiera, name: str, given: Path | NodeFacts, looks: Looks | None = None
+    arguments: Mapping[str, Any], hiera: Hiera, name: str, given: Path | NodeFacts, looks: Looks | None = None
 ) -> Scope:
     """The scope of a node, as the arguments of a command say.
 
@@ -108,11 +110,11 @@ def scope_from_arguments(
     """
     found = node_at(given) if isinstance(given, Path) else given
     node, trusted = name or _name_in(found.facts), None
-    if asked["trusted"] is not None:
-        trusted = trusted_facts(node) | map_at(Path(asked["trusted"]), "trusted facts are a map")
-    given_by = NodeFacts({}) if asked["enc"] is None else _classified(Path(asked["enc"]), node)
-    environment = asked["environment"] or given_by.environment or found.environment
-    variables = {**found.variables, **given_by.variables, **_set(asked["set"])}
+    if arguments["trusted"] is not None:
+        trusted = trusted_facts(node) | map_at(Path(arguments["trusted"]), "trusted facts are a map")
+    given_by = NodeFacts({}) if arguments["enc"] is None else _classified(Path(arguments["enc"]), node)
+    environment = arguments["environment"] or given_by.environment or found.environment
+    variables = {**found.variables, **given_by.variables, **_set(arguments["set"])}
     return scope_of(hiera, node, found.facts, environment, variables, trusted, looks=looks)
 
 
