@@ -79,7 +79,7 @@ def classified(answer: Mapping[str, Any], file: str) -> NodeFacts:
     """The environment and the variables ("parameters") in the answer of a classifier, without facts.
 
     Its classes set no variables and are left out.
-    raises: DocumentError, where the environment is no text or the parameters are no map
+    raises: DocumentError, where the environment is not a text or the parameters are not a map
     """
     environment, variables = answer.get("environment"), answer.get("parameters") or {}
     if not isinstance(environment or "", str) or not isinstance(variables, dict):

@@ -134,7 +134,7 @@ def check_arguments(arguments: Arguments) -> None:
 def tree_of(arguments: Arguments, place: str | None, decrypts: bool = True) -> Hiera:
     """The tree that the arguments and nodeattrs.toml describe; reads no hiera.yaml and no data.
 
-    place:    its hiera.yaml or folder; None: that of --environmentpath, else the current folder
+    place:    its hiera.yaml or folder; None: the one of --environmentpath, else the current folder
     decrypts: False ignores --decrypt and the keys
     raises:   BadArgument, where a named place does not exist
     """
@@ -170,7 +170,7 @@ def warnings_of(hiera: Hiera) -> list[object]:
 
 
 def lookup_arguments(arguments: Arguments) -> dict[str, Any]:
-    """The arguments of `Scope.lookup`."""
+    """The arguments of `Scope.lookup` that the arguments of a command give, by name; {} for none."""
     default = arguments.get("default")
     how = {"merge": _merge(arguments), "value_type": arguments.get("type"), "default_value": default}
     return {name: value for name, value in how.items() if value is not None}

@@ -1,4 +1,8 @@
-"""`nodeattrs hiera`: keys in a Hiera 5 tree, as `puppet lookup` has them, and why."""
+"""The commands `nodeattrs hiera ...`: a table, and the functions that perform them.
+
+`lookup`, `explain`, `list`, `unused`, `variables` and `ready-for-8` are performed here; `diff`, `matrix` and `who-has`
+are verbs. Each function asks the tree for all nodes of the arguments, and returns an Output.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +36,10 @@ from nodeattrs.dialects.hiera.census import as_asked, still_encrypted, undecided
 from nodeattrs.dialects.hiera.codes import REDACTED_TEXT, UNSET_VARIABLE
 from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel
 from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS
-from nodeattrs.dialects.hiera.open_paths import (
+from nodeattrs.dialects.hiera.possible_files import (
     FileCache,
     all_possible_files,
-    open_paths,
+    possible_files,
     unset_variables,
     with_needed_keys,
 )
@@ -63,7 +67,7 @@ _RENDER = Argument(
 
 
 def _perform(ask: Callable[[Question, Hiera], Output], question: Question) -> Output:
-    """Ask the tree that the arguments name; its warnings come last. raises: BadUsage, NodeattrsError"""
+    """Call *ask* with the tree that the arguments name, and then show the warnings. raises: BadUsage, NodeattrsError"""
     check_arguments(question.arguments)
     hiera = tree_of(question.arguments, question.arguments["hiera"])
     try:
@@ -73,7 +77,10 @@ def _perform(ask: Callable[[Question, Hiera], Output], question: Question) -> Ou
 
 
 def known_keys(arguments: Arguments) -> set[str]:
-    """The keys that the nodes of a command may look up; of `who-has` those of all files. raises: NodeattrsError"""
+    """The keys that the nodes of a command may look up, for completion; for `who-has` the keys of all data files.
+
+    Reads facts and data files. raises: NodeattrsError
+    """
     hiera = tree_of(arguments, arguments["hiera"])
     if arguments.get("action") == "who-has":
         files = hiera.data_files(arguments["environment"] or USUAL_ENVIRONMENT)
@@ -92,9 +99,9 @@ def _code(value: Any) -> int:
 
 
 def _unread(question: Question, scopes: Mapping[str, Scope], answers: Mapping[str, NodeResult]) -> list[Unread]:
-    """The levels that were not read, and what facts would decide that are not there.
+    """The unread places of an answer, and a warning for each variable that is not set although facts are given.
 
-    Facts fill in variables of values, and choose files. Facts that are given may be a part of the node's.
+    Unread are levels, encrypted parts, unset variables, and files that facts which are not given may choose.
     """
     arguments = question.arguments
     found = [level.unread for one in answers.values() for level in one.unknown]
@@ -111,7 +118,7 @@ def _unread(question: Question, scopes: Mapping[str, Scope], answers: Mapping[st
     merge, looks = lookup_arguments(arguments).get("merge"), FileCache(os.path.relpath)
     for name, scope in scopes.items():
         wanted = None if names is None else with_needed_keys(scope, names, merge)
-        found += open_paths(scope, looks, wanted, is_node=bool(name), merge=merge)
+        found += possible_files(scope, looks, wanted, is_node=bool(name), merge=merge)
     _warn_of_unset(question, known)
     return found
 
@@ -124,7 +131,7 @@ def _warn_of_unset(question: Question, unset: Mapping[str, Iterable[str]]) -> No
 
 
 def _redacted(question: Question, values: Iterable[Any], key: str) -> None:
-    """Say which texts of some values have a secret in them that is redacted."""
+    """Warn of each text in some values that has a redacted secret in it."""
     paths = dict.fromkeys(path for value in values for path in redacted_in(value))
     names = (".".join(filter(None, (key, spell(path) if path else ""))) for path in paths)
     texts = [f"{name} has a Sensitive inside a text, which redacts it, in Puppet too" for name in names]
@@ -150,7 +157,7 @@ def _values(
 
 
 def _rendered(question: Question, found: Mapping[str, Any]) -> str:
-    """What was found for the only node, or for each by its name, as --render-as says."""
+    """The value of the only node, or a map of all nodes, printed as --render-as says."""
     value = next(iter(found.values())) if len(found) == 1 else found
     if question.arguments["render_as"] == "json":
         return json.dumps(value, ensure_ascii=False).translate(ESCAPES) + "\n"
@@ -162,7 +169,7 @@ def _rendered(question: Question, found: Mapping[str, Any]) -> str:
 def _harmless(
     arguments: Arguments, name: str, error: NodeattrsError, key: str | list[str], **how: Any
 ) -> NodeattrsError:
-    """An error that shows nothing of what was decrypted: the one of a lookup that decrypts nothing."""
+    """The error without decrypted text: that of the same lookup without decryption, where this command decrypts."""
     decrypts = arguments["decrypt"] or arguments["eyaml_private_key"]
     if not decrypts or error.kind == "cannot_decrypt":
         return error
@@ -206,7 +213,7 @@ def _looked_up(arguments: Arguments, name: str, scope: Scope) -> NodeResult:
 
 
 def _in_words_of_the_command(error: NodeattrsError) -> NodeattrsError:
-    """The error, whose hint names the option of the command in place of the argument of the library."""
+    """The same error; its hint now names the option of the command and not the argument of the library."""
     error.hint = (error.hint or "").replace("a default_value", "--default TEXT") or None
     return error
 

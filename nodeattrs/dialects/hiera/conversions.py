@@ -180,7 +180,7 @@ _ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "$": "\\$", "\\":
 
 
 def _quoted(text: str) -> str:
-    """A text in single quotes, or in double quotes if it has control characters; escaped characters stay as they are."""
+    """A text in single quotes; in double quotes if it has control characters. Escaped characters stay as they are."""
     if all(sign >= " " for sign in text):
         return "'" + re.sub(r"\\.|'", lambda found: "\\'" if found[0] == "'" else found[0], text) + "'"
     return '"' + "".join(_ESCAPES.get(sign, sign if sign >= " " else f"\\u{{{ord(sign):X}}}") for sign in text) + '"'

@@ -66,7 +66,7 @@ def read_document(
 
     Callers must not change the tree: all readers of the same content share it.
     name:   the name in messages
-    marks:  True notes the line of each value while YAML is parsed; False parses again when a line is asked for
+    marks:  True notes the line of each value while YAML is parsed; False parses again for the first line
     raises: FileNotFoundError; BadData with file and line, for a file that cannot be read or parsed
     cost:   one read of the file; the same content is parsed once in a process
     """
@@ -156,9 +156,6 @@ class _OverwrittenLocator(NamedTuple):
     def at(self, path: Path) -> Origin:
         line, column = self.source.text.place(self.source.mark.nearest(path).offset)
         return Origin("hiera", self.entry, self.source.text.file, line, column)
-
-
-_UNASKED: Any = object()
 
 
 class DataFile:
@@ -272,15 +269,14 @@ class DataFile:
 
     def _decrypted(self, key: str, value: Any, decrypt: Callable[[Any], Any]) -> Any:
         """The decrypted value of a key, kept; its expressions are filled in after that, as in Puppet."""
-        found = self._clear.get(key, _UNASKED)
-        if found is _UNASKED:
+        if key not in self._clear:
             try:
-                found = self._clear[key] = decrypt(value)
+                self._clear[key] = decrypt(value)
             except BadLookup as error:
                 line, column = self.document.place((key,))
                 raise BadData(f"{key!r} cannot be decrypted: {error.message}", kind=error.kind, file=self.file,
                               line=line, column=column, hint=error.hint) from None  # fmt: skip
-        return found
+        return self._clear[key]
 
     def locator(self, key: str, entry: str) -> Locator:
         return self.document.locator("hiera", entry, (key,))

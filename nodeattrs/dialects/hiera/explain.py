@@ -1,7 +1,7 @@
-"""Why a lookup gives what it gives: every place searched, every leaf's file and line.
+"""Explanations of lookups: each place that was searched, and the file and line of each part of the value.
 
-An explanation is data; `nodeattrs.dialects.hiera.reports` lays it out. A scope is asked once, with a
-recorder, and the very folding that made the value answers who set what.
+A lookup is made once with a `Recorder`, and the folding that made the value also gives the lines behind it. `reports`
+prints explanations.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, split_key
 from nodeattrs.dialects.hiera.recorder import Recorder, SearchedLocation
 from nodeattrs.dialects.hiera.search import IN_LEVELS, OPTIONS, BaseScope, LookupCall, Merge
 from nodeattrs.dialects.hiera.values import LEAVES
-from nodeattrs.dialects.hiera.variables import unset
+from nodeattrs.dialects.hiera.variables import unset_sentences
 from nodeattrs.errors import NodeattrsError, TooDeep
 
 
 @dataclass(frozen=True, slots=True)
 class KnockedOut:
-    """A value that a marker removed, and who set each."""
+    """A value that a marker removed, the marker, and the lines that set each, the strongest first."""
 
     value: Any
     set_by: tuple[Origin, ...]
@@ -43,14 +43,14 @@ class KnockedOut:
 
 
 class UnknownLevel(NamedTuple):
-    """A level that cannot be read, and might decide an answer.
+    """A level that cannot be read, and might change the value of a key.
 
-    key:    what it was asked for: the key of the explanation, or one that the value needed
-    layer:  "global", "environment", "module" or "default_hierarchy"
-    name:   the name of the entry
-    origin: where hiera.yaml has it
-    reason: why it cannot be read
-    is_merge: whether it is its lookup_options that might decide, and so how values merge
+    key:      the key: that of the explanation, or one that its value looks up
+    layer:    "global", "environment", "module" or "default_hierarchy"
+    name:     the name of the entry
+    origin:   the line of the entry in hiera.yaml
+    reason:   why it cannot be read
+    is_merge: True: its lookup_options might change how the key merges; False: it might set the key
     """
 
     key: str
@@ -79,7 +79,7 @@ class UnknownLevel(NamedTuple):
         return Unread(self.origin.place or self.layer, reason, ((self.key,),), "level", self.name)
 
     def sentence(self, who: str) -> str:
-        """What it may do to whom."""
+        """ "WHO may be overridden by level ...", or merged otherwise by its lookup_options."""
         return f"{who} may be {'merged otherwise by lookup_options of' if self.is_merge else 'overridden by'} {self}"
 
     def __str__(self) -> str:
@@ -87,21 +87,23 @@ class UnknownLevel(NamedTuple):
 
 
 class Explanation:
-    """The answer to "why is this the value of the key?".
+    """The explanation of one lookup: its value, the search, and the lines that set each part.
 
-    key:           as it was asked for
-    root:          its first step, which stands in the files
-    value:         the answer, as `lookup` gives it; ABSENT where there is none
+    key:           as the caller wrote it, with steps
+    root:          its first step, which is the key in the files
+    value:         what `lookup` returns; ABSENT where it raises
     error:         what `lookup` raises, or None
     found_in:      "data", "override", "default_values_hash", "default_value" or "otherwise"
     strategy:      the strategy, as it is written in lookup_options
-    strategy_from: who chose it: "argument", "default", or the line of lookup_options
-    option:        the name or expression in lookup_options, where that chose it
-    searched:      each place asked, in order, with found, no_key, no_file, no_folder, unknown or skipped
-    shadowed:      where the key stands too, below the first place that has it
-    converted:     what `convert_to` asked for, where it was applied
+    strategy_from: "argument", "default", or the line of lookup_options that chose the strategy
+    option:        the name or expression in lookup_options that chose it; None for none
+    searched:      each place that was searched, in order, with its outcome: found, no_key, no_file, ...
+    shadowed:      lines of the key below the first place that has it, for `first`
+    converted:     the type of `convert_to`, where it was applied; else None
     needed:        the keys that expressions in the value looked up
-    unknown:       the levels that cannot be read and might decide the answer
+    unknown:       the levels that cannot be read and might change the value
+
+    Lines are found when a property or method asks for them; a value from an argument of the call has none.
     """
 
     def __init__(self, key: str, value: Any, error: NodeattrsError | None, recorder: Recorder) -> None:
@@ -125,16 +127,16 @@ class Explanation:
 
     @property
     def found(self) -> bool:
-        """Whether there is an answer, null included."""
+        """Whether the lookup has a value, null included."""
         return self.value is not ABSENT
 
     @cached_property
     def unset(self) -> tuple[str, ...]:
-        """The paths and values that need a variable which is not set, and which one. cost: a look at each path"""
+        """Sentences that name unset variables and the paths or values that need them. cost: a look at each path"""
         scope, found = self._recorder.scope, self._not_set
         if not any(one.outcome.startswith("no_f") for one in self.searched):
             return found
-        return (*found, *unset(scope, scope.module_with_data(self.root)))
+        return (*found, *unset_sentences(scope, scope.module_with_data(self.root)))
 
     @cached_property
     def needed_at(self) -> dict[str, tuple[Origin, ...]]:
@@ -154,7 +156,7 @@ class Explanation:
 
     @property
     def encrypted(self) -> tuple[tuple[Path, str, tuple[Origin, ...]], ...]:
-        """What of the value is still encrypted: the path, the reason, and where it stands."""
+        """(path, reason, lines) of each part of the value that is still encrypted; () for none."""
         return tuple((path, reason, self.origins(path)) for path, reason in encrypted_in(self.value))
 
     @property
@@ -180,7 +182,10 @@ class Explanation:
         return part
 
     def origins(self, path: str | Path = ()) -> tuple[Origin, ...]:
-        """Everyone who set what stands at a path of the value, the strongest first."""
+        """The lines that set a path of the value, the strongest first; all that contribute to a map or list.
+
+        () for a path that the value does not have, and for a value from an argument of the call.
+        """
         steps = as_path(path)
         value = dig(self._part().value, steps)
         if value is ABSENT:
@@ -191,8 +196,9 @@ class Explanation:
         return tuple(self._recorder.source(setting.source).origin(setting.own) for setting in reversed(standing))
 
     def leaves(self) -> Iterator[tuple[Path, Any, tuple[Origin, ...]]]:
-        """Each leaf and list element of the value: its path, itself, and who set it.
+        """Yield (path, value, lines that set it) for each leaf and list element; nothing for a secret or no value.
 
+        The values are those before a conversion.
         cost: that of the merge once more, one visit a leaf, and one look at each file's lines
         """
         part = NOTHING if self.is_secret else self._part()
@@ -207,15 +213,16 @@ class Explanation:
 
     @property
     def knocked(self) -> tuple[KnockedOut, ...]:
-        """What knock-outs removed, in the order in which it happened."""
+        """The values that knock-outs removed, in the order of removal; () for none."""
         return tuple(
             KnockedOut(removed.value, self._places(removed), marker.value, self._places(marker))
             for removed, marker in self._located[1]
         )
 
     def trace(self, path: str | Path = ()) -> Trace:
-        """Everyone who set a path of the value, the winner first, with the rule that overrode each other one.
+        """A Trace of all places that set a path of the value, the winner first, each with the rule that overrode it.
 
+        Its paths begin with the key. Secrets are masked.
         cost: the depth of the path times the number of places
         """
         steps = (*self._steps, *as_path(path))
@@ -228,7 +235,7 @@ class Explanation:
         return trace._replace(path=(self.root, *steps), cover=cover)
 
     def causes(self, path: str | Path = ()) -> tuple[Cause, ...]:
-        """The lines that decide who is asked and how their values become one: of hiera.yaml, and of lookup_options."""
+        """The lines of hiera.yaml with the levels that set a path, and the line of lookup_options that merges them."""
         places = [self._recorder.source(stated.rank).place for stated in self.trace(path).claims]
         found = [Cause(f"level {place.entry!r} of the {place.layer} layer", place.origin) for place in places]
         if isinstance(self.strategy_from, Origin):
@@ -273,7 +280,10 @@ class Explanation:
 
 
 def explained(scope: BaseScope, key: str, recorder: Recorder, ask: Callable[[], Any]) -> Explanation:
-    """Ask with a recorder, and note what else there is to say."""
+    """The explanation of a lookup that *ask* makes with *recorder*; an error of *ask* becomes its `error`.
+
+    raises: no NodeattrsError and no RecursionError of *ask*
+    """
     value: Any = ABSENT
     error: NodeattrsError | None = None
     try:
@@ -296,7 +306,7 @@ def _not_set(name: str, key: str) -> str:
 
 
 def _setters(scope: BaseScope, key: str, outer: Recorder) -> tuple[Origin, ...]:
-    """The places that set a key which the value of another one looked up; () where that fails."""
+    """The lines that set a key which the value of another key looked up; () where that fails."""
     recorder = _recorder(scope, key, outer)
     try:
         value = scope.answer(key, None, recorder)
@@ -306,7 +316,7 @@ def _setters(scope: BaseScope, key: str, outer: Recorder) -> tuple[Origin, ...]:
 
 
 def explained_options(scope: BaseScope, key: str) -> Explanation:
-    """How lookup_options came to be for a key: the merged map, each entry with its file and line."""
+    """The explanation of the merged `lookup_options` that hold for a key's module."""
     recorder = Recorder(scope, LOOKUP_OPTIONS)
     recorder.chosen_by = "a rule of its own"
     error: NodeattrsError | None = None
@@ -322,7 +332,10 @@ def explained_options(scope: BaseScope, key: str) -> Explanation:
 
 
 def undecided(scope: BaseScope, keys: Iterable[str], merge: Merge, call: LookupCall) -> tuple[UnknownLevel, ...]:
-    """The levels that cannot be read and might decide the value of the first of some keys that is found."""
+    """The levels that cannot be read and might change the value of the first of some keys that is found.
+
+    () for none. Levels that might set an earlier key count, too.
+    """
     levels: list[UnknownLevel] = []
     for key in keys:
         recorder = _recorder(scope, key, call, [])
@@ -334,14 +347,14 @@ def undecided(scope: BaseScope, keys: Iterable[str], merge: Merge, call: LookupC
 
 
 def _recorder(scope: BaseScope, key: str, call: LookupCall, needed: list[str] | None = None) -> Recorder:
-    """What notes a search for a key, with the arguments of another call."""
+    """A recorder for a search for *key*, with the overrides and defaults of another call."""
     recorder = Recorder(scope, key, call.override, call.defaults, needed)
     recorder.key = str(split_key(key)[0])
     return recorder
 
 
 def _levels(scope: BaseScope, key: str, recorder: Recorder) -> Iterator[UnknownLevel]:
-    """Those that might decide a key, and those that might decide another one that its value needed."""
+    """The unreadable levels that might change a key, or another key that its value needed."""
     known = [*_undecided(recorder, key)]
     yield from known
     yield from (one for one in _undecided_merge(scope, recorder, key) if one._replace(is_merge=False) not in known)
@@ -354,9 +367,9 @@ def _levels(scope: BaseScope, key: str, recorder: Recorder) -> Iterator[UnknownL
 
 
 def _undecided_merge(scope: BaseScope, recorder: Recorder, key: str) -> Iterator[UnknownLevel]:
-    """Those whose lookup_options might merge or convert a value that was found otherwise.
+    """The unreadable levels whose lookup_options might merge or convert a found value otherwise.
 
-    What the call says goes before, and so does an entry above them under the key itself; a pattern does not.
+    None where the call names the strategy. An entry for the key itself hides the levels below it; a pattern does not.
     """
     if recorder.chosen_by == "argument" or not recorder.known():
         return

@@ -123,7 +123,7 @@ def _map_plan(value: dict[Any, Any]) -> Plan | None:
 
 
 def _as_key(name: Any, key: Any) -> Any:
-    """A filled-in key of a map; *key* is its text in the file. raises: BadLookup, where it is no text or integer"""
+    """A filled-in key of a map; *key* is its text in the file. raises: BadLookup, for other types"""
     name = written(name) if isinstance(name, Sensitive) else name
     if type(name) in (str, int):
         return name
@@ -194,7 +194,7 @@ def _piece(expression: str, text: str, is_all: bool, calls: bool) -> _Piece:
 def variables_in(text: str) -> list[str]:
     """The variables that the expressions of a text name, in order; keys that it looks up are left out.
 
-    >>> names_in("os/%{facts.os.family}-%{scope('dc')}%{}.yaml")
+    >>> variables_in("os/%{facts.os.family}-%{scope('dc')}%{}.yaml")
     ['facts.os.family', 'dc']
     """
     expressions = (found[1].strip(_BLANKS) for found in _expressions(text))

@@ -235,7 +235,7 @@ class LoadedTree:
         return [*found, *self._modulepath]
 
     def module_folder(self, environment: str, module: str) -> pathlib.Path | None:
-        """The folder of a module, the first on the modulepath; None where there is none, or *module* is no name.
+        """The folder of a module, the first on the modulepath; None where there is none, or *module* cannot be a name.
 
         raises: BadData, for a faulty environment.conf; EnvironmentNotFound
         """

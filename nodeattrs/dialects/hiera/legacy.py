@@ -1,4 +1,7 @@
-"""Where hierarchies and data files name legacy facts, which agents of Puppet 8 no longer send."""
+"""Finds the lines of hierarchies and data files that name legacy facts, which agents of Puppet 8 no longer send.
+
+`nodeattrs.puppet.legacy_facts` knows the names. Puppet code is searched by `readiness`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,12 @@ from nodeattrs.puppet.legacy_facts import modern_fact
 
 
 class LegacyUse(NamedTuple):
-    """A line that names a legacy fact. what: the level, the path in the data, or "code"; instead: the fact to write"""
+    """A line that names a legacy fact.
+
+    what:     where in the file: "the level NAME", the path in the data, or "code"
+    variable: the legacy fact, as it is written
+    instead:  the fact to write, without "facts."
+    """
 
     file: str
     line: int
@@ -26,7 +34,10 @@ class LegacyUse(NamedTuple):
 
 
 def uses_in_levels(tree: LoadedTree, environment: str) -> Iterator[LegacyUse]:
-    """What each hiera.yaml of an environment names. raises: NodeattrsError, where one cannot be read"""
+    """Yield the legacy facts in paths, URIs and options of each hiera.yaml of an environment.
+
+    raises: NodeattrsError, where a hiera.yaml cannot be read
+    """
     for config in tree.configs(environment):
         for entry in (*config.entries, *(config.defaults or ())):
             for name in dict.fromkeys(name for _, names in templates_of(entry) for name in names):
@@ -36,7 +47,11 @@ def uses_in_levels(tree: LoadedTree, environment: str) -> Iterator[LegacyUse]:
 
 
 def uses_in_data(tree: LoadedTree, environment: str) -> Iterator[LegacyUse]:
-    """What the data files of an environment name. cost: one visit of each. raises: NodeattrsError"""
+    """Yield the legacy facts in the values and keys of all data files of an environment.
+
+    cost:   one visit of each file
+    raises: NodeattrsError, where a file cannot be read
+    """
     for file in tree.data_files(environment):
         for path, text in _texts(file.tree):
             for name in variables_in(text) if "%{" in text else ():

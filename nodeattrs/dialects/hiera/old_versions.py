@@ -1,4 +1,4 @@
-"""hiera.yaml of versions 3 and 4 in the words of version 5: what Puppet makes of each.
+"""Converts a hiera.yaml of version 3 or 4 into entries of version 5, as Puppet reads them.
 
 Version 3 counts in the global layer: one level for each backend, in which every line of its hierarchy is a path.
 Version 4 counts in environments and modules: each entry is a level, and names its backend.
@@ -16,7 +16,7 @@ from nodeattrs.core.tree import Path
 from nodeattrs.dialects.hiera.errors import BadData, Checks
 
 ConvertedEntry = tuple[dict[str, Any], Path, str]
-"""An entry of version 5 with paths as they are written, the path of what it comes from, and the ending of its files."""
+"""(an entry of version 5 with paths as they are written, the path of its source in the document, its files' ending)"""
 
 _KEYS_3 = ("version", "backends", "hierarchy", "logger", "merge_behavior", "deep_merge_options")
 _BACKENDS_3 = ("yaml",)
@@ -32,7 +32,7 @@ _BACKENDS_4 = ("yaml", "json", "hocon")
 
 
 def check_version_3(tree: Mapping[Any, Any], checks: Checks) -> None:
-    """That it is one, whether it counts for anything or not. raises: BadData"""
+    """Check the keys and types of a hiera.yaml of version 3, whether it counts or not. raises: BadData"""
     backends = _texts(tree, "backends", _BACKENDS_3, checks)
     _texts(tree, "hierarchy", _HIERARCHY_3, checks)
     checks.known(tree, (*_KEYS_3, *backends), ())
@@ -48,10 +48,11 @@ def check_version_3(tree: Mapping[Any, Any], checks: Checks) -> None:
 def entries_of_version_3(
     tree: Mapping[Any, Any], checks: Checks, codedir: str | None = None
 ) -> Iterator[ConvertedEntry]:
-    """The entries that one which is checked stands for. raises: BadData
+    """Yield an entry for each backend of a hiera.yaml of version 3; nothing for an empty hierarchy.
 
-    codedir: the folder of all code, whose environments have data where no datadir is named; None for that of one
-             environment, from its folder
+    tree:    has passed `check_version_3`
+    codedir: the folder of all code, for the default datadir; None makes datadirs relative to the environment
+    raises:  BadData, for a backend that is named twice, or a datadir or ending of a wrong type
     """
     backends = _texts(tree, "backends", _BACKENDS_3, checks)
     names = _texts(tree, "hierarchy", _HIERARCHY_3, checks)
@@ -71,7 +72,7 @@ def entries_of_version_3(
 
 
 def entries_of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[ConvertedEntry]:
-    """The entries that it stands for. raises: BadData"""
+    """Yield an entry for each level of a hiera.yaml of version 4 that has paths. raises: BadData"""
     checks.known(tree, _KEYS_4, ())
     folder = "data" if tree.get("datadir") is None else checks.text(tree["datadir"], ("datadir",))
     hierarchy = _HIERARCHY_4 if tree.get("hierarchy") is None else tree["hierarchy"]
@@ -95,7 +96,7 @@ def entries_of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[Co
 
 
 def version_5_hint(made: Iterable[ConvertedEntry]) -> str:
-    """What to write in its place; a rule for that, where it has a fault."""
+    """A hint with the same hierarchy in version 5, as JSON; general advice where it is empty or has a fault."""
     try:
         entries = [
             {**entry, "paths": [with_ending(name, ending) for name in entry["paths"]]} for entry, _, ending in made
@@ -119,7 +120,7 @@ def _ending(backend: str) -> str:
 
 
 def with_ending(name: str, ending: str) -> str:
-    """A name of a file with its ending, which is added where it is not there.
+    """A file name with its ending, which is added where the name does not end in it.
 
     >>> with_ending("common", ".yaml"), with_ending("common.yaml", ".yaml"), with_ending("common", "")
     ('common.yaml', 'common.yaml', 'common')
@@ -130,7 +131,7 @@ def with_ending(name: str, ending: str) -> str:
 def _texts(
     tree: Mapping[Any, Any], key: str, default: tuple[str, ...], checks: Checks, path: Path = ()
 ) -> tuple[str, ...]:
-    """One text, or a list of them, of which there may be none."""
+    """The texts under a key that has one text or a list of texts; *default* where it is absent or null."""
     given = tree.get(key)
     if not isinstance(given, list):
         return default if given is None else (checks.text(given, (*path, key)),)

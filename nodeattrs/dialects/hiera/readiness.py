@@ -1,8 +1,7 @@
-"""What would fail under Puppet 8: keys on nodes, and legacy facts in hierarchies, values and Puppet code.
+"""`nodeattrs hiera ready-for-8`: keys that fail or change under Puppet 8, and lines that name legacy facts.
 
-Used by `nodeattrs hiera ready-for-8`. Each node is asked twice: by the rules of Puppet 7, and by the rules of
-Puppet 8 without its legacy facts.
-No code runs: manifests and templates are looked at as texts.
+All keys of each node are looked up twice: by the rules of Puppet 7, and by those of Puppet 8 without legacy facts.
+No code runs: manifests and templates are searched as texts.
 """
 
 from __future__ import annotations
@@ -30,7 +29,10 @@ _SHOWN = 5
 
 
 class NewFailure(NamedTuple):
-    """A fault of Puppet 8, the keys that fail of it, and the nodes on which they do; "" is a node without a name."""
+    """A fault that lookups have under Puppet 8 and not under Puppet 7.
+
+    keys, nodes: the keys that fail for it, and the nodes on which they do, in order; "" is a node without a name
+    """
 
     fault: NodeattrsError
     keys: dict[str, None]
@@ -43,14 +45,18 @@ class NewFailure(NamedTuple):
 
 
 class Readiness(NamedTuple):
-    """What becomes of keys under Puppet 8: those that fail, and the nodes of each key whose value changes."""
+    """The differences of lookups under Puppet 8.
+
+    fails:   the faults, each with its keys and nodes
+    changes: key -> the nodes on which its value is another one
+    """
 
     fails: Sequence[NewFailure]
     changes: Mapping[str, Sequence[str]]
 
 
 def without_legacy_facts(scope: Scope, tree: Hiera) -> Scope:
-    """The same node in another tree, without the legacy facts that it has."""
+    """A scope for the same node in another tree, without its legacy facts and the variables that they make."""
     old = scope.variables["facts"]
     facts = {name: value for name, value in old.items() if modern_fact(name) is None}
     others = {name: value for name, value in scope.variables.items() if name in facts or value is not old.get(name)}
@@ -65,11 +71,11 @@ def without_legacy_facts(scope: Scope, tree: Hiera) -> Scope:
 
 
 def readiness(before: Mapping[str, Scope], after: Mapping[str, Scope]) -> Readiness:
-    """What fails, and what changes, under Puppet 8; what Puppet 7 refuses too is left out.
+    """The keys that fail or change under Puppet 8; a key that fails under Puppet 7, too, is left out.
 
-    before, after: the nodes under Puppet 7, and the same ones under Puppet 8
+    before, after: name -> scope under Puppet 7, and the same under Puppet 8
     cost:   two lookups for each key of each node
-    raises: NodeattrsError, where no key of a node can be looked up under Puppet 7 either
+    raises: NodeattrsError, where the keys of a node cannot be listed
     """
     fails: dict[str, NewFailure] = {}
     changes: dict[str, list[str]] = {}
@@ -85,7 +91,7 @@ def readiness(before: Mapping[str, Scope], after: Mapping[str, Scope]) -> Readin
 
 
 def _values(scope: Scope, keys: Iterable[str]) -> dict[str, Any]:
-    """The value of each key, or its error."""
+    """Key -> its value, or its error."""
     found: dict[str, Any] = {}
     for key in keys:
         try:
@@ -96,7 +102,7 @@ def _values(scope: Scope, keys: Iterable[str]) -> dict[str, Any]:
 
 
 def legacy_uses(tree: Hiera, environments: Iterable[str]) -> list[LegacyUse]:
-    """The lines of hierarchies, data files, manifests and templates that name legacy facts, each once.
+    """The lines of hierarchies, data files, manifests and templates that name legacy facts, each once; [] for none.
 
     cost:   one look at each file
     raises: NodeattrsError, where a file cannot be read
@@ -119,7 +125,7 @@ def _in_code(tree: Hiera, environment: str) -> Iterator[LegacyUse]:
 
 
 def _uses(line: str, is_erb: bool) -> Iterator[tuple[str, str]]:
-    """The legacy facts that a line of code names, each with the fact to write. is_erb: whether `@name` is a variable"""
+    """Yield (legacy fact, fact to write) for a line of code; nothing for a comment. is_erb: `@name` is a variable"""
     for found in _USES.finditer(line) if not line.lstrip().startswith("#") else ():
         name = next(filter(None, found.groups()))
         new = modern_fact(name) if found[5] is None or is_erb else None
@@ -128,7 +134,10 @@ def _uses(line: str, is_erb: bool) -> Iterator[tuple[str, str]]:
 
 
 def readiness_report(found: Readiness, uses: Iterable[LegacyUse]) -> PlainReport:
-    """What fails and what changes, with keys and nodes; then the lines that name legacy facts, and what to write."""
+    """The report of failing and changed keys with their nodes, then of the lines that name legacy facts.
+
+    It has no lines where nothing was found.
+    """
     text: list[str] = []
     for one in found.fails:
         first, *rest = str(one.fault).splitlines()

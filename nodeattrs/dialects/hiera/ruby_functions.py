@@ -1,7 +1,7 @@
-"""Data functions in Ruby that a control repository has itself, run by the Ruby of this machine.
+"""Data functions in Ruby of a control repository, run by the Ruby of this machine.
 
-Used by `hierarchies`, where the caller asks for Ruby. The process has stand-ins for the part of Puppet that data
-functions use. What a function needs beyond them makes its level one that is not read.
+Used by `hierarchies` with `Hiera(ruby=True)`. The Ruby process has stand-ins for the part of Puppet that data
+functions use. A function that needs more makes its level unreadable: its values are `Unknown`.
 """
 
 from __future__ import annotations
@@ -31,10 +31,12 @@ _SCRIPT = Path(__file__).with_name("ruby") / "functions.rb"
 
 
 class RubyFunctions:
-    """The process for all functions of a tree. It starts at the first question.
+    """The Ruby process for all functions of a tree. It starts at the first `ask`, and again if it has ended.
 
-    root:   its folder
-    strict: what `Puppet[:strict]` is
+    root:   the folder of the tree
+    strict: the value of `Puppet[:strict]`: "error" or "warning"
+
+    One question runs at a time; threads wait for each other.
     """
 
     def __init__(self, root: Path, strict: str) -> None:
@@ -44,10 +46,12 @@ class RubyFunctions:
         self._numbers = count()
 
     def ask(self, message: Sequence[Any], arguments: Sequence[Any], resolver: Resolver) -> Any:
-        """What a function gives; ABSENT for a key that it does not have; `Unknown` where it needs more of Puppet.
+        """Call a function and return its result.
 
-        message: the place of the level, and the name, file and environment of the function
-        raises:  BadLookup, where the function fails; NotFound, without a Ruby; what filling in raises
+        ABSENT for a key that it does not have; `Unknown` where it needs more of Puppet, or works on a secret.
+        message:  the place of the level, and the name, file and environment of the function
+        resolver: fills in texts that the function interpolates
+        raises:   RecipeFailed, where the function fails; NotFound, without a Ruby; the errors of filling in; TooMuch
         """
         process = self._started()
         node = self._nodes.setdefault(resolver.node, next(self._numbers))
@@ -85,7 +89,7 @@ class RubyFunctions:
 
 
 def _filled(value: Any, resolver: Resolver) -> Any:
-    """A value with its texts filled in; the error where that fails; `Unknown` for a secret, which Ruby is not given."""
+    """A value with its texts filled in, or the error of that; `Unknown` for a secret, which Ruby does not get."""
     try:
         plan = value_plan(value)
         filled = value if plan is None else plan(resolver)
@@ -95,7 +99,10 @@ def _filled(value: Any, resolver: Resolver) -> Any:
 
 
 def _fitting(dispatches: Iterable[Sequence[str]], arguments: Sequence[Any]) -> int | str | None:
-    """The first dispatch that takes the arguments and a context; None for none; a text for a type that is not known."""
+    """The index of the first dispatch that takes the arguments and a context.
+
+    None for none; a message for a type that is not known.
+    """
     for at, types in enumerate(dispatches):
         try:
             wanted = [parse_type(text) for text in types[:-1]]
@@ -107,13 +114,15 @@ def _fitting(dispatches: Iterable[Sequence[str]], arguments: Sequence[Any]) -> i
 
 
 class RubyData:
-    """A level at one location whose data function is in Ruby.
+    """The data source of a level at one location whose data function is in Ruby; each `value` calls the function.
 
-    functions: the process
-    entry:     the level
-    file:      the file of the function
-    given:     its options
-    failed:    makes the error of a level whose function fails
+    functions:   the process
+    entry:       the level
+    file:        the file of the function; as an attribute "function NAME"
+    environment: the name of the environment
+    given:       the options of the function
+    failed:      a function that makes the error for a failed call
+    sensitive:   paths whose values become secrets
     """
 
     def __init__(
@@ -134,7 +143,11 @@ class RubyData:
         self._sensitive = sensitive
 
     def value(self, key: str, resolver: Resolver) -> Any:
-        """The value of a key. Puppet fills in the texts of a data_hash, and leaves others to their function."""
+        """The value of a key, ABSENT, or `Unknown` where the function cannot be run here.
+
+        Expressions are filled in for a data_hash only, as in Puppet; other kinds of functions do that themselves.
+        raises: BadData, where the function fails
+        """
         asked: dict[str, list[Any]] = {"data_hash": [], "lookup_key": [key], "data_dig": [[key]]}
         arguments = [*asked[self._kind], dict(self._given)]
         is_whole = self._kind == "data_hash"

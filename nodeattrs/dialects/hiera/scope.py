@@ -22,7 +22,7 @@ from nodeattrs.dialects.hiera.recorder import Recorder
 from nodeattrs.dialects.hiera.search import BaseScope, LookupCall, Merge
 from nodeattrs.dialects.hiera.types import parse_type
 from nodeattrs.dialects.hiera.values import LEAVES
-from nodeattrs.dialects.hiera.variables import unset
+from nodeattrs.dialects.hiera.variables import unset_sentences
 from nodeattrs.errors import NodeattrsError, TooDeep
 
 REQUIRED: Any = object()
@@ -251,7 +251,7 @@ class Scope(BaseScope):
         for place in {place.folder: place for place in self.places(module)}.values():
             if not place.has_folder:
                 yield f"there is no folder {self.tree.shown(place.folder)}, which {place.origin} names"
-        yield from unset(self, module)
+        yield from unset_sentences(self, module)
 
     def _way_out(self, names: Sequence[str]) -> str:
         """A hint: a key that is spelled nearly like one of the names, if there is one. cost: a look at every key"""

@@ -1,4 +1,4 @@
-"""The nodes for which a Hiera tree is asked: their facts, trusted facts, and the answer of a classifier.
+"""Makes the scopes of nodes: with facts, trusted facts, and the answer of a classifier, from arguments of a command.
 
 Used by the commands; `scope_of` also by `opened`, which has facts and classifier from the repository.
 """
@@ -24,7 +24,7 @@ USUAL_ENVIRONMENT = "production"
 _DATA = (".json", ".yaml", ".yml")
 _SHOWN = 10
 _SECONDS = 60
-"""How long a classifier may think."""
+"""How long a classifier may run."""
 
 
 def scope_of(
@@ -37,13 +37,11 @@ def scope_of(
     knows_facts: bool | None = None,
     looks: Looks | None = None,
 ) -> Scope:
-    """A node with its facts.
+    """The scope of a node with its facts; as `Hiera.scope`, with defaults from the facts.
 
-    node:        its name; "" takes the one that the facts have
-    environment: None or "" is production
-    trusted:     None takes those among the facts, or makes them from the name
-    knows_facts: see `Hiera.scope`
-    looks:       see `Hiera.scope`
+    node:        its name; "": clientcert or fqdn of the facts
+    environment: None or "": production
+    trusted:     None: those among the facts, else made from the name
     """
     if trusted is None and isinstance(facts.get("trusted"), dict):
         trusted = facts["trusted"]
@@ -63,10 +61,10 @@ def _name_in(facts: Mapping[str, Any]) -> str:
 
 
 def scopes_of(arguments: Mapping[str, Any], hiera: Hiera, names: Sequence[str] | None) -> dict[str, Scope]:
-    """A scope for each node, by name, as the arguments of a command say.
+    """Name -> scope for each node that the arguments of a command name; reads the files of facts.
 
-    names:  the nodes; None is all of the folder of facts, else one without a name
-    raises: BadArgument, BadUsage, DocumentError, UnknownLayer
+    names:  the nodes; None: all nodes of the folder or file of facts, or one without a name
+    raises: BadArgument, BadUsage, DocumentError; UnknownLayer, for a classifier that may not be run
     """
     return {
         name: scope_from_arguments(arguments, hiera, name, file) for name, file in named_nodes(arguments, names).items()
@@ -74,9 +72,12 @@ def scopes_of(arguments: Mapping[str, Any], hiera: Hiera, names: Sequence[str] |
 
 
 def named_nodes(arguments: Mapping[str, Any], names: Sequence[str] | None) -> dict[str, Path | NodeFacts]:
-    """The nodes that the arguments of a command name, each with its facts, or the file that has them.
+    """Name -> facts, or the file of the facts, for each node that the arguments of a command name; never empty.
 
-    raises: BadArgument, BadUsage, DocumentError
+    Without --facts, or with facts of one node, the only name is the first of *names*, or "".
+    names:  the nodes; None or () for all nodes of --facts
+    raises: BadArgument, where a node has no facts there; BadUsage, for several names with facts of one node;
+            DocumentError
     """
     place = None if arguments["facts"] is None else Path(arguments["facts"])
     if place is None:
@@ -103,10 +104,11 @@ def named_nodes(arguments: Mapping[str, Any], names: Sequence[str] | None) -> di
 def scope_from_arguments(
     arguments: Mapping[str, Any], hiera: Hiera, name: str, given: Path | NodeFacts, looks: Looks | None = None
 ) -> Scope:
-    """The scope of a node, as the arguments of a command say.
+    """The scope of a node with the trusted facts, classifier, environment and variables of the arguments.
 
-    given: its facts, or the file that has them
-    looks: see `Hiera.scope`
+    given:  its facts, or the file that has them, which is read
+    looks:  notes what the scope looks at of the node; None: nothing is noted
+    raises: BadUsage, DocumentError; UnknownLayer, for a classifier that may not be run
     """
     found = node_at(given) if isinstance(given, Path) else given
     node, trusted = name or _name_in(found.facts), None

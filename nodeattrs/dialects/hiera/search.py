@@ -26,7 +26,7 @@ from nodeattrs.dialects.hiera.data import DataFile, FunctionData
 from nodeattrs.dialects.hiera.errors import BadData, BadLookup, HieraError, UnsetVariable
 from nodeattrs.dialects.hiera.expressions import value_plan, variable_value
 from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree
-from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, Options, checked, module_of, split_key, value_below
+from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, Options, checked_options, module_of, split_key, value_below
 from nodeattrs.dialects.hiera.locations import DataLocation, LocatedLevel, Location, located, templates_of
 from nodeattrs.dialects.hiera.strategies import FIRST, Strategy, strategy_of
 from nodeattrs.errors import NodeattrsError
@@ -113,7 +113,7 @@ class OptionsHierarchy(Hierarchy):
         for levels, owner in zip(self.layers, (None, None, self.module), strict=True):
             part = self._layer(how, ask, levels)
             value = part.result.value if isinstance(part, Folding) else part.value
-            if value is ABSENT or type(value) is Unknown or checked(value, owner) is not None:
+            if value is ABSENT or type(value) is Unknown or checked_options(value, owner) is not None:
                 how.lay(folding, part)
         return folding
 
@@ -499,7 +499,7 @@ class BaseScope:
         if hierarchy is None:
             return ABSENT
         merged = self._options_call().value_in(LOOKUP_OPTIONS, OPTIONS, hierarchy)
-        given = checked(None if merged is ABSENT else merged, module)
+        given = checked_options(None if merged is ABSENT else merged, module)
         option = None if given is None else Options(given).of(root)
         how = self.strategy(None, option)
         hierarchy.option = None if option is None else option[0]

@@ -1,9 +1,9 @@
-"""What in a Hiera tree is probably not meant, for whatever node may come: found without facts.
+"""Findings of `check` about a Hiera tree that hold for every node: found without facts.
 
-A level whose path has no variable is there for every node; any other may be. So a key of a file is judged only
-against what is certain: what a fixed file below or above it says, where no file between may say otherwise, and where
-neither `lookup_options` nor a line of code asks for a merge. Beyond a level that is no plain file nothing is judged.
-Keys are judged where the module that they are about is there. No code runs: manifests are looked at as texts.
+A level whose path has no variable is there for every node (it is fixed); any other may be. So a key of a file is
+compared only with fixed files, and only where no file between may set it, and where neither `lookup_options` nor a
+line of code asks for a merge. Nothing is compared across a level that is no plain file. Unused keys are found only
+for modules that are there. No code runs: manifests are searched as texts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nodeattrs.core.tree import ABSENT, is_near, meant, spell, strict_key
 from nodeattrs.dialects.hiera.codes import LEGACY_FACT, NEVER_DECRYPTED, REDACTED_TEXT
 from nodeattrs.dialects.hiera.config import FILE_FUNCTIONS, NOT_INSTALLED, HieraConfig, HierarchyEntry
 from nodeattrs.dialects.hiera.data import DataFile
-from nodeattrs.dialects.hiera.errors import BadData
+from nodeattrs.dialects.hiera.errors import BadData, bad_data
 from nodeattrs.dialects.hiera.eyaml import encrypted_paths
 from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree, fixed_folder
 from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS
@@ -88,7 +88,10 @@ class _Code:
 
 
 def code_files(roots: Iterable[str]) -> Iterator[str]:
-    """The files below some folders that may look keys up; hidden ones are left out, and there is a most of them."""
+    """Yield the files below some folders that may look keys up: code, data, and files without an ending.
+
+    Hidden files and folders, and node_modules, are left out. After 20,000 files no more are given.
+    """
     left = _MOST_FILES
     for root in roots:
         for folder, folders, names in os.walk(root):
@@ -101,9 +104,10 @@ def code_files(roots: Iterable[str]) -> Iterator[str]:
 
 
 def doubts_of(tree: LoadedTree, environment: str, beside: Iterable[LoadedTree] = ()) -> Iterator[BadData]:
-    """What is probably not meant in an environment: `unread-data-file`, `unused-key`, `misspelt`,
-    `always-overridden`, `equal-to-overridden`, `type-change`.
+    """Yield the findings about an environment: `unread-data-file`, `unused-key`, `misspelt`, `always-overridden`,
+    `equal-to-overridden`, `type-change`, and those about lookup_options, secrets and legacy facts.
 
+    Nothing where the environment has no hiera.yaml.
     beside: further trees, whose hierarchies may read files of this one
     cost:   reads every data file and the texts of the environment once
     raises: HieraError, where the environment or its configuration cannot be read
@@ -124,6 +128,8 @@ class _Judge:
         self._environment = environment
         self._config = config
         self._all_read = True
+        self._paths: dict[str, str] = {}
+        self._modules: dict[str, bool] = {}
         self._files = {source.file: source for source in self._sources()}
 
     def _sources(self) -> Iterator[DataFile]:
@@ -135,10 +141,6 @@ class _Judge:
                     if isinstance(source, DataFile) and isinstance(source.tree, dict):
                         self._paths[source.file] = entry.name
                         yield source
-
-    @cached_property
-    def _paths(self) -> dict[str, str]:
-        return {}
 
     @cached_property
     def _code(self) -> _Code:
@@ -241,10 +243,6 @@ class _Judge:
             self._modules[module] = folder is not None and os.path.isdir(folder / "manifests")
         return self._modules[module]
 
-    @cached_property
-    def _modules(self) -> dict[str, bool]:
-        return {}
-
     # --- lookup_options, and what stays encrypted
 
     def _options(self) -> Iterator[BadData]:
@@ -302,9 +300,8 @@ class _Judge:
             if file.file in others - opening:
                 for path in encrypted_paths(file.tree):
                     message = f"{spell(path)} is encrypted, and no level that reads it decrypts"
-                    line, column = file.document.place(path)
-                    yield BadData(message, kind=NEVER_DECRYPTED, file=file.file, line=line, column=column, path=path,
-                                  hint="give the level lookup_key: eyaml_lookup_key")  # fmt: skip
+                    hint = "give the level lookup_key: eyaml_lookup_key"
+                    yield bad_data(file.document, NEVER_DECRYPTED, message, path, hint)
 
     def _redacted(self) -> Iterator[BadData]:
         """Texts with a key in them that `lookup_options` makes a Sensitive."""
@@ -315,10 +312,9 @@ class _Judge:
             for path, text in texts_in(file.tree):
                 roots = [found[1].partition(".")[0] for found in _LOOKED_UP.finditer(text) if path[0] != LOOKUP_OPTIONS]
                 for root in (root for root in roots if any(names(root) for names in secret)):
-                    line, column = file.document.place(path)
-                    yield BadData(f"{spell(path)} has {root} inside a text, where a Sensitive is redacted",
-                                  kind=REDACTED_TEXT, file=file.file, line=line, column=column, path=path,
-                                  hint="convert the whole text to Sensitive, and not what is in it")  # fmt: skip
+                    message = f"{spell(path)} has {root} inside a text, where a Sensitive is redacted"
+                    hint = "convert the whole text to Sensitive, and not what is in it"
+                    yield bad_data(file.document, REDACTED_TEXT, message, path, hint)
 
     def _legacy(self) -> Iterator[BadData]:
         """Legacy facts in levels and values, each once in a file."""

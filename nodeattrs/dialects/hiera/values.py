@@ -1,7 +1,6 @@
-"""How values are written into a text, and the type of a text that was not decrypted.
+"""Values of data: how they are written into a text, and the texts in them.
 
-Puppet writes a list or map inside a text in Ruby's notation; so do we, or two nodes
-would read different texts. It knows no lookup.
+Puppet writes a list or map inside of a text in Ruby's notation, and so does this module.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from nodeattrs.core.tree import SCALARS, Path
 
 _REDACTED = "Sensitive [value redacted]"
 LEAVES = SCALARS | {Encrypted, MarkedSecret, Sensitive}
-"""What a value of data has at its ends."""
+"""The types of the leaves of data, which copies share."""
 
 
 def texts_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
-    """Each text of a value, with its path; keys are none."""
+    """Yield (path, text) for each text in a value, at any depth; keys of maps, and secrets, are left out."""
     if type(value) is str:
         yield path, value
     entries = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
@@ -29,7 +28,7 @@ def texts_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
 
 
 def redacted_in(value: Any) -> Iterator[Path]:
-    """Where texts have a Sensitive in them: of it they say no more than that it is there."""
+    """Yield the path of each text with a redacted Sensitive in it."""
     return (path for path, text in texts_in(value) if _REDACTED in text)
 
 
@@ -45,7 +44,7 @@ def written(value: Any) -> str:
 
 
 def ruby_notation(value: Any) -> str:
-    """A value in Ruby's notation."""
+    """A value as Ruby's `inspect` writes it: nil, {"k"=>1}. A Sensitive is redacted."""
     if value is None:
         return "nil"
     if type(value) is bool:
