@@ -10,9 +10,10 @@ import errno
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from nodeattrs.cache import CACHE
 from nodeattrs.codes import Kind
@@ -107,46 +108,46 @@ def _roots(text: str) -> Iterator[str]:
             yield str(split_key(name)[0])
 
 
-class DataSource(Protocol):
-    """Data of one level at one location: a data file or a data function.
+class DataSource:
+    """Data of one level at one location: the base of DataFile, FunctionData, RubyData and OverwrittenValue.
 
-    Implemented by DataFile, FunctionData, RubyData and OverwrittenValue.
+    tree: key -> value as it is written; None where the keys are not known, as of a data function
     """
+
+    tree: dict[str, Any] | None = None
 
     def value(self, key: str, resolver: Resolver) -> Any:
         """The value with its expressions filled in, ABSENT, or `Unknown` where it cannot be read.
 
         Callers must not change it.
         """
-        ...
+        raise NotImplementedError
 
     def locator(self, key: str, entry: str) -> Locator:
         """Gives the line of the key, and of each path in its value. entry: the name of the level"""
-        ...
+        raise NotImplementedError
 
     def overwritten(self, key: str) -> Sequence[DataSource]:
         """Values of the same key earlier in the file, which do not count; the last one first. () for none."""
-        ...
+        return ()
 
 
-class OverwrittenValue(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OverwrittenValue(DataSource):
     """A value of a key that the same file sets again further down. Its expressions are not filled in.
 
-    tree: the value; mark, text: where it stands
+    data: the value; mark, text: where it stands
     """
 
-    tree: Any
+    data: Any
     mark: Mark
     text: Text
 
     def value(self, key: str, resolver: Resolver) -> Any:
-        return self.tree
+        return self.data
 
     def locator(self, key: str, entry: str) -> Locator:
         return _OverwrittenLocator(self, entry)
-
-    def overwritten(self, key: str) -> Sequence[DataSource]:
-        return ()
 
 
 class _OverwrittenLocator(NamedTuple):
@@ -158,7 +159,7 @@ class _OverwrittenLocator(NamedTuple):
         return Origin("hiera", self.entry, self.source.text.file, line, column)
 
 
-class DataFile:
+class DataFile(DataSource):
     """One data file, parsed. Made by `file_source`; a lookup calls `value`.
 
     file:     its name in messages
@@ -169,6 +170,8 @@ class DataFile:
     Plans of expressions and decrypted values are kept. `decrypt` is a function that decrypts a value; `sensitive` are
     paths whose values become secrets.
     """
+
+    tree: dict[str, Any]
 
     def __init__(
         self,
@@ -333,7 +336,7 @@ def file_source(
     return CACHE.get((read.document, sensitive), lambda: DataFile(read, tree, None, sensitive))
 
 
-class FunctionData:
+class FunctionData(DataSource):
     """A data function in Python, called for each key; also a level that is left out or cannot be read.
 
     file:      "function NAME", in place of a file name
@@ -350,6 +353,7 @@ class FunctionData:
         self._sensitive = sensitive
 
     def value(self, key: str, resolver: Resolver) -> Any:
+        """The value of a key with its expressions filled in, ABSENT, or `Unknown`. raises: the function's errors"""
         try:
             value = self._ask(key)
         except KeyError:
@@ -361,9 +365,6 @@ class FunctionData:
 
     def locator(self, key: str, entry: str) -> Locator:
         return Origin("data function", self._name)
-
-    def overwritten(self, key: str) -> Sequence[DataSource]:
-        return ()
 
 
 def _nothing(key: str) -> Any:

@@ -193,7 +193,7 @@ class Explanation:
         if _is_leaf(value):
             return self._places(self._part(steps))
         standing = walk(self._folding, (*self._steps, *steps)).standing
-        return tuple(self._recorder.source(setting.source).origin(setting.own) for setting in reversed(standing))
+        return tuple(self._recorder.found_value(setting.source).origin(setting.own) for setting in reversed(standing))
 
     def leaves(self) -> Iterator[tuple[Path, Any, tuple[Origin, ...]]]:
         """Yield (path, value, lines that set it) for each leaf and list element; nothing for a secret or no value.
@@ -209,7 +209,7 @@ class Explanation:
     def _places(self, part: Part) -> tuple[Origin, ...]:
         """Where the sources of a part have it, the strongest first; one line once."""
         found = sorted(wholes(part.origins, ()), key=lambda at: -at.source)
-        return tuple(dict.fromkeys(self._recorder.source(at.source).origin(at.path) for at in found))
+        return tuple(dict.fromkeys(self._recorder.found_value(at.source).origin(at.path) for at in found))
 
     @property
     def knocked(self) -> tuple[KnockedOut, ...]:
@@ -226,7 +226,7 @@ class Explanation:
         cost: the depth of the path times the number of places
         """
         steps = (*self._steps, *as_path(path))
-        sources = self._recorder.all_found()
+        sources = self._recorder.found_values()
         titles = {found.number: found.title for found in sources}
         value = dig(self._folding.result.value, steps) if self._from_data else ABSENT
         shown = self._secret if self.is_secret and self.found else value
@@ -236,7 +236,7 @@ class Explanation:
 
     def causes(self, path: str | Path = ()) -> tuple[Cause, ...]:
         """The lines of hiera.yaml with the levels that set a path, and the line of lookup_options that merges them."""
-        places = [self._recorder.source(stated.rank).place for stated in self.trace(path).claims]
+        places = [self._recorder.found_value(stated.rank).place for stated in self.trace(path).claims]
         found = [Cause(f"level {place.entry!r} of the {place.layer} layer", place.origin) for place in places]
         if isinstance(self.strategy_from, Origin):
             strategy = self.strategy if isinstance(self.strategy, str) else self.strategy["strategy"]
@@ -244,7 +244,7 @@ class Explanation:
         return tuple(dict.fromkeys(found))
 
     def _claim(self, setting: SetValue) -> Claim:
-        found = self._recorder.source(setting.source)
+        found = self._recorder.found_value(setting.source)
         value = found.value if found.is_unknown else self._secret if self.is_secret else setting.value
         return Claim((self.root, *setting.path), value, setting.source, found.origin(setting.own))
 
@@ -371,7 +371,7 @@ def _undecided_merge(scope: BaseScope, recorder: Recorder, key: str) -> Iterator
 
     None where the call names the strategy. An entry for the key itself hides the levels below it; a pattern does not.
     """
-    if recorder.chosen_by == "argument" or not recorder.known():
+    if recorder.chosen_by == "argument" or not recorder.readable_values():
         return
     options = Recorder(scope, LOOKUP_OPTIONS)
     with suppress(NodeattrsError):
@@ -388,12 +388,12 @@ def _copied(value: Any) -> Any:
 def _undecided(
     recorder: Recorder, key: str, numbers: Iterable[int] | None = None, *, is_merge: bool = False
 ) -> Iterator[UnknownLevel]:
-    if recorder.folding is None or not any(found.is_unknown for found in recorder.all_found()):
+    if recorder.folding is None or not any(found.is_unknown for found in recorder.found_values()):
         return
     if numbers is None:
         numbers = walk(recorder.folding, split_key(key)[1:]).unknown
     for number in sorted(numbers, reverse=True):
-        found = recorder.source(number)
+        found = recorder.found_value(number)
         place = found.place
         yield UnknownLevel(key, place.layer, place.entry, place.origin, found.value.reason, is_merge)
 
@@ -408,7 +408,7 @@ def _option_origin(scope: BaseScope, recorder: Recorder) -> Origin | None:
     if options.folding is None:
         return None
     for setting in walk(options.folding, (recorder.option,)).standing:
-        return options.source(setting.source).origin((*setting.own, "merge"))
+        return options.found_value(setting.source).origin((*setting.own, "merge"))
     return None
 
 

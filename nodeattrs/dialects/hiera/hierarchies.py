@@ -197,7 +197,7 @@ class LoadedTree:
         found = self._read_config(file, "environment")
         if found is None and self._config is not None and not file.exists():
             hint = "modules, and a global layer, may have some"
-            self.warn(BadData("is not there: the environment layer has no data", kind=NO_DATA_FILES,
+            self._warn(BadData("is not there: the environment layer has no data", kind=NO_DATA_FILES,
                               file=self.shown(str(file)), hint=hint))  # fmt: skip
         return found
 
@@ -215,7 +215,7 @@ class LoadedTree:
         if folder is None:
             return None
         file = folder / "Puppetfile"
-        read = partial(control.named_modules, file, self.shown(str(file)), self.warn)
+        read = partial(control.named_modules, file, self.shown(str(file)), self._warn)
         named = self._once(("Puppetfile", environment), read)
         if module not in named:
             return None
@@ -231,7 +231,7 @@ class LoadedTree:
         if folder is not None:
             name = self.shown(str(folder / control.ENVIRONMENT_CONF))
             known = {**self._settings, "environment": environment}
-            found = control.modulepath(folder, name, found, known, self.warn)
+            found = control.modulepath(folder, name, found, known, self._warn)
         return [*found, *self._modulepath]
 
     def module_folder(self, environment: str, module: str) -> pathlib.Path | None:
@@ -253,31 +253,31 @@ class LoadedTree:
     def _read_config(self, path: pathlib.Path, layer: str) -> HieraConfig | None:
         try:
             codedir = self._settings.get("codedir")
-            return read_config(path, self.shown(str(path)), layer, self.warn, self.refuse, codedir)
+            return read_config(path, self.shown(str(path)), layer, self._warn, self._refuse, codedir)
         except FileNotFoundError:
             return None
 
     # --- sources
 
-    def warn(self, warning: DocumentError) -> None:
+    def _warn(self, warning: DocumentError) -> None:
         """Keep a warning; in strict mode raise it."""
         if self.is_strict:
             raise warning
         self._warnings.setdefault(str(warning), warning)
 
-    def refuse(self, fault: DocumentError) -> None:
+    def _refuse(self, fault: DocumentError) -> None:
         """Raise a fault for which Puppet 8 ends every lookup; under version 7 keep it as a warning."""
         if self.puppet_version >= DEFAULT_VERSION:
             fault.details = (*fault.details, "Puppet 8 ends every lookup here; --puppet-version 7 goes on")
             raise fault
-        self.warn(fault)
+        self._warn(fault)
 
     def warn_of_no_files(self, config: HieraConfig) -> None:
         """Warn that no file of a hierarchy exists, with the datadirs that are missing. raises: BadData, if strict"""
         folders = dict.fromkeys(fixed_folder(config, entry) for entry in config.entries if entry.location not in URIS)
         details = [f"there is no folder {self.shown(folder)}" for folder in folders if not os.path.isdir(folder)]
         hint = "`nodeattrs hiera variables` says what its paths need"
-        self.warn(BadData("not one file of its hierarchy is there", kind=NO_DATA_FILES, file=config.file,
+        self._warn(BadData("not one file of its hierarchy is there", kind=NO_DATA_FILES, file=config.file,
                           hint=hint, details=details))  # fmt: skip
 
     def shown(self, path: str) -> str:
@@ -326,7 +326,7 @@ class LoadedTree:
         elif syntax is not None and is_file and path is not None:
             decrypt = None if keys is None else self._decryption(keys, file)
             made = file_source(
-                pathlib.Path(path), self.shown(path), syntax, decrypt, self.refuse, self._sensitive_paths
+                pathlib.Path(path), self.shown(path), syntax, decrypt, self._refuse, self._sensitive_paths
             )
         else:
             given = {} if path is None else {"path" if is_file else "uri": path}

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from re import DOTALL, compile, escape
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nodeattrs import border
 from nodeattrs.core.budget import Budget
@@ -22,6 +22,7 @@ from nodeattrs.dialects.hiera.data import DataSource
 from nodeattrs.dialects.hiera.errors import BadLookup
 from nodeattrs.dialects.hiera.expressions import Resolver, text_plan, variable_value, variables_in
 from nodeattrs.dialects.hiera.old_versions import with_ending
+from nodeattrs.dialects.hiera.values import texts_in
 
 
 class Location(NamedTuple):
@@ -299,13 +300,5 @@ def templates_of(entry: HierarchyEntry) -> Iterator[tuple[str, Iterable[str]]]:
     for template in declared:
         whole = template if entry.location in URIS else os.path.join(entry.datadir, template)
         yield whole, [name for name in variables_in(whole) if not own or name.partition(".")[0] != own]
-    for template in _texts(entry.options):
+    for _, template in texts_in(entry.options):
         yield template, variables_in(template)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (dict, list)):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _texts(one)

@@ -116,6 +116,7 @@ class Recorder(LookupCall):
         self._is_found = False
 
     def strategy(self, merge: Merge, option: Option | None) -> Strategy:
+        """The strategy, as of a LookupCall; notes who chose it, and whether the value becomes a secret."""
         self.chosen_by = "default" if merge is None else "argument"
         if merge is None and option is not None and option[1].get("merge") is not None:
             self.option = option[0]
@@ -127,6 +128,10 @@ class Recorder(LookupCall):
         return super().converted(value, wanted)
 
     def value_in(self, root: str, how: Strategy, hierarchy: Hierarchy, is_cached: bool = False) -> Any:
+        """The value that a hierarchy has for the key, or ABSENT; notes the search and its folding.
+
+        For `first`, the places below the first one found are asked, too.
+        """
         self._begin(how, hierarchy)
         self.folding = hierarchy.folding(how, self._ask)
         value = self.folding.result.value
@@ -147,7 +152,7 @@ class Recorder(LookupCall):
         self._numbers = {}
         for at, source in enumerate(sources):
             self._numbers.setdefault(id(source), len(sources) - at)
-        unknown = [found for found in self.all_found() if found.is_unknown]
+        unknown = [found for found in self.found_values() if found.is_unknown]
         self._above = [replace(found, number=len(sources) + at) for at, found in enumerate(unknown, 1)]
         self._found = {found.number: found for found in self._above}
         self.shadowed = []
@@ -197,15 +202,15 @@ class Recorder(LookupCall):
     def _overwritten(self, place: DataLocation) -> Sequence[DataSource]:
         return () if place.source is None else place.source.overwritten(self.key)
 
-    def source(self, number: int) -> FoundValue:
+    def found_value(self, number: int) -> FoundValue:
         """The value of the source with a number. raises: KeyError, for a source without the key"""
         return self._found[number]
 
-    def known(self) -> list[FoundValue]:
+    def readable_values(self) -> list[FoundValue]:
         """The values of the sources that have the key and can be read, the strongest first."""
-        return [found for found in self.all_found() if not found.is_unknown]
+        return [found for found in self.found_values() if not found.is_unknown]
 
-    def all_found(self) -> list[FoundValue]:
+    def found_values(self) -> list[FoundValue]:
         """The values of the sources that have the key or cannot be read, the strongest first."""
         return [self._found[number] for number in sorted(self._found, reverse=True)]
 

@@ -113,7 +113,7 @@ def _fitting(dispatches: Iterable[Sequence[str]], arguments: Sequence[Any]) -> i
     return None
 
 
-class RubyData:
+class RubyData(DataSource):
     """The data source of a level at one location whose data function is in Ruby; each `value` calls the function.
 
     functions:   the process
@@ -167,7 +167,3 @@ class RubyData:
     def locator(self, key: str, entry: str) -> Locator:
         """The function as the origin of a value, without a line."""
         return Origin("data function", self._name)
-
-    def overwritten(self, key: str) -> Sequence[DataSource]:
-        """() since a function gives a key once."""
-        return ()

@@ -273,7 +273,10 @@ class Scope(BaseScope):
                 self.search(one, merge, recorder)
             except CannotMerge:
                 path, hides = error.path or (), recorder.is_secret
-                error.details = (*error.details, *(one.sentence(path, is_secret=hides) for one in recorder.known()))
+                error.details = (
+                    *error.details,
+                    *(one.sentence(path, is_secret=hides) for one in recorder.readable_values()),
+                )
                 break
             except HieraError:
                 break

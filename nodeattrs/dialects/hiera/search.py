@@ -65,7 +65,7 @@ class LayerSources:
 
     def __init__(self, layers: Layers) -> None:
         places = [place for levels in layers for level in levels for place in level.places]
-        self.flat = [(getattr(place.source, "tree", None), place) for place in places if place.source is not None]
+        self.flat = [(place.source.tree, place) for place in places if place.source is not None]
 
     def are_constant(self, root: str) -> bool:
         """Whether every source gives each node the same for a key: no expression, no data function."""
@@ -109,6 +109,7 @@ class OptionsHierarchy(Hierarchy):
     """
 
     def folding(self, how: Strategy, ask: Ask) -> Folding:
+        """The lookup_options of all layers, folded; as `Hierarchy.folding`. raises: BadLookup, for invalid ones"""
         folding = how.folding(len(self.layers))
         for levels, owner in zip(self.layers, (None, None, self.module), strict=True):
             part = self._layer(how, ask, levels)
@@ -414,7 +415,8 @@ class BaseScope:
         names: set[str] = set()
         for module in (None, *self.tree.modules(self.environment)):
             for place in self.places(module):
-                names.update(getattr(place.source, "tree", ()))
+                if place.source is not None:
+                    names.update(place.source.tree or ())
         return sorted(name for name in names if name != LOOKUP_OPTIONS and type(name) is str)
 
     def places(self, module: str | None = None) -> list[DataLocation]:

@@ -22,9 +22,9 @@ def texts_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
     """Yield (path, text) for each text in a value, at any depth; keys of maps, and secrets, are left out."""
     if type(value) is str:
         yield path, value
-    entries = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
-    for step, one in entries:
-        yield from texts_in(one, (*path, step))
+    elif type(value) in (dict, list):
+        for step, one in value.items() if type(value) is dict else enumerate(value):
+            yield from texts_in(one, (*path, step))
 
 
 def redacted_in(value: Any) -> Iterator[Path]:
