@@ -81,8 +81,13 @@ class Received(NamedTuple):
 
 @dataclass(slots=True)
 class Outcome:
-    """The result of one resource.
+    """The result of one resource; all flags are False where nothing differed.
 
+    noop:      whether it is in no-op mode
+    changed:   whether a change or a refresh was made
+    skipped:   whether it was not visited, since a resource that it waits for failed
+    restarted: whether it was refreshed; failed_to_restart: whether that failed
+    would_change, would_refresh: whether it would have changed or refreshed; in no-op mode
     changes:   the changes made, or in no-op mode the changes that were only found
     unmade:    changes that failed
     errors:    messages of errors

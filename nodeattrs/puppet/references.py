@@ -51,6 +51,8 @@ class _Chained:
 class Reference(str):
     """A reference to a class, a resource or an instance: text such as `Sql[one]`. It is not validated.
 
+    type: the text before the bracket, or all of it; id: the text in the bracket without quotes, or ""
+
     >>> Reference("Sql[one]").type, Reference("Sql['one']").id
     ('Sql', 'one')
     """

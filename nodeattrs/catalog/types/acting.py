@@ -119,11 +119,16 @@ def _steps(name: str) -> list[str]:
 
 
 class ResourceType:
-    """The base of resource types, with defaults for optional methods: no refresh and no automatic relations."""
+    """The base of resource types, with defaults for optional methods: no refresh and no automatic relations.
+
+    A subclass is a dataclass whose first field is the title; it defines `check` and `apply`. A transaction calls
+    `tidy`, `check` and then `apply` for each change; in no-op mode `check`, and `foresee` if something differs.
+    refreshable: whether `refresh` reacts to changes of other resources
+    HIDDEN:      parameters that queries and reports do not see, since they may hold secrets or long texts
+    """
 
     refreshable: bool = False
     HIDDEN: ClassVar[frozenset[str]] = frozenset()
-    """Parameters that queries and reports do not see, since they may hold secrets or long texts."""
 
     def check(self, site: Site) -> Sequence[Change]:
         """The properties that differ from the declaration; [] for none."""

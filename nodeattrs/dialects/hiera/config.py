@@ -109,7 +109,8 @@ def read_config(
 ) -> HieraConfig | None:
     """Read a hiera.yaml for a layer; None where it gives the layer no hierarchy.
 
-    An environment or module gets none from version 3, an empty file or a list; the global layer reads these as version 3.
+    That is so in an environment or module for version 3, an empty file, or a list; the global layer reads these as
+    version 3.
     layer:   "global", "environment" or "module"
     warn:    called with the warnings of Puppet: versions 3 and 4 where they count
     refuse:  called with a fault that Puppet 8 refuses and Puppet 7 warns of, before None is returned

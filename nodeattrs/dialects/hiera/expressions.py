@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -238,12 +239,10 @@ class _Piece:
         raise NotImplementedError
 
 
+@dataclass(slots=True)
 class _Variable(_Piece):
-    __slots__ = ("name", "subject")
-
-    def __init__(self, name: str, subject: str) -> None:
-        self.name = name
-        self.subject = subject
+    name: str
+    subject: str
 
     def text(self, resolver: Resolver) -> str:
         value = variable_value(self.name, self.subject, resolver)
@@ -257,11 +256,9 @@ class _Variable(_Piece):
         return text
 
 
+@dataclass(slots=True)
 class _Lookup(_Piece):
-    __slots__ = ("key",)
-
-    def __init__(self, key: str) -> None:
-        self.key = key
+    key: str
 
     def text(self, resolver: Resolver) -> str | Sensitive:
         value, trusted = resolver.lookup(self.key)
@@ -280,11 +277,9 @@ class _Lookup(_Piece):
         return text if clear is value else MarkedSecret(text)
 
 
+@dataclass(slots=True)
 class _Alias(_Piece):
-    __slots__ = ("key",)
-
-    def __init__(self, key: str) -> None:
-        self.key = key
+    key: str
 
     def value(self, resolver: Resolver) -> Any:
         value, trusted = resolver.lookup(self.key)
@@ -298,23 +293,19 @@ class _Alias(_Piece):
         return written(self.value(resolver))
 
 
+@dataclass(slots=True)
 class _Literal(_Piece):
-    __slots__ = ("data",)
-
-    def __init__(self, data: str) -> None:
-        self.data = data
+    data: str
 
     def text(self, resolver: Resolver) -> str:
         return _again(self.data, resolver)
 
 
+@dataclass(slots=True)
 class _Wrong(_Piece):
-    __slots__ = ("kind", "message", "subject")
-
-    def __init__(self, kind: Kind, message: str, subject: str) -> None:
-        self.kind = kind
-        self.message = message
-        self.subject = subject
+    kind: Kind
+    message: str
+    subject: str
 
     def text(self, resolver: Resolver) -> str:
         raise BadLookup(self.message, kind=self.kind, details=[f"in {self.subject!r}"], hint=_WAYS_OUT.get(self.kind))

@@ -27,13 +27,10 @@ class Symbol(str):
     __slots__ = ()
 
 
-class RefusedScalar:
+class RefusedScalar(NamedTuple):
     """A scalar that makes the whole file unreadable; `what` is its kind in words: a date."""
 
-    __slots__ = ("what",)
-
-    def __init__(self, what: str) -> None:
-        self.what = what
+    what: str
 
 
 class ParsedYaml(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -72,6 +73,7 @@ class LayerSources:
         return all(isinstance(place.source, DataFile) and place.source.is_constant(root) for _, place in self.flat)
 
 
+@dataclass(eq=False)
 class Hierarchy:
     """The layers that a scope searches for the keys of one module, or for keys without a module.
 
@@ -80,10 +82,9 @@ class Hierarchy:
     module:  its name; None for keys without a module
     """
 
-    def __init__(self, layers: Layers, sources: LayerSources, module: str | None) -> None:
-        self.layers = layers
-        self.sources = sources
-        self.module = module
+    layers: Layers
+    sources: LayerSources
+    module: str | None
 
     def folding(self, how: Strategy, ask: Ask) -> Folding:
         """The values that *ask* gives for the places, folded; the result is ABSENT where no place has one.
@@ -134,6 +135,7 @@ class DefaultHierarchy(Hierarchy):
         return how.finished(self._layer(how, ask, self.layers[0]))
 
 
+@dataclass(slots=True, eq=False)
 class LookupCall:
     """One lookup while it runs; expressions in values resolve variables and other keys by it.
 
@@ -148,25 +150,15 @@ class LookupCall:
     A lookup inside of a value is a further instance, which shares the budget and the values found so far.
     """
 
-    __slots__ = ("_known", "_spent", "chain", "defaults", "found_in", "needed", "override", "scope", "untrusted")
-
-    def __init__(
-        self,
-        scope: BaseScope,
-        override: Mapping[str, Any] | None,
-        defaults: Mapping[str, Any] | None,
-        chain: tuple[str, ...],
-        needed: list[str] | None = None,
-    ) -> None:
-        self.scope = scope
-        self.override = override
-        self.defaults = defaults
-        self.chain = chain
-        self.found_in = "data"
-        self.needed = needed
-        self.untrusted = False
-        self._known: dict[str, tuple[Any, bool]] | None = None
-        self._spent: Budget | None = None
+    scope: BaseScope
+    override: Mapping[str, Any] | None
+    defaults: Mapping[str, Any] | None
+    chain: tuple[str, ...]
+    needed: list[str] | None = None
+    found_in: str = "data"
+    untrusted: bool = False
+    _known: dict[str, tuple[Any, bool]] | None = None
+    _spent: Budget | None = None
 
     @property
     def budget(self) -> Budget:

@@ -13,6 +13,7 @@ no file and no scope is known here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -37,6 +38,7 @@ from nodeattrs.errors import TooDeep
 One = TypeVar("One")
 
 
+@dataclass(frozen=True, eq=False)
 class Strategy:
     """How the values of one key become one value. `strategy_of` makes it; threads may share it.
 
@@ -51,24 +53,13 @@ class Strategy:
     `level` folds one level, and levels inside of levels; `finished` then gives the folding of the whole.
     """
 
-    def __init__(
-        self,
-        name: str,
-        policy: Policy,
-        options: Mapping[str, Any] | None = None,
-        *,
-        alone: Policy | None = None,
-        opening: Policy | None = None,
-        last: Policy | None = None,
-        from_top: bool = True,
-    ) -> None:
-        self.name = name
-        self.policy = policy
-        self.options = dict(options or {})
-        self.alone = alone
-        self.opening = opening
-        self.last = last
-        self.from_top = from_top
+    name: str
+    policy: Policy
+    options: Mapping[str, Any] = field(default_factory=dict)
+    alone: Policy | None = None
+    opening: Policy | None = None
+    last: Policy | None = None
+    from_top: bool = True
 
     def folding(self, sources: int) -> Folding:
         """An empty folding for a level. sources: their number, with those that lack the key"""
