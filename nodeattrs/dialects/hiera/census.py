@@ -41,13 +41,19 @@ def view(scope: Scope) -> dict[str, Any]:
 
     cost: one lookup a key
     """
+    found = values_or_errors(scope, scope.known_keys(), default_value=ABSENT)
+    return {key: value for key, value in found.items() if value is not ABSENT}
+
+
+def values_or_errors(scope: Scope, keys: Iterable[str], **how: Any) -> dict[str, Any]:
+    """Key -> its value, or the error of its lookup. how: further arguments of `Scope.lookup`"""
     found: dict[str, Any] = {}
-    for key in scope.known_keys():
+    for key in keys:
         try:
-            found[key] = scope.lookup(as_asked(key), default_value=ABSENT)
+            found[key] = scope.lookup(as_asked(key), **how)
         except NodeattrsError as error:
             found[key] = error
-    return {key: value for key, value in found.items() if value is not ABSENT}
+    return found
 
 
 _NOBODYS_KEY = "no_such_key"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pathlib
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nodeattrs.codes import Kind
@@ -34,7 +35,6 @@ from nodeattrs.dialects.hiera.old_versions import (
     version_5_hint,
     with_ending,
 )
-from nodeattrs.formats.documents import Document
 
 NOT_INSTALLED = "module"
 """The kind of the one level of a module that is named and not there."""
@@ -121,22 +121,13 @@ def read_config(
     return _Reader(document, path.parent, layer, warn, refuse, codedir or _CODEDIR).config()
 
 
+@dataclass
 class _Reader(Checks):
-    def __init__(
-        self,
-        document: Document,
-        folder: pathlib.Path,
-        layer: str,
-        warn: Callable[[BadData], None],
-        refuse: Callable[[BadData], None],
-        codedir: str,
-    ) -> None:
-        super().__init__(document)
-        self.folder = folder
-        self.layer = layer
-        self.warn = warn
-        self.refuse = refuse
-        self.codedir = codedir
+    folder: pathlib.Path
+    layer: str
+    warn: Callable[[BadData], None]
+    refuse: Callable[[BadData], None]
+    codedir: str
 
     def config(self) -> HieraConfig | None:
         tree = self.document.tree

@@ -14,6 +14,7 @@ A program catches a class, and reads the exact fault in `kind`; docs/hiera.md li
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.codes import Kind, declared
@@ -149,6 +150,7 @@ def bad_data(document: Document, kind: Kind, message: str, path: Path = (), hint
     return BadData(message, kind=kind, file=document.file, line=line, column=column, path=path, hint=hint)
 
 
+@dataclass
 class Checks:
     """The checks of a hiera.yaml of any version. A check raises BadData with the line of a path in the document.
 
@@ -158,8 +160,7 @@ class Checks:
     `texts` return the checked value.
     """
 
-    def __init__(self, document: Document) -> None:
-        self.document = document
+    document: Document
 
     def fault(self, kind: Kind, message: str, path: Path = (), hint: str | None = None) -> BadData:
         return bad_data(self.document, kind, message, path, hint)

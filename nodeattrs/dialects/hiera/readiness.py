@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nodeattrs import border
 from nodeattrs.contract.command import PlainReport
-from nodeattrs.dialects.hiera.census import as_asked, differences
+from nodeattrs.dialects.hiera.census import differences, values_or_errors
 from nodeattrs.dialects.hiera.legacy import LegacyUse, uses_in_data, uses_in_levels
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.static import code_files
@@ -81,24 +81,13 @@ def readiness(before: Mapping[str, Scope], after: Mapping[str, Scope]) -> Readin
     changes: dict[str, list[str]] = {}
     for name, scope in before.items():
         keys = scope.known_keys()
-        for key, (old, new) in differences(_values(scope, keys), _values(after[name], keys)).items():
+        for key, (old, new) in differences(values_or_errors(scope, keys), values_or_errors(after[name], keys)).items():
             if isinstance(new, NodeattrsError) and not isinstance(old, NodeattrsError):
                 one = fails.setdefault(str(new), NewFailure(new, {}, {}))
                 one.keys[key] = one.nodes[name] = None
             elif not isinstance(old, NodeattrsError):
                 changes.setdefault(key, []).append(name)
     return Readiness([*fails.values()], changes)
-
-
-def _values(scope: Scope, keys: Iterable[str]) -> dict[str, Any]:
-    """Key -> its value, or its error."""
-    found: dict[str, Any] = {}
-    for key in keys:
-        try:
-            found[key] = scope.lookup(as_asked(key))
-        except NodeattrsError as error:
-            found[key] = error
-    return found
 
 
 def legacy_uses(tree: Hiera, environments: Iterable[str]) -> list[LegacyUse]:

@@ -134,13 +134,10 @@ class _Judge:
 
     def _sources(self) -> Iterator[DataFile]:
         folders = {fixed_folder(self._config, entry) for entry in self._config.entries} - {str(self._config.folder)}
-        for entry in self._tree.data_entries(self._environment):
+        for entry, file in self._data:
             if any(entry.name.startswith(folder + os.sep) for folder in folders):
-                with suppress(NodeattrsError):  # found by reading it
-                    source = self._tree.source(entry, entry.name, {}, None)
-                    if isinstance(source, DataFile) and isinstance(source.tree, dict):
-                        self._paths[source.file] = entry.name
-                        yield source
+                self._paths[file.file] = entry.name
+                yield file
 
     @cached_property
     def _code(self) -> _Code:
