@@ -110,7 +110,7 @@ def still_encrypted(scope: Scope, values: Mapping[str, Any], merge: Any = None) 
 
 def as_asked(key: str) -> str:
     """A key of a file as `lookup` takes it: quoted where it has dots or quotes, which would divide it."""
-    if not any(mark in key for mark in ".'\""):
+    if "." not in key and "'" not in key and '"' not in key:
         return key
     return f'"{key}"' if '"' not in key else f"'{key}'"
 

@@ -147,7 +147,7 @@ class Recorder(LookupCall):
         self.how, self.in_defaults = how, isinstance(hierarchy, DefaultHierarchy)
         if isinstance(hierarchy, DefaultHierarchy):
             self.option = hierarchy.option
-        places = [place for levels in hierarchy.layers for level in levels for place in level.places]
+        places = [place for layer in hierarchy.layers for place in layer.places]
         sources = [source for place in places for source in (place.source, *self._overwritten(place))]
         self._numbers = {}
         for at, source in enumerate(sources):

@@ -34,7 +34,6 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.puppet.legacy_facts import modern_fact_hint
 
 Merge = str | Mapping[str, Any] | None
-Layers = Sequence[Sequence[LocatedLevel]]
 Ask = Callable[[DataLocation], Part | Folding]
 Option = tuple[str, Mapping[str, Any]]
 """An entry of lookup_options: the name or expression under which it stands, and its options."""
@@ -52,20 +51,18 @@ _ALWAYS_THERE = ("module_name", "caller_module_name")
 """Variables that Puppet has in every scope, with or without a value; so are those that are numbers."""
 OPTIONS = strategy_of("hash")
 """How lookup_options become one map."""
-_END = LocatedLevel((), False)
-"""Where a layer ends."""
 
 
 class LayerSources:
-    """The data sources of some layers in one list, the strongest first; places without a source are left out.
+    """The data sources of one layer in one list, the strongest first; places without a source are left out.
 
     flat: (the map of keys of a source, its place); None in place of the map for a data function
 
     Scopes with the same sources in the same levels share one instance, and answers are cached under it.
     """
 
-    def __init__(self, layers: Layers) -> None:
-        places = [place for levels in layers for level in levels for place in level.places]
+    def __init__(self, levels: Sequence[LocatedLevel]) -> None:
+        places = [place for level in levels for place in level.places]
         self.flat = [(place.source.tree, place) for place in places if place.source is not None]
 
     def are_constant(self, root: str) -> bool:
@@ -73,18 +70,40 @@ class LayerSources:
         return all(isinstance(place.source, DataFile) and place.source.is_constant(root) for _, place in self.flat)
 
 
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """One layer as a scope sees it: the global one, that of an environment or a module, or a default hierarchy.
+
+    levels:  its entries with their places, the strongest first; () for a layer that is not there
+    sources: the sources of all levels in one list
+    """
+
+    levels: tuple[LocatedLevel, ...]
+    sources: LayerSources
+
+    @property
+    def places(self) -> list[DataLocation]:
+        """Every place of its levels, the strongest first, whether its file exists or not."""
+        return [place for level in self.levels for place in level.places]
+
+
+_NO_LAYER = Layer((), LayerSources(()))
+
+
 @dataclass(eq=False)
 class Hierarchy:
     """The layers that a scope searches for the keys of one module, or for keys without a module.
 
-    layers:  global, environment and module, each as its levels with their places; () for a layer that is not there
-    sources: the sources of all layers in one list
-    module:  its name; None for keys without a module
+    layers: global, environment and module
+    module: its name; None for keys without a module
     """
 
-    layers: Layers
-    sources: LayerSources
+    layers: Sequence[Layer]
     module: str | None
+
+    def is_constant(self, root: str) -> bool:
+        """Whether every source of every layer gives each node the same for a key."""
+        return all(layer.sources.are_constant(root) for layer in self.layers)
 
     def folding(self, how: Strategy, ask: Ask) -> Folding:
         """The values that *ask* gives for the places, folded; the result is ABSENT where no place has one.
@@ -95,11 +114,11 @@ class Hierarchy:
         return how.finished(how.level(self.layers, partial(self._layer, how, ask)))
 
     @staticmethod
-    def _layer(how: Strategy, ask: Ask, levels: Sequence[LocatedLevel]) -> Part | Folding:
+    def _layer(how: Strategy, ask: Ask, layer: Layer) -> Part | Folding:
         def entry(level: LocatedLevel) -> Part | Folding:
             return how.level(level.places, ask) if level.located else ask(level.places[0])
 
-        return how.level(levels, entry)
+        return how.level(layer.levels, entry)
 
 
 class OptionsHierarchy(Hierarchy):
@@ -112,8 +131,8 @@ class OptionsHierarchy(Hierarchy):
     def folding(self, how: Strategy, ask: Ask) -> Folding:
         """The lookup_options of all layers, folded; as `Hierarchy.folding`. raises: BadLookup, for invalid ones"""
         folding = how.folding(len(self.layers))
-        for levels, owner in zip(self.layers, (None, None, self.module), strict=True):
-            part = self._layer(how, ask, levels)
+        for layer, owner in zip(self.layers, (None, None, self.module), strict=True):
+            part = self._layer(how, ask, layer)
             value = part.result.value if isinstance(part, Folding) else part.value
             if value is ABSENT or type(value) is Unknown or checked_options(value, owner) is not None:
                 how.lay(folding, part)
@@ -127,9 +146,6 @@ class DefaultHierarchy(Hierarchy):
     """
 
     option: str | None = None
-
-    def __init__(self, levels: Sequence[LocatedLevel], module: str) -> None:
-        super().__init__([levels], LayerSources([levels]), module)
 
     def folding(self, how: Strategy, ask: Ask) -> Folding:
         return how.finished(self._layer(how, ask, self.layers[0]))
@@ -249,19 +265,20 @@ class LookupCall:
                    strategy
         """
         if how is FIRST:
-            return self._first(root, hierarchy.sources)
+            return self._first(root, hierarchy)
         merged = partial(self._merged, root, how, hierarchy)
-        if is_cached and hierarchy.sources.are_constant(root):
-            return CACHE.get((hierarchy.sources, root, how), merged)
+        if is_cached and hierarchy.is_constant(root):
+            return CACHE.get((*[layer.sources for layer in hierarchy.layers], root, how), merged)
         return merged()
 
-    def _first(self, root: str, sources: LayerSources) -> Any:
+    def _first(self, root: str, hierarchy: Hierarchy) -> Any:
         """The first value that can be read, or ABSENT. No place below it is asked, so there is nothing to fold."""
-        for tree, place in sources.flat:
-            if tree is None or root in tree:
-                value = self.value_at(place, root)
-                if value is not ABSENT and type(value) is not Unknown:
-                    return value
+        for layer in hierarchy.layers:
+            for tree, place in layer.sources.flat:
+                if tree is None or root in tree:
+                    value = self.value_at(place, root)
+                    if value is not ABSENT and type(value) is not Unknown:
+                        return value
         return ABSENT
 
     def _merged(self, root: str, how: Strategy, hierarchy: Hierarchy) -> Any:
@@ -338,7 +355,8 @@ class BaseScope:
         self.variables: dict[str, Any] = {**facts, **given, **variables}
         self.has_unknown = False
         self.missing: dict[str, dict[str, None]] = {}
-        self._levels: dict[tuple[str, str | None], tuple[LocatedLevel, ...]] = {}
+        self._resolved_layers: dict[tuple[str, str | None], Layer] = {}
+        self._layer_options: dict[Layer, Any] = {}
         self._modules: dict[str, str | None] = {}
         self._hierarchies: dict[str | None, Hierarchy] = {}
         self._options: dict[str | None, Options | None] = {}
@@ -405,10 +423,10 @@ class BaseScope:
         Keys of data functions, and lookup_options, are left out.
         """
         names: set[str] = set()
-        for module in (None, *self.tree.modules(self.environment)):
-            for place in self.places(module):
-                if place.source is not None:
-                    names.update(place.source.tree or ())
+        modules = self.tree.modules(self.environment)
+        for layer in (*self._layers(None), *(self._module_layer(module) for module in modules)):
+            for tree, _ in layer.sources.flat:
+                names.update(tree or ())
         return sorted(name for name in names if name != LOOKUP_OPTIONS and type(name) is str)
 
     def places(self, module: str | None = None) -> list[DataLocation]:
@@ -416,7 +434,7 @@ class BaseScope:
 
         The default hierarchy is left out.
         """
-        return [place for levels in self._layers(module) for level in levels for place in level.places]
+        return [place for layer in self._layers(module) for place in layer.places]
 
     def entries(self, module: str | None = None) -> Iterator[tuple[str, HieraConfig, HierarchyEntry]]:
         """Yield (layer, its hiera.yaml, entry) for each level that is searched for a key of a module.
@@ -513,51 +531,49 @@ class BaseScope:
 
     def hierarchy(self, module: str | None) -> Hierarchy:
         """The hierarchy for the keys of a module with data; None: for keys without one. Resolved once."""
-        found = self._hierarchies.get(module)
-        if found is None:
-            layers = self._layers(module)
-            sources = CACHE.get((module, *_shape_of(layers)), lambda: LayerSources(layers))
-            found = self._hierarchies[module] = Hierarchy(layers, sources, module)
-        return found
+        if module not in self._hierarchies:
+            self._hierarchies[module] = Hierarchy(self._layers(module), module)
+        return self._hierarchies[module]
 
     def options_hierarchy(self, module: str | None) -> Hierarchy:
         """The hierarchy that is searched for the lookup_options of a module's keys; None: of keys without a module."""
-        hierarchy = self.hierarchy(module)
-        return OptionsHierarchy(hierarchy.layers, hierarchy.sources, module)
+        return OptionsHierarchy(self.hierarchy(module).layers, module)
 
     def default_hierarchy(self, module: str) -> DefaultHierarchy | None:
         """The hierarchy for keys of a module that no layer has; None where its hiera.yaml has no default_hierarchy."""
         config = self.tree.module_layer(self.environment, module)
         if config is None or config.defaults is None:
             return None
-        return DefaultHierarchy(self._resolved("default_hierarchy", module, config), module)
+        return DefaultHierarchy([self._resolved("default_hierarchy", module, config)], module)
 
-    def _layers(self, module: str | None) -> Layers:
-        """The three layers, each as the levels of this scope."""
+    def _layers(self, module: str | None) -> list[Layer]:
+        """The three layers for the keys of a module."""
         return [
             self._resolved("global", None, self.tree.global_layer()),
             self._resolved("environment", None, self.tree.environment_layer(self.environment)),
-            ()
-            if module is None
-            else self._resolved("module", module, self.tree.module_layer(self.environment, module)),
+            _NO_LAYER if module is None else self._module_layer(module),
         ]
 
-    def _resolved(self, layer: str, module: str | None, config: HieraConfig | None) -> tuple[LocatedLevel, ...]:
+    def _module_layer(self, module: str) -> Layer:
+        return self._resolved("module", module, self.tree.module_layer(self.environment, module))
+
+    def _resolved(self, layer: str, module: str | None, config: HieraConfig | None) -> Layer:
+        """A layer with the places of this scope, resolved once; an empty one where there is no hiera.yaml."""
         if config is None:
-            return ()
+            return _NO_LAYER
         if self.looks is not None and _has_variables(config):
             self.looks.note("levels", layer, module)
-        found = self._levels.get((layer, module))
-        if found is None:
+        if (layer, module) not in self._resolved_layers:
             entries = config.defaults if layer == "default_hierarchy" else config.entries
-            levels = [self._level(layer, config, entry) for entry in entries or ()]
-            found = self._levels[layer, module] = tuple([level for level in levels if level is not None])
-            sources = [place.source for level in found for place in level.places]
-            if self.looks is not None and any(isinstance(one, FunctionData) for one in sources):
+            located_levels = [self._level(layer, config, entry) for entry in entries or ()]
+            levels = tuple([level for level in located_levels if level is not None])
+            sources = CACHE.get(_shape_of(levels), lambda: LayerSources(levels))
+            self._resolved_layers[layer, module] = Layer(levels, sources)
+            if self.looks is not None and any(isinstance(place.source, FunctionData) for _, place in sources.flat):
                 self.looks.refuse("a data function may look at anything")
-            if layer in ("global", "environment") and not config.built_in and _is_bare(found):
+            if layer in ("global", "environment") and not config.built_in and levels and not sources.flat:
                 self.tree.warn_of_no_files(config)
-        return found
+        return self._resolved_layers[layer, module]
 
     def _level(self, layer: str, config: HieraConfig, entry: HierarchyEntry) -> LocatedLevel | None:
         """The places of an entry; None where it is built in, and none of them is there."""
@@ -605,16 +621,25 @@ class BaseScope:
     def _option(self, root: str, module: str | None) -> Option | None:
         """The entry of lookup_options for a key; None for none."""
         if module not in self._options:
-            sources = self.hierarchy(module).sources
-            read = partial(self._read_options, module)
-            is_constant = sources.are_constant(LOOKUP_OPTIONS)
-            self._options[module] = CACHE.get((sources, LOOKUP_OPTIONS), read) if is_constant else read()
+            self._options[module] = self._read_options(module)
         options = self._options[module]
         return None if options is None else options.of(root)
 
     def _read_options(self, module: str | None) -> Options | None:
-        merged = self._options_call().value_in(LOOKUP_OPTIONS, OPTIONS, self.options_hierarchy(module))
+        folding = OPTIONS.folding(3)
+        for layer, owner in zip(self.hierarchy(module).layers, (None, None, module), strict=True):
+            value = self._options_of(layer)
+            if value is not ABSENT and type(value) is not Unknown and checked_options(value, owner) is not None:
+                OPTIONS.lay(folding, Part(value, None))
+        merged = folding.result.value
         return None if merged is ABSENT else Options(merged)
+
+    def _options_of(self, layer: Layer) -> Any:
+        """The merged lookup_options of one layer, ABSENT, or `Unknown`; merged once for all modules."""
+        if layer not in self._layer_options:
+            hierarchy = Hierarchy([layer], None)
+            self._layer_options[layer] = self._options_call().value_in(LOOKUP_OPTIONS, OPTIONS, hierarchy, True)
+        return self._layer_options[layer]
 
     def _options_call(self) -> LookupCall:
         return LookupCall(self, None, None, (LOOKUP_OPTIONS,))
@@ -626,17 +651,6 @@ def _has_variables(config: HieraConfig) -> bool:
     return any(entry.location == "mapped_paths" or "%{" in repr(entry) for entry in entries)
 
 
-def _is_bare(levels: Sequence[LocatedLevel]) -> bool:
-    """Whether levels should have files, and not one is there."""
-    return bool(levels) and not any(place.source is not None for level in levels for place in level.places)
-
-
-def _shape_of(layers: Layers) -> tuple[Any, ...]:
-    """The sources of layers by their ids, level by level: equal where the same sources stand in the same way."""
-    return tuple(
-        [
-            (level.located, *[id(place.source) for place in level.places])
-            for levels in layers
-            for level in (*levels, _END)
-        ]
-    )
+def _shape_of(levels: Sequence[LocatedLevel]) -> tuple[Any, ...]:
+    """The sources of a layer by their ids, level by level: equal where the same sources stand in the same way."""
+    return tuple([(level.located, *[id(place.source) for place in level.places]) for level in levels])
