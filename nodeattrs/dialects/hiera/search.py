@@ -71,8 +71,8 @@ class LayerSources:
 
 
 @dataclass(frozen=True, eq=False)
-class Layer:
-    """One layer as a scope sees it: the global one, that of an environment or a module, or a default hierarchy.
+class SearchedLayer:
+    """One layer as a scope searches it: global, environment, module, or a default hierarchy.
 
     levels:  its entries with their places, the strongest first; () for a layer that is not there
     sources: the sources of all levels in one list
@@ -87,7 +87,7 @@ class Layer:
         return [place for level in self.levels for place in level.places]
 
 
-_NO_LAYER = Layer((), LayerSources(()))
+_NO_LAYER = SearchedLayer((), LayerSources(()))
 
 
 @dataclass(eq=False)
@@ -98,7 +98,7 @@ class Hierarchy:
     module: its name; None for keys without a module
     """
 
-    layers: Sequence[Layer]
+    layers: Sequence[SearchedLayer]
     module: str | None
 
     def is_constant(self, root: str) -> bool:
@@ -114,7 +114,7 @@ class Hierarchy:
         return how.finished(how.level(self.layers, partial(self._layer, how, ask)))
 
     @staticmethod
-    def _layer(how: Strategy, ask: Ask, layer: Layer) -> Part | Folding:
+    def _layer(how: Strategy, ask: Ask, layer: SearchedLayer) -> Part | Folding:
         def entry(level: LocatedLevel) -> Part | Folding:
             return how.level(level.places, ask) if level.located else ask(level.places[0])
 
@@ -355,8 +355,8 @@ class BaseScope:
         self.variables: dict[str, Any] = {**facts, **given, **variables}
         self.has_unknown = False
         self.missing: dict[str, dict[str, None]] = {}
-        self._resolved_layers: dict[tuple[str, str | None], Layer] = {}
-        self._layer_options: dict[Layer, Any] = {}
+        self._resolved_layers: dict[tuple[str, str | None], SearchedLayer] = {}
+        self._layer_options: dict[SearchedLayer, Any] = {}
         self._modules: dict[str, str | None] = {}
         self._hierarchies: dict[str | None, Hierarchy] = {}
         self._options: dict[str | None, Options | None] = {}
@@ -546,7 +546,7 @@ class BaseScope:
             return None
         return DefaultHierarchy([self._resolved("default_hierarchy", module, config)], module)
 
-    def _layers(self, module: str | None) -> list[Layer]:
+    def _layers(self, module: str | None) -> list[SearchedLayer]:
         """The three layers for the keys of a module."""
         return [
             self._resolved("global", None, self.tree.global_layer()),
@@ -554,10 +554,10 @@ class BaseScope:
             _NO_LAYER if module is None else self._module_layer(module),
         ]
 
-    def _module_layer(self, module: str) -> Layer:
+    def _module_layer(self, module: str) -> SearchedLayer:
         return self._resolved("module", module, self.tree.module_layer(self.environment, module))
 
-    def _resolved(self, layer: str, module: str | None, config: HieraConfig | None) -> Layer:
+    def _resolved(self, layer: str, module: str | None, config: HieraConfig | None) -> SearchedLayer:
         """A layer with the places of this scope, resolved once; an empty one where there is no hiera.yaml."""
         if config is None:
             return _NO_LAYER
@@ -568,7 +568,7 @@ class BaseScope:
             located_levels = [self._level(layer, config, entry) for entry in entries or ()]
             levels = tuple([level for level in located_levels if level is not None])
             sources = CACHE.get(_shape_of(levels), lambda: LayerSources(levels))
-            self._resolved_layers[layer, module] = Layer(levels, sources)
+            self._resolved_layers[layer, module] = SearchedLayer(levels, sources)
             if self.looks is not None and any(isinstance(place.source, FunctionData) for _, place in sources.flat):
                 self.looks.refuse("a data function may look at anything")
             if layer in ("global", "environment") and not config.built_in and levels and not sources.flat:
@@ -634,7 +634,7 @@ class BaseScope:
         merged = folding.result.value
         return None if merged is ABSENT else Options(merged)
 
-    def _options_of(self, layer: Layer) -> Any:
+    def _options_of(self, layer: SearchedLayer) -> Any:
         """The merged lookup_options of one layer, ABSENT, or `Unknown`; merged once for all modules."""
         if layer not in self._layer_options:
             hierarchy = Hierarchy([layer], None)
