@@ -130,13 +130,20 @@ class OptionsHierarchy(Hierarchy):
 
     def folding(self, how: Strategy, ask: Ask) -> Folding:
         """The lookup_options of all layers, folded; as `Hierarchy.folding`. raises: BadLookup, for invalid ones"""
-        folding = how.folding(len(self.layers))
-        for layer, owner in zip(self.layers, (None, None, self.module), strict=True):
-            part = self._layer(how, ask, layer)
-            value = part.result.value if isinstance(part, Folding) else part.value
-            if value is ABSENT or type(value) is Unknown or checked_options(value, owner) is not None:
-                how.lay(folding, part)
-        return folding
+        return _folded_options(self.layers, self.module, partial(self._layer, how, ask))
+
+
+def _folded_options(
+    layers: Sequence[SearchedLayer], module: str | None, part_of: Callable[[SearchedLayer], Part | Folding]
+) -> Folding:
+    """The lookup_options of the three layers, folded; null counts for nothing. raises: BadLookup, for invalid ones"""
+    folding = OPTIONS.folding(len(layers))
+    for layer, owner in zip(layers, (None, None, module), strict=True):
+        part = part_of(layer)
+        value = part.result.value if isinstance(part, Folding) else part.value
+        if value is ABSENT or type(value) is Unknown or checked_options(value, owner) is not None:
+            OPTIONS.lay(folding, part)
+    return folding
 
 
 class DefaultHierarchy(Hierarchy):
@@ -356,7 +363,7 @@ class BaseScope:
         self.has_unknown = False
         self.missing: dict[str, dict[str, None]] = {}
         self._resolved_layers: dict[tuple[str, str | None], SearchedLayer] = {}
-        self._layer_options: dict[SearchedLayer, Any] = {}
+        self._layer_options: dict[SearchedLayer, Part] = {}
         self._modules: dict[str, str | None] = {}
         self._hierarchies: dict[str | None, Hierarchy] = {}
         self._options: dict[str | None, Options | None] = {}
@@ -510,7 +517,7 @@ class BaseScope:
         hierarchy = self.default_hierarchy(module)
         if hierarchy is None:
             return ABSENT
-        merged = self._options_call().value_in(LOOKUP_OPTIONS, OPTIONS, hierarchy)
+        merged = LookupCall(self, None, None, (LOOKUP_OPTIONS,)).value_in(LOOKUP_OPTIONS, OPTIONS, hierarchy)
         given = checked_options(None if merged is ABSENT else merged, module)
         option = None if given is None else Options(given).of(root)
         how = self.strategy(None, option)
@@ -626,23 +633,16 @@ class BaseScope:
         return None if options is None else options.of(root)
 
     def _read_options(self, module: str | None) -> Options | None:
-        folding = OPTIONS.folding(3)
-        for layer, owner in zip(self.hierarchy(module).layers, (None, None, module), strict=True):
-            value = self._options_of(layer)
-            if value is not ABSENT and type(value) is not Unknown and checked_options(value, owner) is not None:
-                OPTIONS.lay(folding, Part(value, None))
-        merged = folding.result.value
+        merged = _folded_options(self.hierarchy(module).layers, module, self._options_of).result.value
         return None if merged is ABSENT else Options(merged)
 
-    def _options_of(self, layer: SearchedLayer) -> Any:
-        """The merged lookup_options of one layer, ABSENT, or `Unknown`; merged once for all modules."""
+    def _options_of(self, layer: SearchedLayer) -> Part:
+        """The merged lookup_options of one layer, as a part; merged once for all modules."""
         if layer not in self._layer_options:
-            hierarchy = Hierarchy([layer], None)
-            self._layer_options[layer] = self._options_call().value_in(LOOKUP_OPTIONS, OPTIONS, hierarchy, True)
+            call = LookupCall(self, None, None, (LOOKUP_OPTIONS,))
+            value = call.value_in(LOOKUP_OPTIONS, OPTIONS, Hierarchy([layer], None), is_cached=True)
+            self._layer_options[layer] = NOTHING if value is ABSENT else Part(value, None)
         return self._layer_options[layer]
-
-    def _options_call(self) -> LookupCall:
-        return LookupCall(self, None, None, (LOOKUP_OPTIONS,))
 
 
 def _has_variables(config: HieraConfig) -> bool:
