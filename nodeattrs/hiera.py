@@ -15,7 +15,6 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown
 
 if TYPE_CHECKING:
-    from nodeattrs.dialects.hiera.answers import trusted_facts
     from nodeattrs.dialects.hiera.census import (
         Kept,
         Unused,
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from nodeattrs.dialects.hiera.eyaml import Pkcs7
     from nodeattrs.dialects.hiera.hierarchies import has_environments
     from nodeattrs.dialects.hiera.scope import REQUIRED, Hiera, Scope
+    from nodeattrs.dialects.hiera.search import trusted_facts
     from nodeattrs.dialects.hiera.strategies import merge
     from nodeattrs.dialects.hiera.variables import Needed, needed
 
@@ -56,7 +56,7 @@ _HOMES = {
     "merge": "strategies",
     "needed": "variables",
     "still_encrypted": "census",
-    "trusted_facts": "answers",
+    "trusted_facts": "search",
     "undecided": "census",
     "unused": "census",
     "view": "census",

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from nodeattrs.catalog import Catalog, RefMaker, Refs, Resource, parsed_chain, parsed_query, ref_of, refs
 from nodeattrs.catalog.questions import impact_of, why_before
-from nodeattrs.catalog.resources import answers
+from nodeattrs.catalog.resources import matches
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.puppet.references import spelled
+from nodeattrs.puppet.references import query_text
 
 Package, File, Service = RefMaker("Package"), RefMaker("File"), RefMaker("Service")
 
@@ -144,7 +144,7 @@ class TestCollectors:
         catalog.add(Resource(ref_of("Package[r]"), parameters={"ports": [80, 443], "held": True}))
 
         assert found == [
-            one.ref.name for one in catalog if one.ref.type == "Package" and answers(one, parsed_query(query))
+            one.ref.name for one in catalog if one.ref.type == "Package" and matches(one, parsed_query(query))
         ]
 
     @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ class TestCollectors:
         """
         query = ("and", ("==", "a", value), ("or", ("!=", "b", value), ("==", "c", "d")))
 
-        assert query == parsed_query(spelled(query))
+        assert query == parsed_query(query_text(query))
 
     def test_a_virtual_resource_comes_when_a_collector_finds_it(self):
         """

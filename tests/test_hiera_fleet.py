@@ -11,7 +11,7 @@ import pytest
 
 from nodeattrs.cli import main
 from nodeattrs.errors import DocumentError
-from nodeattrs.puppet.facts import NodeFacts, facts_at, nodes_at
+from nodeattrs.puppet.facts import NodeFacts, node_at, nodes_at
 from tests.hiera_trees import written
 
 LEVELS = """\
@@ -77,7 +77,7 @@ def test_an_answer_of_a_classifier_has_variables_and_no_facts(tmp_path: Path):
 
     assert nodes_at(tmp_path / "a.yaml") == {"": NodeFacts({}, "dev", {"role": "web"})}
     assert nodes_at(tmp_path / "b.yaml") == {"": NodeFacts({})}
-    assert facts_at(tmp_path / "c.yaml") == {"environment": "x"}
+    assert node_at(tmp_path / "c.yaml").facts == {"environment": "x"}
 
 
 def test_an_answer_to_facts_is_put_together_by_node(tmp_path: Path):
@@ -114,7 +114,7 @@ def test_an_answer_to_nodes_has_names_and_no_facts(tmp_path: Path):
 def test_a_file_of_one_node_may_have_each_of_these_forms(tmp_path: Path, name: str, text: str, facts: dict):
     written(tmp_path, {name: text})
 
-    assert facts_at(tmp_path / name) == facts
+    assert node_at(tmp_path / name).facts == facts
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_file_of_one_node_may_have_each_of_these_forms(tmp_path: Path, name: s
 def test_what_is_none_of_these_is_an_error(tmp_path: Path, text: str, message: str):
     written(tmp_path, {"a.json": text})
     with pytest.raises(DocumentError, match=message) as error:
-        facts_at(tmp_path / "a.json", "a.json")
+        node_at(tmp_path / "a.json", "a.json")
 
     assert (error.value.file, bool(error.value.hint)) == ("a.json", True)
 

@@ -490,6 +490,22 @@ class TestDataFunctions:
             scope.lookup("nope")
         assert 1 == len(asked)
 
+    def test_the_environment_is_asked_once_for_the_lookup_options_of_all_modules(self, site: Site):
+        asked = []
+
+        def noted(key, options):
+            asked.append(key)
+            return {"lookup_options": {"m::k": {"merge": "unique"}}}[key]
+
+        files = {"hiera.yaml": "version: 5\nhierarchy:\n- {name: ours, lookup_key: noted}\n"}
+        for module in ("m", "n"):
+            files[f"modules/{module}/hiera.yaml"] = "version: 5\n"
+            files[f"modules/{module}/data/common.yaml"] = f"{module}::k: 1\n"
+        scope = site(files, functions={"noted": noted})
+
+        assert [[1], 1] == [scope.lookup("m::k"), scope.lookup("n::k")]
+        assert ["lookup_options", "m::k", "n::k"] == sorted(asked)
+
     def test_each_entry_asks_in_its_own_way(self, site: Site):
         """
         One function behind two kinds of entries.

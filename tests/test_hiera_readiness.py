@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nodeattrs.cli import main
-from nodeattrs.puppet.legacy_facts import modern
+from nodeattrs.puppet.legacy_facts import modern_fact
 from tests.hiera_trees import written
 
 LEVELS = "version: 5\nhierarchy:\n- {name: os, path: 'os/%{::osfamily}.yaml'}\n- {name: c, path: common.yaml}\n"
@@ -124,4 +124,4 @@ def test_check_names_legacy_facts_of_levels_and_values_unless_version_7_is_set(t
     ],
 )
 def test_legacy_facts_have_new_names(name: str, new: str | None):
-    assert modern(name) == new
+    assert modern_fact(name) == new

@@ -53,13 +53,19 @@ def _who(kind: str, value: Any) -> Iterator[str]:
 
 
 def nearest_first(path: str, *kinds: str) -> FirstOf:
-    """The candidates for a path: each directory above it, as a resource of each of *kinds*, the nearest first."""
-    found: list[str] = []
-    above = posixpath.dirname(path.rstrip("/"))
-    while above not in ("", path):
-        found.extend(f"{kind}[{above}]" for kind in kinds)
-        path, above = above, posixpath.dirname(above)
-    return FirstOf(found)
+    """References of the directories above *path*, as resources of each of *kinds*, the nearest directory first.
+
+    Empty for "/" and for a name without a directory.
+
+    >>> nearest_first("/etc/ntp/keys", "File")
+    ('File[/etc/ntp]', 'File[/etc]', 'File[/]')
+    """
+    references: list[str] = []
+    directory = posixpath.dirname(path.rstrip("/"))
+    while directory not in ("", path):
+        references.extend(f"{kind}[{directory}]" for kind in kinds)
+        path, directory = directory, posixpath.dirname(directory)
+    return FirstOf(references)
 
 
 def _file(title: str, parameters: Parameters) -> Iterator[Candidate]:
@@ -103,12 +109,11 @@ def _cron(title: str, parameters: Parameters) -> Iterator[Candidate]:
 
 
 def _mount(title: str, parameters: Parameters) -> Iterator[Candidate]:
-    """Every mount above it, not the nearest alone."""
     yield from nearest_first(str(parameters.get("name", title)), "Mount")
 
 
-def below(mount: str, paths: Iterable[str]) -> list[str]:
-    """The references of those files that lie in the directory of a mount; [] for the root directory."""
+def files_below(mount: str, paths: Iterable[str]) -> list[str]:
+    """The references `File[path]` of the paths below the directory of a mount, at any depth; [] for the mount "/"."""
     if mount == "/":
         return []
     inside = f"{mount.rstrip('/')}/"

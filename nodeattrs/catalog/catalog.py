@@ -15,6 +15,8 @@ from nodeattrs.puppet.references import Chain, Link, Ref, link_text
 class Catalog(Declarations):
     """Resources in catalog order, which is their priority, and the chains over them.
 
+    `add` and `relate` only collect. `plan()` resolves chains and finds faults in what was declared so far.
+
     >>> catalog = Catalog()
     >>> service = catalog.add(Resource(Ref("Service[ntpd]")))
     >>> conf = catalog.add(Resource(Ref("File[/etc/ntp.conf]")))

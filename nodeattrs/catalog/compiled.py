@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
-from nodeattrs.catalog.automatic import automatic, below, can_refresh, is_known
+from nodeattrs.catalog.automatic import automatic, can_refresh, files_below, is_known
 from nodeattrs.catalog.catalog import Catalog
 from nodeattrs.catalog.module_types import ModuleTypes
 from nodeattrs.catalog.resources import RELATIONS, Resource
@@ -218,7 +218,7 @@ class _Compiled:
     def _automatic(self, row: Mapping[str, Any], parameters: Mapping[str, Any]) -> Mapping[str, Iterable[Any]]:
         kind, title = row["type"], row["title"]
         if is_known(kind):
-            mounts = below(str(parameters.get("name", title)), self._files) if kind == "Mount" else ()
+            mounts = files_below(str(parameters.get("name", title)), self._files) if kind == "Mount" else ()
             return {"require": automatic(kind, title, parameters), "before": mounts}
         self._others[kind] = None
         return self._types.relations(kind, title, parameters) if self._types else {}

@@ -1,4 +1,4 @@
-"""Cycles: who is in them, the path that Puppet shows for each, and why each edge on it is there.
+"""Cycles: their members, the path that Puppet shows for each, and the reason of each edge.
 
 Puppet walks over paths, breadth first from the first member, until one meets itself; the number
 of paths grows exponentially. The same path is found here in polynomial time: it is the first, by
@@ -31,6 +31,8 @@ class Cycle:
     """A set of vertices of which each waits for the others.
 
     members: the vertices, sorted by the names of their references
+
+    `path` and `ring` are computed when first read. `path` is Puppet's; reasons, lines and text follow `ring`.
     """
 
     graph: Graph
@@ -69,7 +71,7 @@ class Cycle:
         return found
 
     def lines(self) -> Iterator[str]:
-        """A line for each edge on the ring, with reason and place; a long ring is cut off, with a count."""
+        """Yield a line for each edge on the ring, with reason and place; after 40 edges only the number of the rest."""
         reasons = self.reasons()
         for edge, reason, origin in reasons[:_MOST]:
             place = f" at {origin}" if origin else ""

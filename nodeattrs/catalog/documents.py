@@ -12,6 +12,7 @@ Fields of a resource beside these: kind, in, require, subscribe, before, auto, v
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from nodeattrs.catalog.automatic import PLACED, nearest_first
@@ -51,22 +52,20 @@ def catalog_from(
     return catalog
 
 
+@dataclass(frozen=True)
 class _Reader:
-    def __init__(
-        self, subject_of: Callable[[Mapping[str, Any]], Any] | None, locator: Locator | None, file: str | None
-    ) -> None:
-        self._subject_of = subject_of
-        self._locator = locator
-        self._file = file
+    subject_of: Callable[[Mapping[str, Any]], Any] | None
+    locator: Locator | None
+    file: str | None
 
     def origin(self, path: tuple[Any, ...]) -> Origin | None:
-        return self._locator.at(path) if self._locator else None
+        return self.locator.at(path) if self.locator else None
 
     def refuse(self, message: str, path: tuple[Any, ...], hint: str | None = None) -> NoReturn:
         origin = self.origin(path)
         raise DocumentError(
             message,
-            file=origin.file if origin else self._file,
+            file=origin.file if origin else self.file,
             line=origin.line if origin else None,
             path=path,
             hint=hint,
@@ -119,7 +118,7 @@ class _Reader:
             tags=frozenset(map(str, self.list_of(tags, (*path, "tags")))) if tags else frozenset(),
             noop=self.flag(entry, "noop", path),
             origin=self.origin(path),
-            subject=self._subject_of(entry) if self._subject_of and kind == "resource" else None,
+            subject=self.subject_of(entry) if self.subject_of and kind == "resource" else None,
             **relations,
         )
 

@@ -1,4 +1,4 @@
-"""The relationship graph: who has to wait for whom, who refreshes whom, and why; and the order it gives.
+"""The relationship graph: which resource waits for which, which refreshes which, and why; and the order from it.
 
 Vertices are numbers: 2 i is the resource at position i of the catalog or, for a container, the
 anchor at its beginning; 2 i + 1 is the anchor at its end. So a smaller number is an earlier
@@ -48,13 +48,14 @@ class Edge(NamedTuple):
 class Graph:
     """The graph of a catalog's relationships. A relationship with a resource that is not in the catalog is left out.
 
-    before, notify: relationships that chains add: reference -> targets
+    The constructor takes resources in catalog order, and the relationships that chains add: reference -> targets.
     refs:           position -> reference
     at:             reference -> position
     edges:          relationships as they are written, in order; the vertex of a container is its even number
     contents:       position of a container -> positions of its direct contents
     count:          the number of vertices
     is_container:   position -> whether the resource is a container
+    out:            vertex -> its edges, with containers as two anchors; computed when first read
     """
 
     def __init__(self, resources: Sequence[Resource], before: Chained, notify: Chained) -> None:

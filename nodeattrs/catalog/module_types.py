@@ -1,8 +1,8 @@
-"""The automatic relations of types in Puppet modules: `autorequire(:file) { self[:path] }` in their Ruby, read and not
-run.
+"""The automatic relations of types in Puppet modules, such as `autorequire(:file) { self[:path] }` in their Ruby.
 
-A compiled catalog does not contain these relations; an agent adds them, since it has the types. Plain values,
-parameters and a few expressions with paths are understood. A type with other code is named in a warning.
+The Ruby is read and not run. A compiled catalog does not contain these relations; an agent adds them, since it has
+the types. Plain values, parameters and a few expressions with paths are understood. A type with other code is named
+in a warning.
 """
 
 from __future__ import annotations
@@ -45,7 +45,10 @@ _EXPRESSIONS = tuple(
         ),
     )
 )
-"""What is read beside plain values: a pattern, and what it makes of the value of its parameter."""
+"""Expressions that are understood beside plain values: a pattern, and a function of the parameter's text and the match.
+
+The first pattern stands for the parameter itself, of any type.
+"""
 
 
 def _part(text: str, found: re.Match[str]) -> str | None:
@@ -63,27 +66,23 @@ class _Field:
 
 
 @dataclass(slots=True)
-class ModuleType:
+class _ModuleType:
     """A resource type of a module: its parameters and the blocks of its automatic relations, read from its Ruby.
 
     ruby:     the parsed source
-    fields:   parameter -> its default and aliases
+    fields:   parameter -> its default and whether its value is altered
     blocks:   (relation, other type) -> the block that computes references
     resource: title and parameters of the resource that is looked at; set before a block is read
-    is_asked: whether the last block read used the resource
     is_whole: whether the file declares all types and parameters by plain names
     """
 
     ruby: Ruby
     fields: dict[str, _Field] = field(default_factory=dict)
     blocks: dict[tuple[str, str], Call] = field(default_factory=dict)
-    settled: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    """What blocks say that ask nothing of a resource."""
     resource: tuple[str, Mapping[str, Any]] = ("", {})
-    is_asked: bool = False
     is_whole: bool = True
 
-    def word(self, text: str) -> Literal | None:
+    def literal(self, text: str) -> Literal | None:
         """The value of a Ruby expression for the current resource, as a literal; None where it cannot be read.
 
         The value is None (nil) for a parameter that is not set.
@@ -93,17 +92,14 @@ class ModuleType:
             if found is None:
                 continue
             value = self._parameter(next(filter(None, found.groups()[1:4])))
-            if (
-                value is None
-                or (type(value) is str and (value := answer(value, found)) is None)
-                or pattern is _EXPRESSIONS[0][0]
-            ):
-                return Literal(value, Mark(0))
-            return Literal(value, Mark(0)) if type(value) is str else None
+            if isinstance(value, str):
+                value = answer(value, found)
+            elif value is not None and pattern is not _EXPRESSIONS[0][0]:
+                return None
+            return Literal(value, Mark(0))
         return Literal(text, Mark(0)) if _CONSTANT.fullmatch(text) else None
 
     def _parameter(self, name: str) -> Any:
-        self.is_asked = True
         title, parameters = self.resource
         one = self.fields.get(name, _Field(is_altered=name != "ensure" and not self.is_whole))
         if name == "title":
@@ -123,10 +119,10 @@ class ModuleType:
 
 
 class ModuleTypes:
-    """The resource types in the modules of some folders; of several with one name the first. Files are read when
-    needed.
+    """The resource types in the Puppet modules of some folders; of several types with one name the first counts.
 
-    raises: BadArgument
+    The constructor lists the files `*/lib/puppet/type/*.rb`. A file is read when its type is first needed.
+    `warnings` comes last: it also names the types that could not be read for `relations`.
     """
 
     def __init__(self, folders: Iterable[Path]) -> None:
@@ -134,28 +130,22 @@ class ModuleTypes:
         for folder in folders:
             for file in sorted(folder.glob("*/lib/puppet/type/*.rb")):
                 self._files.setdefault(file.stem, file)
-        self._types: dict[str, ModuleType] = {}
+        self._types: dict[str, _ModuleType] = {}
         self._unread: dict[str, str] = {}
 
     def relations(self, kind: str, title: str, parameters: Mapping[str, Any]) -> dict[str, list[str]]:
-        """The automatic relations of a resource: "require" and the like -> references; they count where the catalog has
-        them.
+        """The automatic relations of a resource: "require", "before", ... -> references, which need not exist.
 
-        {} for a type that no folder has.
+        {} for a type that no folder has, or that cannot be read. A block that cannot be read gives nothing.
         """
         found: dict[str, list[str]] = {}
-        one = self._type(kind.lower())
-        if one is None:
+        resource_type = self._type(kind.lower())
+        if resource_type is None:
             return found
-        one.resource = title, parameters
-        for (relation, other), block in one.blocks.items():
-            names = one.settled.get((relation, other))
-            if names is None:
-                names = self._related(kind.lower(), one, block)
-                if not one.is_asked:
-                    one.settled[relation, other] = names
-            if names:
-                found.setdefault(relation, []).extend(f"{other}[{name}]" for name in names)
+        resource_type.resource = title, parameters
+        for (relation, other), block in resource_type.blocks.items():
+            for name in self._related(kind.lower(), block):
+                found.setdefault(relation, []).append(f"{other}[{name}]")
         return found
 
     def can_refresh(self, kind: str) -> bool:
@@ -164,8 +154,10 @@ class ModuleTypes:
         return one is not None and _REFRESH.search(one.ruby.text.text) is not None
 
     def warnings(self, kinds: Iterable[str]) -> Iterator[MoreRelations]:
-        """Yield a warning for the types without a file, together, and one for each type with parts that cannot be
-        read."""
+        """Yield one warning for all types without a file, and one for each type with parts that cannot be read.
+
+        kinds: types of resources; of them only those that `relations` met are known to have such parts
+        """
         names = sorted(kind.lower() for kind in kinds)
         absent = [name for name in names if name not in self._files]
         if absent:
@@ -178,16 +170,15 @@ class ModuleTypes:
                 message = f"the type {name} of module {module} may relate or refresh more than is known here"
                 yield MoreRelations(message, details=[self._unread[name]])
 
-    def _related(self, kind: str, one: ModuleType, block: Call) -> list[str]:
-        """What a block says of the resource that is looked at; nothing where only Ruby could say."""
-        one.is_asked = False
+    def _related(self, kind: str, block: Call) -> list[str]:
+        """The names that a block computes for the current resource; [] and a note where only Ruby could say."""
         try:
             return list(_names(block.result().value))
         except DocumentError as error:
             self._unread.setdefault(kind, _reason(error))
             return []
 
-    def _type(self, name: str) -> ModuleType | None:
+    def _type(self, name: str) -> _ModuleType | None:
         if name not in self._types and name in self._files and name not in self._unread:
             file = self._files[name]
             try:
@@ -201,10 +192,9 @@ def _reason(error: DocumentError) -> str:
     return str(error).partition("\n")[0]
 
 
-def _type_in(text: Text) -> ModuleType:
+def _type_in(text: Text) -> _ModuleType:
     """The resource type that a Ruby file declares. raises: MissingExtra; DocumentError, where the text is no Ruby"""
-    found: list[ModuleType] = []
-    found.append(one := ModuleType(Ruby(text, lambda shown: found[0].word(shown))))
+    one = _ModuleType(Ruby(text, lambda expression: one.literal(expression)))
     last = _Field()
     for call in one.ruby.anywhere((*_RELATIONS, *_FIELDS, *_OF_A_FIELD)):
         if call.word in _RELATIONS or call.word in _FIELDS:

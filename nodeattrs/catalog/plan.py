@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import chain
 from random import Random
 
 from nodeattrs.catalog.cycles import Cycle, cycles_of
@@ -33,6 +32,8 @@ class Plan:
     resources:      reference -> resource, in catalog order, without virtual ones that no collector found
     before, notify: reference -> the relationships that chains add
     missing:        an error for each relationship with a missing resource, in Puppet's order
+
+    The constructor resolves chains and finds missing resources. Graph, order and cycles are computed when first read.
     """
 
     @taking(catalog=Declarations)
@@ -46,7 +47,9 @@ class Plan:
         self.resources = {
             ref: resource for ref, resource in catalog.resources.items() if not resource.virtual or ref in realized
         }
-        for fault in chain(self._unknown(), self._dropped()):
+        for fault in self._unknown():
+            self.missing.append(fault)  # at once: the hints of later faults depend on their number
+        for fault in self._dropped():
             self.missing.append(fault)
 
     # Chains

@@ -79,7 +79,8 @@ def why_before(plan: Plan, first: str, then: str) -> list[Step]:
 def impact_of(plan: Plan, ref: str) -> Impact:
     """The resources that would refresh if a resource changed, and those that wait for it.
 
-    For a container the effects of its end count. raises: ReferenceNotFound, DependencyCycle
+    For a container the effects of its end count.
+    raises: KeyError, where the graph has no such reference; ReferenceNotFound, DependencyCycle
     """
     graph = plan.graph
     start = 2 * graph.at[ref]
@@ -117,7 +118,10 @@ def _reached(graph: Graph, start: int, by_refresh: bool, receives: list[bool] | 
 
 
 def dot(plan: Plan) -> str:
-    """The graph as text for Graphviz: solid edges refresh, dashed edges only order, red edges are on a cycle."""
+    """The graph as text for Graphviz: solid edges refresh, dashed edges only order, red edges are on a cycle.
+
+    A dotted line without an arrowhead leads from a container to its contents. The main stage and class are left out.
+    """
     lines = ["digraph relationships {", "  rankdir=LR; node [shape=box, fontsize=8];"]
     for ref in plan.resources:
         lines.append(f"  {_quoted(ref)};" if ref not in (MAIN_STAGE, MAIN_CLASS) else "")
@@ -132,7 +136,10 @@ def dot(plan: Plan) -> str:
 
 
 def mermaid(plan: Plan) -> str:
-    """The graph as text for Mermaid: solid edges refresh, dotted edges only order."""
+    """The graph as text for Mermaid: solid arrows refresh, dotted arrows only order, a plain line is containment.
+
+    The main stage and class are left out.
+    """
     names = {ref: f"r{index}" for index, ref in enumerate(plan.resources)}
     lines = ["flowchart LR"]
     for ref, name in names.items():

@@ -38,6 +38,7 @@ class Resource:
     subject:    the object that can check and apply it (`transaction.Subject`); None for containers
     manages:    a place that only one resource may have, such as "path:/etc/motd"
     reads:      the attributes and lookups that its source line read, as they are spelled
+    related_at: the line of each relation added after the declaration: `"require Class[A]"` -> origin
     """
 
     ref: Ref
@@ -57,7 +58,6 @@ class Resource:
     manages: str | None = None
     reads: tuple[str, ...] = ()
     related_at: dict[str, Origin] = field(default_factory=dict)
-    """Where a relation was written that was added after the declaration: `"require Class[A]"` -> origin."""
 
     @property
     def is_container(self) -> bool:
@@ -69,14 +69,7 @@ class Resource:
         """The direct containers: those given as `within`, else the default ones."""
         if self.within is not None:
             return self.within
-        return (MAIN_STAGE,) if self.kind == "class" else () if self.kind == "stage" else (MAIN_CLASS,)
-
-    def asks(self, name: str) -> Any:
-        """The value that a collector's query compares: the title, or a written parameter; None where it is not
-        written."""
-        if name == "title":
-            return self.ref.name
-        return self.parameters.get(name)
+        return {"class": (MAIN_STAGE,), "stage": ()}.get(self.kind, (MAIN_CLASS,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +82,9 @@ class RelationLink:
 
 
 class Declarations:
-    """The declared resources in catalog order, which is their priority, and the chains.
+    """The declared resources in catalog order, which is their priority, and the chains; a map by reference.
 
+    `Class[Main]` and `Stage[main]` are there from the start. The methods only read; `Catalog` adds.
     noop:     whether the whole catalog is in no-op mode
     chains:   the links of all chains, in order
     warnings: warnings about declarations
@@ -133,26 +127,27 @@ class Declarations:
             ref
             for ref, resource in self._resources.items()
             if ref.startswith(prefix)
-            and (collector.query is None or answers(resource, collector.query))
+            and (collector.query is None or matches(resource, collector.query))
             and isinstance(ref, Ref)
         ]
 
 
-def answers(resource: Resource, query: Query) -> bool:
+def matches(resource: Resource, query: Query) -> bool:
     """Whether a resource fits the query of a collector. Texts are compared without regard to case, as in Puppet.
 
-    A parameter with a list fits where one of its elements does.
+    A parameter with a list fits where one of its elements does. A parameter that is not written has the value None.
     """
     word, left, right = query
     if word == "and":
-        return answers(resource, left) and answers(resource, right)
+        return matches(resource, left) and matches(resource, right)
     if word == "or":
-        return answers(resource, left) or answers(resource, right)
+        return matches(resource, left) or matches(resource, right)
     if left == "tag":
         same = isinstance(right, str) and right.lower() in resource.tags
     else:
-        found = resource.asks(left)
-        same = any(_same(one, right) for one in found) if isinstance(found, (list, tuple)) else _same(found, right)
+        value = resource.ref.name if left == "title" else resource.parameters.get(left)
+        values = value if isinstance(value, (list, tuple)) else [value]
+        same = any(_same(one, right) for one in values)
     return same if word == "==" else not same
 
 

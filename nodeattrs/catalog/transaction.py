@@ -81,8 +81,13 @@ class Received(NamedTuple):
 
 @dataclass(slots=True)
 class Outcome:
-    """The result of one resource.
+    """The result of one resource; all flags are False where nothing differed.
 
+    noop:      whether it is in no-op mode
+    changed:   whether a change or a refresh was made
+    skipped:   whether it was not visited, since a resource that it waits for failed
+    restarted: whether it was refreshed; failed_to_restart: whether that failed
+    would_change, would_refresh: whether it would have changed or refreshed; in no-op mode
     changes:   the changes made, or in no-op mode the changes that were only found
     unmade:    changes that failed
     errors:    messages of errors
@@ -136,9 +141,9 @@ class Report:
     left: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
-    def those(self, status: str) -> list[Outcome]:
-        """The results that have a word in their `status`."""
-        return [outcome for outcome in self.outcomes.values() if status in outcome.status]
+    def with_status(self, word: str) -> list[Outcome]:
+        """The results that have *word* in their `status`; [] for none."""
+        return [outcome for outcome in self.outcomes.values() if word in outcome.status]
 
     @property
     def ok(self) -> bool:
@@ -294,15 +299,13 @@ class _Transaction:
             subject.apply(change, self._site)
         except Exception as error:
             outcome.unmade = (*outcome.unmade, change)
-            self._fail(outcome, f"{change.what}: {_first_line(error)}", "property")
+            _note_failure(outcome, f"{change.what}: {_first_line(error)}")
             return False
         return True
 
-    def _fail(self, outcome: Outcome, text: str, kind: str = "engine") -> None:
-        outcome.failed = True
-        outcome.errors = (*outcome.errors, text)
-        if kind == "engine":
-            self._log("err", outcome.ref, text)
+    def _fail(self, outcome: Outcome, text: str) -> None:
+        _note_failure(outcome, text)
+        self._log("err", outcome.ref, text)
 
     # Events
 
@@ -368,6 +371,11 @@ class _Transaction:
         self.report.log.append(line)
         if self._on_log is not None:
             self._on_log(line)
+
+
+def _note_failure(outcome: Outcome, text: str) -> None:
+    outcome.failed = True
+    outcome.errors = (*outcome.errors, text)
 
 
 def _first_line(error: BaseException) -> str:

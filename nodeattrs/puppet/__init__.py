@@ -1,4 +1,4 @@
-"""Puppet's words, as catalogs, bindings and look-ups share them: references, chains, regular expressions.
+"""Parts of Puppet's language that catalogs, bindings and lookups share: references, chains, regular expressions, facts.
 
-It reads texts and knows nothing of what they are for.
+It parses texts and files, and knows no catalog, binding or hierarchy.
 """

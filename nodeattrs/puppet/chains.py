@@ -1,8 +1,7 @@
-"""Chains and queries in Puppet's words: `Yumrepo <| |> -> Package <| provider == yum |> ~> Service['x']`.
+"""Chains and queries in Puppet's language: `Yumrepo <| |> -> Package <| provider == yum |> ~> Service['x']`.
 
-Reads references (of several titles too), lists, texts that spell a reference, and collectors
-with their queries. What else Puppet allows there, declarations, variables and exported
-collectors, is an error that says what to write instead.
+It parses references (with several titles, too), lists, quoted references, and collectors with their queries.
+Declarations, variables and exported collectors are errors that say what to write instead.
 """
 
 from __future__ import annotations
@@ -276,8 +275,10 @@ class RefMaker:
         return Refs(self[title] for title in titles)
 
     def where(self, text: str | None = None, **values: Any) -> Collector:
-        """A collector of all resources of this type that fit a query in Puppet's words, and have these parameters.
+        """A collector of all resources of this type that fit a query in Puppet's language, and have these parameters.
 
+        text:   the query, as between `<|` and `|>`
+        values: parameter -> the value that it must have
         Without arguments it collects all resources of the type.
         raises: DocumentError, for a text that is no query
         """

@@ -1,4 +1,8 @@
-"""Maps that Puppet's users keep in JSON or YAML files: facts, trusted facts, the answer of a classifier."""
+"""Facts, trusted facts and answers of a node classifier, as JSON or YAML in files and on standard input.
+
+A classifier (ENC) names the environment and the variables of one node. PuppetDB answers with rows, each with a
+certname. Nothing is asked over the network.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +29,11 @@ _ANSWERS = "write what /inventory, /factsets, /facts or /nodes of PuppetDB answe
 
 
 class NodeFacts(NamedTuple):
-    """The facts of a node, with trusted facts as "trusted" among them; and its environment, where that is known.
+    """The facts of a node, and what a classifier or PuppetDB says of it.
 
-    variables: what a classifier sets for the node
+    facts:       trusted facts included, as "trusted"
+    environment: None where it is not known
+    variables:   the variables that a classifier sets for the node
     """
 
     facts: dict[str, Any]
@@ -36,20 +42,24 @@ class NodeFacts(NamedTuple):
 
 
 def nodes_at(path: Path, file: str | None = None) -> dict[str, NodeFacts]:
-    """The nodes in a file of facts, by name; the facts of one node that the file does not name are under "".
+    """The nodes in a file of facts: name -> NodeFacts; the facts of a single node without a name are under "".
 
     The file is an answer of PuppetDB to /inventory, /factsets, /facts or /nodes, the answer of a classifier for one
-    node, or has the facts of one node: see `facts_at`.
+    node, or the facts of one node: as `facter` prints them, or as a Puppet server keeps them.
+    An empty file gives {"": no facts}, an empty list of PuppetDB gives {}.
     path:   `-` is standard input
     file:   its name in messages; *path* itself unless given
     raises: DocumentError; TooMuch
     cost:   one read of the file; equal content is parsed once in a process, and callers must not change the result
     """
-    name = path.as_posix() if file is None else file
-    if name == "-":
-        return _nodes_in(standard_input(), "standard input")
-    content = content_of(path, name)
+    content, name = _read(path, file)
     return CACHE.get((nodes_at, name, in_force(), sha256(content).digest()), partial(_nodes_in, content, name))
+
+
+def _read(path: Path, file: str | None = None) -> tuple[bytes, str]:
+    """Returns (content of the file, its name in messages); `-` is standard input."""
+    name = path.as_posix() if file is None else file
+    return (standard_input(), "standard input") if name == "-" else (content_of(path, name), name)
 
 
 def _nodes_in(content: bytes, name: str) -> dict[str, NodeFacts]:
@@ -66,7 +76,11 @@ def _nodes_in(content: bytes, name: str) -> dict[str, NodeFacts]:
 
 
 def classified(answer: Mapping[str, Any], file: str) -> NodeFacts:
-    """The environment and the variables in the answer of a classifier; its classes set none. raises: DocumentError"""
+    """The environment and the variables ("parameters") in the answer of a classifier, without facts.
+
+    Its classes set no variables and are left out.
+    raises: DocumentError, where the environment is not a text or the parameters are not a map
+    """
     environment, variables = answer.get("environment"), answer.get("parameters") or {}
     if not isinstance(environment or "", str) or not isinstance(variables, dict):
         raise DocumentError("an environment is a text, and parameters are a map", file=file)
@@ -108,7 +122,7 @@ def _facts_in(row: Mapping[str, Any], file: str) -> dict[str, Any]:
 
 
 def node_at(path: Path, file: str | None = None) -> NodeFacts:
-    """What a file has of one node; nothing for an empty file.
+    """The facts of the only node in a file; a NodeFacts without facts for an empty file.
 
     path:   `-` is standard input
     file:   its name in messages; *path* itself unless given
@@ -120,11 +134,6 @@ def node_at(path: Path, file: str | None = None) -> NodeFacts:
         raise DocumentError(f"has the facts of {len(nodes)} nodes, and one node is wanted", file=name,
                             hint="name a file with the facts of one node")  # fmt: skip
     return next(iter(nodes.values())) if nodes else NodeFacts({})
-
-
-def facts_at(path: Path, file: str | None = None) -> dict[str, Any]:
-    """The facts of one node in a file; for a file of a Puppet server its `values`. As `node_at`."""
-    return node_at(path, file).facts
 
 
 def _tree_in(text: str, file: str) -> Any:
@@ -140,19 +149,16 @@ def _map(tree: Any, file: str, message: str, hint: str | None) -> dict[str, Any]
     return tree
 
 
-def map_at(path: Path, message: str, hint: str | None = None, file: str | None = None) -> dict[str, Any]:
+def map_at(path: Path, message: str, hint: str | None = None) -> dict[str, Any]:
     """The map in a JSON or YAML file; {} for an empty file.
 
     path:    `-` is standard input
     message: the error where the file contains another value
     hint:    the way out for that error
-    file:    its name in messages; *path* itself unless given
     raises:  DocumentError; TooMuch
     """
-    name = path.as_posix() if file is None else file
-    if name == "-":
-        return map_in(decoded(standard_input(), "standard input"), "standard input", message, hint)
-    return map_in(decoded(content_of(path, name), name).removeprefix(_OF_A_SERVER), name, message, hint)
+    content, name = _read(path)
+    return map_in(decoded(content, name).removeprefix(_OF_A_SERVER), name, message, hint)
 
 
 def map_in(text: str, file: str, message: str, hint: str | None = None) -> dict[str, Any]:

@@ -96,12 +96,12 @@ _SUFFIXED = re.compile(f"({'|'.join(_OF_INTERFACE)})_(\\w+)")
 _FINGERPRINTS = re.compile("sshfp_(\\w+)")
 
 
-def modern(variable: str) -> str | None:
-    """The fact to use instead of a legacy fact; None for other variables.
+def modern_fact(variable: str) -> str | None:
+    """The name of the fact that replaces a legacy fact, without "facts."; None where *variable* is no legacy fact.
 
-    variable: as a text of Hiera names it
+    variable: as interpolations of Hiera name it, with or without "::" or "facts."
 
-    >>> modern("::osfamily"), modern("facts.ipaddress_eth0"), modern("facts.os.family"), modern("role")
+    >>> modern_fact("::osfamily"), modern_fact("facts.ipaddress_eth0"), modern_fact("facts.os.family"), modern_fact("x")
     ('os.family', 'networking.interfaces.eth0.ip', None, None)
     """
     name = variable.removeprefix("::").removeprefix("facts.")
@@ -113,7 +113,7 @@ def modern(variable: str) -> str | None:
     return f"ssh.{found[1]}.fingerprints" if found else None
 
 
-def way_on(variable: str) -> str | None:
-    """What to write in place of a legacy fact; None for a variable that is none."""
-    new = modern(variable)
+def modern_fact_hint(variable: str) -> str | None:
+    """A hint that names the fact to write instead of a legacy fact; None where *variable* is no legacy fact."""
+    new = modern_fact(variable)
     return None if new is None else f"agents of Puppet 8 send no legacy facts: write facts.{new}"

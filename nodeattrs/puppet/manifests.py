@@ -1,7 +1,7 @@
-"""The classes that a manifest declares, and the keys that it looks up, as far as its text says.
+"""The classes that a Puppet manifest declares, and the keys that it looks up, found by searching its text.
 
-It looks at marks, strings and brackets and has no parser of Puppet's language. A computed key is a pattern that may
-fit any key. It knows no hierarchy.
+It looks at punctuation, strings and brackets and has no parser of Puppet's language. A key with variables in it is
+given as its constant parts. It knows no hierarchy.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ class PuppetClass(NamedTuple):
 
 
 def classes_in(text: str) -> Iterator[PuppetClass]:
-    """Yield the classes that a manifest declares. cost: one look at the text
+    """Yield the classes that a manifest declares, in order, nested ones too; nothing where there are none.
+
+    cost: one pass over the text
 
     >>> [one.parameters for one in classes_in("class a::b (String $x = ')', Array[Integer] $y) { $z = 1 }")]
     [{'x': 1, 'y': 1}]
@@ -62,7 +64,7 @@ def classes_in(text: str) -> Iterator[PuppetClass]:
         elif kind == "variable" and depth == 1:
             found.parameters.setdefault(token["variable"].lstrip("$:"), _line(text, token.start()))
         elif kind == "open" and depth == 0 and token["open"] != "(":
-            yield found  # the body begins: whatever parameters there are have come
+            yield found  # the body begins: no parameters follow
             found = None
         elif kind in ("open", "close"):
             depth += 1 if kind == "open" else -1
@@ -95,10 +97,10 @@ def lookups_in(text: str) -> Iterator[ManifestLookup]:
         yield ManifestLookup(found["key"], not alone)
 
 
-def computed_in(text: str) -> Iterator[list[str]]:
-    """Yield the constant parts of each string with variables that looks like a key.
+def computed_keys_in(text: str) -> Iterator[list[str]]:
+    """Yield the constant parts of each double-quoted string with "::" and variables that may be a key.
 
-    >>> [*computed_in('lookup("profile::${name}::port")')]
+    >>> [*computed_keys_in('lookup("profile::${name}::port")')]
     [['profile::', '::port']]
     """
     for found in _QUOTED.finditer(text):

@@ -49,7 +49,9 @@ class _Chained:
 
 
 class Reference(str):
-    """A reference to a class, a resource or an instance: text such as `Sql[one]`.
+    """A reference to a class, a resource or an instance: text such as `Sql[one]`. It is not validated.
+
+    type: the text before the bracket, or all of it; id: the text in the bracket without quotes, or ""
 
     >>> Reference("Sql[one]").type, Reference("Sql['one']").id
     ('Sql', 'one')
@@ -89,7 +91,7 @@ class Ref(_Chained, Reference):
 
 
 class Refs(_Chained, tuple[Ref, ...]):
-    """Several references as one operand of a chain; `refs` makes and validates it."""
+    """Several references as one operand of a chain, as a tuple; `refs` makes it from texts and lists."""
 
     @property
     def on_link(self) -> Callable[[Link], None] | None:
@@ -117,7 +119,7 @@ class Collector(_Chained):
 
 @dataclass(frozen=True, eq=False)
 class Notifying:
-    """An operand with `~` in front of it: the right side of a notifying arrow."""
+    """An operand with `~` in front of it: the right side of a notifying arrow. It cannot begin a chain."""
 
     operand: Any
 
@@ -163,9 +165,10 @@ class Chain(_Chained):
 
 
 def linked(left: Operand, arrow: Arrow, right: Operand) -> tuple[Link, Operand]:
-    """Returns the link between two operands, and the operand that the next arrow starts at.
+    """Returns (the link between two operands, the operand that the next arrow starts at).
 
-    The right operand; the left one where that is an empty list.
+    The next arrow starts at the right operand, or at the left one where the right one is an empty Refs. A collector
+    on the right is copied, with the left operand and the arrow in its `before`.
     """
     if isinstance(right, Collector):
         right = Collector(right.type, right.query, (left, arrow), right.on_link)
@@ -196,7 +199,8 @@ def _operand(given: Any) -> Operand:
 def refs(*given: Any) -> Refs:
     """A Refs of references, texts and lists of them, each reference once.
 
-    raises: BadArgument, for another value
+    A text is read by `ref_of`. Without arguments the result is empty.
+    raises: BadArgument, for another value or a text that is no reference
 
     >>> refs("Service[a]", ["Service[b]", "Service[a]"])
     refs(Service['a'], Service['b'])
@@ -238,7 +242,9 @@ def made(kind: str, title: str) -> Ref:
 
 
 def unquoted(text: str) -> str:
-    """A title without its quotes and escapes.
+    """A title without surrounding spaces, without its quotes (single, double or slashes) and their escapes.
+
+    A text without a pair of equal quotes only loses its spaces.
 
     >>> unquoted("'a \\\\'b\\\\''"), unquoted("plain")
     ("a 'b'", 'plain')
@@ -257,15 +263,15 @@ def capitalised(name: str) -> str:
 
 def _text(operand: Operand) -> str:
     if isinstance(operand, Collector):
-        return f"{operand.type} <| {spelled(operand.query) if operand.query else ''} |>"
+        return f"{operand.type} <| {query_text(operand.query) if operand.query else ''} |>"
     return str(operand[0]) if len(operand) == 1 else f"[{', '.join(operand)}]"
 
 
-def spelled(query: Query) -> str:
+def query_text(query: Query) -> str:
     """A query as text in Puppet's language; `parsed_query` returns the same query for it."""
     word, left, right = query
     if word in ("and", "or"):
-        return f"({spelled(left)} {word} {spelled(right)})"
+        return f"({query_text(left)} {word} {query_text(right)})"
     return f"{left} {word} {_value(right)}"
 
 

@@ -1,7 +1,7 @@
-"""Ruby's regular expressions, spelled for Python.
+"""Translates Ruby's regular expressions into Python's.
 
-The two agree on nearly all that people write; what is spelled otherwise is translated, what only the package
-`regex` can say is left to that, and what neither can say is refused. It knows no lookup.
+Syntax that differs is translated. What only the package `regex` supports is compiled by that package, and what
+neither supports is refused.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _OPTIONS = re.compile(r"\(\?([a-z-]+)[:)]")
 
 @lru_cache(maxsize=1024)
 def translated(source: str) -> Expression:
-    """A regular expression of Ruby as one for Python that matches the same texts.
+    """A regular expression of Ruby, compiled for Python so that it matches the same texts; cached by *source*.
 
     As in Ruby, `^` and `$` match at every line, and `\\w`, `\\d`, `\\s` match ASCII only.
 
-    raises: BadPattern, where Python and the package `regex` cannot express it
+    raises: BadPattern, where Python and the package `regex` cannot express it, or `regex` is needed and absent
 
     >>> translated(r"^profile::(?<name>\\h+)::users\\z").search("profile::c0ffee::users")
     True

@@ -22,7 +22,7 @@ from typing import Any
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.hiera import Hiera, Scope, as_asked, encrypted_in, needed
-from nodeattrs.puppet.legacy_facts import modern
+from nodeattrs.puppet.legacy_facts import modern_fact
 from tests.oracles.puppet import puppet_version
 from tests.vectors.values import spelled
 
@@ -98,7 +98,7 @@ def fitted(hiera: Hiera, at: int) -> dict[str, Any]:
 def bare() -> dict[str, Any]:
     """A node without legacy facts, and without the variables that hierarchies want."""
     name, *system = NODES[0]
-    facts = {fact: value for fact, value in facts_of(name, *system).items() if modern(fact) is None}
+    facts = {fact: value for fact, value in facts_of(name, *system).items() if modern_fact(fact) is None}
     hostname, domain = name.split(".", 1)
     trusted = {"authenticated": "local", "certname": name, "hostname": hostname, "domain": domain, "extensions": {}}
     return {"node": name, "facts": facts, "trusted": trusted, "variables": {}}

@@ -1,10 +1,9 @@
-"""Resource types that really act: small, and done twice they change nothing the second time.
+"""Resource types that change a machine. Applied a second time, they change nothing.
 
 A type is a dataclass whose first field is the title and whose other fields are the parameters.
-It says what differs (`check`), makes one difference go away (`apply`), and may react to changes
+It says what differs (`check`), makes one change (`apply`), and may react to changes
 elsewhere (`refresh`). Other packages add types by the entry point `nodeattrs.resource_types`: a
-name such as `Service`, and a class with this protocol; an engine for packages or services is put
-behind it in the same way.
+name such as `Service`, and a class with the methods of `ResourceType`.
 """
 
 from __future__ import annotations
@@ -20,11 +19,10 @@ from nodeattrs.core.tree import meant
 from nodeattrs.errors import BadArgument, NodeattrsError
 
 if TYPE_CHECKING:
-    from nodeattrs.catalog.types.acting import Acting, ResourceType, Site, is_secret, revealed
+    from nodeattrs.catalog.types.acting import ResourceType, Site, is_secret, revealed
 
 __all__ = [
     "OURS",
-    "Acting",
     "ResourceType",
     "Site",
     "is_secret",
@@ -37,14 +35,17 @@ __all__ = [
 _GROUP = "nodeattrs.resource_types"
 
 # A run that only declares acts on nothing.
-__getattr__ = imported(__name__, dict.fromkeys(["Acting", "ResourceType", "Site", "is_secret", "revealed"], "acting"))
+__getattr__ = imported(__name__, dict.fromkeys(["ResourceType", "Site", "is_secret", "revealed"], "acting"))
 
 OURS = {"File": "files", "Directory": "files", "Link": "files", "Execute": "commands", "Log": "commands"}
 """Our types, and the module of each: loaded when one is declared."""
 
 
 def type_named(name: str) -> Any:
-    """The class of a resource type: one of ours, or of an installed package. raises: BadArgument, NodeattrsError"""
+    """The class of a resource type: one of ours, or one of an installed package, which is imported then.
+
+    raises: BadArgument, where there is no such type; NodeattrsError, where it may not be run or fails to load
+    """
     if name in OURS:
         return getattr(import_module(f"{__name__}.{OURS[name]}"), name)
     others = _others()

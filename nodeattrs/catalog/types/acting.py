@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from nodeattrs.catalog.errors import FolderMissing, ResourceFailed
 from nodeattrs.catalog.resources import FirstOf
@@ -16,17 +16,31 @@ from nodeattrs.disk import FolderEntry, LeadsOut, folder_below
 from nodeattrs.errors import BadName
 
 
+@dataclass
+class _Foreseen:
+    """What a site remembers of one run: the folders that would exist, and the folders that were swept.
+
+    anything: whether any file may exist, since a command would have run
+    """
+
+    folders: set[str] = field(default_factory=set)
+    swept: set[str] = field(default_factory=set)
+    anything: bool = False
+
+
 @dataclass(frozen=True)
 class Site:
-    """The file system on which resources act.
+    """The file system on which resources act; the argument of their methods.
 
     root:    the folder that stands for "/"; no file outside of it is written
     backups: the folder for copies of replaced files; None: no copies are kept
+
+    One instance is for one run: in no-op mode it notes what earlier resources would have made.
     """
 
     root: Path = Path("/")
     backups: Path | None = None
-    _foreseen: _Foreseen = field(default_factory=lambda: _Foreseen(), init=False, repr=False, compare=False)
+    _foreseen: _Foreseen = field(default_factory=_Foreseen, init=False, repr=False, compare=False)
 
     def path(self, name: str) -> Path:
         """The path of *name* below the root, for messages; use `entry` to read or write there. raises: BadName
@@ -70,11 +84,14 @@ class Site:
             yield folder
 
     def tidy(self, name: str) -> None:
-        """Remove temporary files of killed runs beside *name*; at most once for a folder."""
+        """Remove temporary files of killed runs in the folder of *name*; at most once for a folder.
+
+        An error on the way is ignored, since `check` and `apply` meet it again.
+        """
         folder = "/".join(_steps(name)[:-1])
         if folder not in self._foreseen.swept:
             self._foreseen.swept.add(folder)
-            with contextlib.suppress(ResourceFailed, OSError), self.entry(name) as entry:  # who applies it says so
+            with contextlib.suppress(ResourceFailed, OSError), self.entry(name) as entry:
                 entry.sweep()
 
     # --- in no-op mode, what an earlier resource would have done
@@ -93,15 +110,6 @@ class Site:
         return self._foreseen.anything or "/".join(_steps(name)[:-1]) in self._foreseen.folders
 
 
-@dataclass
-class _Foreseen:
-    """What a site remembers of one run."""
-
-    folders: set[str] = field(default_factory=set)
-    swept: set[str] = field(default_factory=set)
-    anything: bool = False
-
-
 def _steps(name: str) -> list[str]:
     """The steps of an absolute path. raises: BadName"""
     steps = name.split("/")
@@ -111,11 +119,16 @@ def _steps(name: str) -> list[str]:
 
 
 class ResourceType:
-    """The base of resource types, with defaults for optional methods: no refresh and no automatic relations."""
+    """The base of resource types, with defaults for optional methods: no refresh and no automatic relations.
+
+    A subclass is a dataclass whose first field is the title; it defines `check` and `apply`. A transaction calls
+    `tidy`, `check` and then `apply` for each change; in no-op mode `check`, and `foresee` if something differs.
+    refreshable: whether `refresh` reacts to changes of other resources
+    HIDDEN:      parameters that queries and reports do not see, since they may hold secrets or long texts
+    """
 
     refreshable: bool = False
     HIDDEN: ClassVar[frozenset[str]] = frozenset()
-    """Parameters that queries and reports do not see, since they may hold secrets or long texts."""
 
     def check(self, site: Site) -> Sequence[Change]:
         """The properties that differ from the declaration; [] for none."""
@@ -145,14 +158,6 @@ class ResourceType:
         return None
 
 
-class Acting(Protocol):
-    """The class of a resource type, as an entry point names it: called with the title and the parameters."""
-
-    def __call__(self, title: str, /, **parameters: Any) -> ResourceType:
-        """A resource with this title and these parameters."""
-        ...
-
-
 def is_secret(value: Any) -> bool:
     """Whether a value is a Sensitive, or a map or list with one in it."""
     if isinstance(value, Mapping):
@@ -163,7 +168,10 @@ def is_secret(value: Any) -> bool:
 
 
 def revealed(value: Any) -> Any:
-    """A copy of a value in which each Sensitive is replaced by its clear value; for files and commands alone."""
+    """A copy of a value in which each Sensitive is replaced by its clear value; a tuple becomes a list.
+
+    Only for writing files and running commands.
+    """
     if isinstance(value, Mapping):
         return {key: revealed(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):

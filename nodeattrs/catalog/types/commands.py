@@ -44,7 +44,8 @@ class Execute(ResourceType):
     cwd:          the folder to run in, below the root of the run
     sensitive:    show neither command nor output; always so with a secret in command, environment or conditions
 
-    The command finds the root of the run in NODEATTRS_ROOT.
+    `check` evaluates the conditions, `apply` runs the command without evaluating them
+    again. The command finds the root of the run in NODEATTRS_ROOT.
     """
 
     title: str
@@ -198,7 +199,7 @@ def _shown(command: Command) -> str:
 
 @dataclass(repr=False)
 class Log(ResourceType):
-    """A message in the report. It always counts as a change, so it can notify other resources.
+    """A message in the report, shown as a change at each run, so that it can notify other resources.
 
     message: the text; the title unless given
     """
@@ -207,7 +208,7 @@ class Log(ResourceType):
     message: Any = None
 
     def check(self, site: Site) -> Sequence[Change]:
-        """One change with the message; a secret message is withheld."""
+        """Always one change, with the message as its summary; "(withheld)" for a message with a secret."""
         message = self.title if self.message is None else self.message
         return [Change("message", "(withheld)" if is_secret(message) else str(message))]
 

@@ -33,9 +33,9 @@ _MOST_DIFF_BYTES = 200_000
 
 @dataclass
 class _Placed(ResourceType):
-    """Something at a path, with mode and owners.
+    """A file or directory at a path, with mode and owners.
 
-    ensure: "present" (whatever is there will do), "absent", or None for what goes without saying
+    ensure: "present" (anything that exists at the path is enough), "absent", or None: as the type declares
     """
 
     path: str
@@ -52,22 +52,22 @@ class _Placed(ResourceType):
 
     @property
     def manages(self) -> str:
-        """Its path."""
+        """The path: "path:/etc/motd"."""
         return f"path:{self.path.rstrip('/') or '/'}"
 
     def automatic(self) -> Mapping[str, tuple[str | FirstOf, ...]]:
-        """Whatever manages the nearest directory above it comes first."""
+        """It requires the resource that manages the nearest directory above it."""
         return {"require": (nearest_first(self.path, *PLACED),)}
 
     def tidy(self, site: Site) -> None:
-        """Remove what a killed run has left beside it."""
+        """Remove temporary files of killed runs beside it."""
         site.tidy(self.path)
 
     def foresee(self, site: Site) -> None:
         """Note nothing: a file is no folder for other resources."""
 
     def _hold(self, change: Change, entry: FolderEntry) -> None:
-        """Mode and owners; the rest is for those who know more."""
+        """Make a change of mode or owners; any other change is ignored."""
         if change.what == "mode":
             entry.chmod(_required(self._mode()))
         elif change.what in ("owner", "group"):
@@ -105,8 +105,9 @@ class _Placed(ResourceType):
 
 @dataclass(repr=False)
 class File(_Placed):
-    """A file. Give at most one of content, source and template; with none of them only mode and owners are set.
+    """A file. At most one of content, source and template is given; without them only mode and owners are set.
 
+    path, ensure ("present", "absent", None), mode, owner and group are inherited.
     content:   its text or bytes
     source:    the path of a file to copy
     template:  the path of a Jinja2 template, rendered in Jinja2's sandbox with `variables`
@@ -167,8 +168,10 @@ class File(_Placed):
         return [Change("content", f"content{digests}", self._diff(now, wanted)), *self._held(found)]
 
     def apply(self, change: Change, site: Site) -> None:
-        """Remove the file, write it whole, or set its mode or owners. Removed or replaced content may be kept as a
-        backup."""
+        """Remove the file, write it whole, or set its mode or owners.
+
+        Removed or replaced content is copied to the site's folder for backups, unless `backup` is False.
+        """
         with site.entry(self.path) as entry:
             found = entry.status()
             if change.what == "ensure" and self.ensure == "absent":
@@ -240,7 +243,10 @@ class File(_Placed):
 
 @dataclass
 class Directory(_Placed):
-    """A directory, made with the directories above it. With `ensure="absent"` it is removed if it is empty."""
+    """A directory, made with the directories above it. With `ensure="absent"` it is removed, and must be empty.
+
+    The fields: path, ensure ("present", "absent", None), mode, owner and group.
+    """
 
     def check(self, site: Site) -> Sequence[Change]:
         """The differing properties: ensure, or mode and owners; [] for none.
@@ -285,7 +291,8 @@ class Directory(_Placed):
 class Link(ResourceType):
     """A symbolic link.
 
-    to: the target, as it is written into the link
+    to:     the target, as it is written into the link; required unless `ensure` is "absent"
+    ensure: "present" or "absent"
     """
 
     path: str

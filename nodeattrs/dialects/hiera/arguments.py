@@ -1,6 +1,6 @@
-"""The arguments of the commands about Hiera, and the tree that they name.
+"""The arguments of the commands `nodeattrs hiera ...`, and the tree and the lookup that they describe.
 
-The commands that are verbs have theirs as options of the request; `opened` reads them from there.
+Verbs such as `matrix` have the same arguments as options of their request; `opened` reads them from there.
 """
 
 from __future__ import annotations
@@ -108,76 +108,79 @@ SIDES = (
 
 # --- the tree, and how it is asked
 
-Asked = Mapping[str, Any]
+Arguments = Mapping[str, Any]
 """The arguments of a command, by name."""
 
 
-def check(asked: Asked) -> None:
-    """raises: BadUsage"""
+def check_arguments(arguments: Arguments) -> None:
+    """Check that the arguments of a command go together. raises: BadUsage, with the first ones that do not"""
     for word in ("knock_out_prefix", "sort_merged_arrays", "merge_hash_arrays"):
-        if asked.get(word) not in (None, False) and asked.get("merge") != "deep":
+        if arguments.get(word) not in (None, False) and arguments.get("merge") != "deep":
             raise BadUsage(f"--{word.replace('_', '-')} is about --merge deep")
-    if asked.get("compile"):
+    if arguments.get("compile"):
         raise BadUsage(
             "--compile runs manifests, which nothing here does; give the variables they set: --set NAME=VALUE"
         )
-    if (asked.get("explain") or asked.get("explain_options")) and (asked["decrypt"] or asked["eyaml_private_key"]):
+    if (arguments.get("explain") or arguments.get("explain_options")) and (
+        arguments["decrypt"] or arguments["eyaml_private_key"]
+    ):
         raise BadUsage("--explain shows nothing that was decrypted: leave the keys out")
-    if bool(asked.get("eyaml_private_key")) != bool(asked.get("eyaml_public_key")):
+    if bool(arguments.get("eyaml_private_key")) != bool(arguments.get("eyaml_public_key")):
         raise BadUsage("--eyaml-private-key and --eyaml-public-key are a pair")
-    if asked["hiera"] and asked["environmentpath"]:
+    if arguments["hiera"] and arguments["environmentpath"]:
         raise BadUsage("--hiera and --environmentpath are two ways to name the environment layer")
 
 
-def tree_of(asked: Asked, place: str | None, decrypts: bool = True) -> Hiera:
-    """The tree that the arguments name.
+def tree_of(arguments: Arguments, place: str | None, decrypts: bool = True) -> Hiera:
+    """The tree that the arguments and nodeattrs.toml describe; reads no hiera.yaml and no data.
 
-    place:    its hiera.yaml or folder; None is the one of --environmentpath, else the current folder
-    decrypts: whether --decrypt and the keys count
+    place:    its hiera.yaml or folder; None: the one of --environmentpath, else the current folder
+    decrypts: False ignores --decrypt and the keys
+    raises:   BadArgument, where a named place does not exist
     """
-    environmentpath = None if place else asked["environmentpath"]
-    private, public = asked.get("eyaml_private_key"), asked.get("eyaml_public_key")
-    decrypt = Pkcs7(private, public) if private and public else asked.get("decrypt", False)
-    is_named = place or environmentpath or asked["hiera_config"] or asked["puppet_conf"]
+    environmentpath = None if place else arguments["environmentpath"]
+    private, public = arguments.get("eyaml_private_key"), arguments.get("eyaml_public_key")
+    decrypt = Pkcs7(private, public) if private and public else arguments.get("decrypt", False)
+    is_named = place or environmentpath or arguments["hiera_config"] or arguments["puppet_conf"]
     is_tree = has_environments(Path()) or os.path.isfile("environment.conf")
     here = "." if is_tree else "hiera.yaml"
-    beside = settings_beside(asked.get("repo"), place, environmentpath, asked.get("against"))
+    beside = settings_beside(arguments.get("repo"), place, environmentpath, arguments.get("against"))
     named = [one.puppet_version for one in beside if one.puppet_version is not None]
     return Hiera(
         place if is_named else here,
         environmentpath=environmentpath,
-        global_config=asked["hiera_config"],
-        modulepath=asked["modulepath"],
-        basemodulepath=asked["basemodulepath"],
-        puppet_conf=asked["puppet_conf"],
-        skip_levels=asked["skip_level"],
+        global_config=arguments["hiera_config"],
+        modulepath=arguments["modulepath"],
+        basemodulepath=arguments["basemodulepath"],
+        puppet_conf=arguments["puppet_conf"],
+        skip_levels=arguments["skip_level"],
         decrypt=decrypts and decrypt,
-        documented=asked["documented"],
-        strict=asked["strict"],
+        documented=arguments["documented"],
+        strict=arguments["strict"],
         sensitive_paths=[path for one in beside for path in one.sensitive],
-        ruby=asked["ruby"],
-        puppet_version=int(asked["puppet_version"] or max(named, default=DEFAULT_VERSION)),
+        ruby=arguments["ruby"],
+        puppet_version=int(arguments["puppet_version"] or max(named, default=DEFAULT_VERSION)),
     )
 
 
 def warnings_of(hiera: Hiera) -> list[object]:
-    """The warnings of a tree, and the levels to leave out that it does not have. Complete after the last lookup."""
+    """The warnings of a tree, and one for each --skip-level that it does not have. Complete after the last lookup."""
     left = sorted(hiera.skip_levels - hiera.skipped)
     return [*hiera.warnings, *(f"no level of the hierarchy is called {name!r}" for name in left)]
 
 
-def how_of(asked: Asked) -> dict[str, Any]:
-    """The arguments of `Scope.lookup`."""
-    default = asked.get("default")
-    how = {"merge": _merge(asked), "value_type": asked.get("type"), "default_value": default}
+def lookup_arguments(arguments: Arguments) -> dict[str, Any]:
+    """The arguments of `Scope.lookup` that the arguments of a command give, by name; {} for none."""
+    default = arguments.get("default")
+    how = {"merge": _merge(arguments), "value_type": arguments.get("type"), "default_value": default}
     return {name: value for name, value in how.items() if value is not None}
 
 
-def _merge(asked: Asked) -> str | dict[str, Any] | None:
+def _merge(arguments: Arguments) -> str | dict[str, Any] | None:
     given = {
-        "knockout_prefix": asked.get("knock_out_prefix"),
-        "sort_merged_arrays": asked.get("sort_merged_arrays") or None,
-        "merge_hash_arrays": asked.get("merge_hash_arrays") or None,
+        "knockout_prefix": arguments.get("knock_out_prefix"),
+        "sort_merged_arrays": arguments.get("sort_merged_arrays") or None,
+        "merge_hash_arrays": arguments.get("merge_hash_arrays") or None,
     }
     given = {name: value for name, value in given.items() if value is not None}
-    return {"strategy": asked["merge"], **given} if given else asked.get("merge")
+    return {"strategy": arguments["merge"], **given} if given else arguments.get("merge")

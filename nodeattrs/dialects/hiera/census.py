@@ -1,6 +1,6 @@
-"""Questions about a whole tree: the view of a node, what two views differ in, what no node reads.
+"""Questions about all keys of a scope or a tree: all values of a node, how two nodes differ, what no node reads.
 
-It asks scopes and decides nothing itself.
+Each value comes from a lookup of a `Scope`.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from nodeattrs.core.unread import Unread, encrypted
 from nodeattrs.dialects.hiera.data import DataFile
 from nodeattrs.dialects.hiera.explain import UnknownLevel
 from nodeattrs.dialects.hiera.hierarchies import LoadedTree
-from nodeattrs.dialects.hiera.keys import NAME
+from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS
 from nodeattrs.dialects.hiera.scope import Scope
 from nodeattrs.errors import NodeattrsError
 
 
 @dataclass(frozen=True, slots=True)
 class Unused:
-    """What no node of those asked for reads.
+    """The files and keys that none of some nodes reads.
 
-    files:    data files that belong to no node's hierarchy
+    files:    data files that are in no node's hierarchy
     shadowed: keys, with their lines, that a stronger file hides from every node
     """
 
@@ -37,17 +37,23 @@ class Unused:
 
 @taking(scope=Scope)
 def view(scope: Scope) -> dict[str, Any]:
-    """Every key of a scope with its value; a key that cannot be looked up has its error as value.
+    """Every key of a scope -> its value; a key that cannot be looked up has its error as value.
 
     cost: one lookup a key
     """
+    found = values_or_errors(scope, scope.known_keys(), default_value=ABSENT)
+    return {key: value for key, value in found.items() if value is not ABSENT}
+
+
+def values_or_errors(scope: Scope, keys: Iterable[str], **how: Any) -> dict[str, Any]:
+    """Key -> its value, or the error of its lookup. how: further arguments of `Scope.lookup`"""
     found: dict[str, Any] = {}
-    for key in scope.known_keys():
+    for key in keys:
         try:
-            found[key] = scope.lookup(as_asked(key), default_value=ABSENT)
+            found[key] = scope.lookup(as_asked(key), **how)
         except NodeattrsError as error:
             found[key] = error
-    return {key: value for key, value in found.items() if value is not ABSENT}
+    return found
 
 
 _NOBODYS_KEY = "no_such_key"
@@ -55,10 +61,10 @@ _NOBODYS_KEY = "no_such_key"
 
 @taking(scope=Scope)
 def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
-    """The keys of a scope whose values levels might decide that cannot be read, with those levels.
+    """Key -> the levels that cannot be read and might change its value; {} where every level can be read.
 
     Under the key "" are the levels that may have further keys.
-    cost: one lookup a key, and what explaining it costs
+    cost: one explanation for each key, if a level cannot be read
     """
     found: dict[str, tuple[UnknownLevel, ...]] = {}
     levels = scope.unknown_levels(_NOBODYS_KEY)  # asks each level
@@ -70,7 +76,12 @@ def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
 
 
 class Kept(NamedTuple):
-    """A part of a value that was not decrypted: its key and path, the reason, and its place."""
+    """A part of a value that was not decrypted.
+
+    key:     the key, with the path of the part after it: "db.password"
+    reason:  why it stays encrypted
+    origins: the lines that set it, the strongest first
+    """
 
     key: str
     reason: str
@@ -84,9 +95,11 @@ class Kept(NamedTuple):
 
 @taking(scope=Scope, values=Mapping)
 def still_encrypted(scope: Scope, values: Mapping[str, Any], merge: Any = None) -> list[Kept]:
-    """What of some values of a scope, by their keys, is still encrypted.
+    """The encrypted parts of some values of a scope, each with its key; [] for none.
 
-    cost: an explanation for each key that has some of it
+    values: key, as `lookup` takes it -> its value
+    merge:  the strategy that the lookups named
+    cost:   an explanation for each value with such a part
     """
     found = []
     for key, value in values.items():
@@ -96,15 +109,18 @@ def still_encrypted(scope: Scope, values: Mapping[str, Any], merge: Any = None) 
 
 
 def as_asked(key: str) -> str:
-    """A key of a file as one asks for it: dots and quotes in it do not divide it."""
-    if not any(mark in key for mark in ".'\""):
+    """A key of a file as `lookup` takes it: quoted where it has dots or quotes, which would divide it."""
+    if "." not in key and "'" not in key and '"' not in key:
         return key
     return f'"{key}"' if '"' not in key else f"'{key}'"
 
 
 @taking(one=Mapping, other=Mapping)
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """The keys in which two views differ, with both values; ABSENT where one has none."""
+    """Key -> (value in *one*, value in *other*) for the keys that differ, sorted; ABSENT where a side has none.
+
+    Numbers of different types differ; errors are compared by class and message.
+    """
     keys = sorted({**one, **other})
     pairs = {key: (one.get(key, ABSENT), other.get(key, ABSENT)) for key in keys}
     return {key: pair for key, pair in pairs.items() if _compared(pair[0]) != _compared(pair[1])}
@@ -120,8 +136,9 @@ def _compared(value: Any) -> Any:
 
 @taking(hiera=LoadedTree, scopes=ListLike)
 def unused(hiera: LoadedTree, scopes: Iterable[Scope]) -> Unused:
-    """What none of these scopes reads: files, and keys that are always shadowed.
+    """The data files that none of some scopes reads, and the keys that are shadowed on all of them.
 
+    Files below the datadirs of the environments of the scopes count.
     cost: one look at each key of each file, for each scope
     """
     read: set[str] = set()
@@ -154,7 +171,7 @@ def _take(
         for key in place.source.tree:
             if type(key) is not str or (module is not None and not key.startswith(f"{module}::")):
                 continue
-            if key in seen and key != NAME and not scope.merges(key):
+            if key in seen and key != LOOKUP_OPTIONS and not scope.merges(key):
                 hidden.setdefault((place.file, key), place.source.locator(key, place.entry).at(()))
             else:
                 used.add((place.file, key))

@@ -1,4 +1,8 @@
-"""`nodeattrs hiera`: keys in a Hiera 5 tree, as `puppet lookup` has them, and why."""
+"""The commands `nodeattrs hiera ...`: a table, and the functions that perform them.
+
+`lookup`, `explain`, `list`, `unused`, `variables` and `ready-for-8` are performed here; `diff`, `matrix` and `who-has`
+are verbs. Each function asks the tree for all nodes of the arguments, and returns an Output.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +26,24 @@ from nodeattrs.dialects.hiera.arguments import (
     NODES,
     ONE_VALUE,
     SIDES,
-    Asked,
-    check,
-    how_of,
+    Arguments,
+    check_arguments,
+    lookup_arguments,
     tree_of,
     warnings_of,
 )
 from nodeattrs.dialects.hiera.census import as_asked, still_encrypted, undecided, unused, view
 from nodeattrs.dialects.hiera.codes import REDACTED_TEXT, UNSET_VARIABLE
 from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel
-from nodeattrs.dialects.hiera.keys import NAME
-from nodeattrs.dialects.hiera.open_paths import FileLooks, open_files, open_paths, unset_variables, with_needed
-from nodeattrs.dialects.hiera.readiness import ahead, legacy, readiness_report, without_legacy
+from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS
+from nodeattrs.dialects.hiera.possible_files import (
+    FileCache,
+    all_possible_files,
+    possible_files,
+    unset_variables,
+    with_needed_keys,
+)
+from nodeattrs.dialects.hiera.readiness import legacy_uses, readiness, readiness_report, without_legacy_facts
 from nodeattrs.dialects.hiera.reports import ExplainReport, LookupReport, NeededVariables, NodeResult, unused_report
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scopes_of
@@ -57,8 +67,8 @@ _RENDER = Argument(
 
 
 def _perform(ask: Callable[[Question, Hiera], Output], question: Question) -> Output:
-    """Ask the tree that the arguments name; its warnings come last. raises: BadUsage, NodeattrsError"""
-    check(question.arguments)
+    """Call *ask* with the tree that the arguments name, and then show the warnings. raises: BadUsage, NodeattrsError"""
+    check_arguments(question.arguments)
     hiera = tree_of(question.arguments, question.arguments["hiera"])
     try:
         return ask(question, hiera)
@@ -66,13 +76,16 @@ def _perform(ask: Callable[[Question, Hiera], Output], question: Question) -> Ou
         question.caller.warn(warnings_of(hiera))
 
 
-def known_keys(asked: Asked) -> set[str]:
-    """The keys that the nodes of a command may look up; of `who-has` those of all files. raises: NodeattrsError"""
-    hiera = tree_of(asked, asked["hiera"])
-    if asked.get("action") == "who-has":
-        files = hiera.data_files(asked["environment"] or USUAL_ENVIRONMENT)
-        return {key for file in files for key in file.tree if type(key) is str and key != NAME}
-    return {key for scope in scopes_of(asked, hiera, asked.get("node")).values() for key in scope.known_keys()}
+def known_keys(arguments: Arguments) -> set[str]:
+    """The keys that the nodes of a command may look up, for completion; for `who-has` the keys of all data files.
+
+    Reads facts and data files. raises: NodeattrsError
+    """
+    hiera = tree_of(arguments, arguments["hiera"])
+    if arguments.get("action") == "who-has":
+        files = hiera.data_files(arguments["environment"] or USUAL_ENVIRONMENT)
+        return {key for file in files for key in file.tree if type(key) is str and key != LOOKUP_OPTIONS}
+    return {key for scope in scopes_of(arguments, hiera, arguments.get("node")).values() for key in scope.known_keys()}
 
 
 # --- answers
@@ -86,11 +99,11 @@ def _code(value: Any) -> int:
 
 
 def _unread(question: Question, scopes: Mapping[str, Scope], answers: Mapping[str, NodeResult]) -> list[Unread]:
-    """The levels that were not read, and what facts would decide that are not there.
+    """The unread places of an answer, and a warning for each variable that is not set although facts are given.
 
-    Facts fill in variables of values, and choose files. Facts that are given may be a part of the node's.
+    Unread are levels, encrypted parts, unset variables, and files that facts which are not given may choose.
     """
-    asked = question.arguments
+    arguments = question.arguments
     found = [level.unread for one in answers.values() for level in one.unknown]
     found += [kept.unread for one in answers.values() for kept in one.kept]
     known: dict[str, dict[str, None]] = {}
@@ -101,11 +114,11 @@ def _unread(question: Question, scopes: Mapping[str, Scope], answers: Mapping[st
             unset.setdefault(variable, {}).update(dict.fromkeys(keys))
     found += [one._replace(is_warned=True) for one in unset_variables(known, True)]
     found += unset_variables(others, False)
-    names = asked["keys"] if "keys" in asked else [asked["key"]] if "key" in asked else None
-    merge, looks = how_of(asked).get("merge"), FileLooks(os.path.relpath)
+    names = arguments["keys"] if "keys" in arguments else [arguments["key"]] if "key" in arguments else None
+    merge, looks = lookup_arguments(arguments).get("merge"), FileCache(os.path.relpath)
     for name, scope in scopes.items():
-        wanted = None if names is None else with_needed(scope, names, merge)
-        found += open_paths(scope, looks, wanted, is_node=bool(name), merge=merge)
+        wanted = None if names is None else with_needed_keys(scope, names, merge)
+        found += possible_files(scope, looks, wanted, is_node=bool(name), merge=merge)
     _warn_of_unset(question, known)
     return found
 
@@ -118,7 +131,7 @@ def _warn_of_unset(question: Question, unset: Mapping[str, Iterable[str]]) -> No
 
 
 def _redacted(question: Question, values: Iterable[Any], key: str) -> None:
-    """Say which texts of some values have a secret in them that is redacted."""
+    """Warn of each text in some values that has a redacted secret in it."""
     paths = dict.fromkeys(path for value in values for path in redacted_in(value))
     names = (".".join(filter(None, (key, spell(path) if path else ""))) for path in paths)
     texts = [f"{name} has a Sensitive inside a text, which redacts it, in Puppet too" for name in names]
@@ -144,7 +157,7 @@ def _values(
 
 
 def _rendered(question: Question, found: Mapping[str, Any]) -> str:
-    """What was found for the only node, or for each by its name, as --render-as says."""
+    """The value of the only node, or a map of all nodes, printed as --render-as says."""
     value = next(iter(found.values())) if len(found) == 1 else found
     if question.arguments["render_as"] == "json":
         return json.dumps(value, ensure_ascii=False).translate(ESCAPES) + "\n"
@@ -153,14 +166,16 @@ def _rendered(question: Question, found: Mapping[str, Any]) -> str:
     return f"{as_ruby(value)}\n"
 
 
-def _harmless(asked: Asked, name: str, error: NodeattrsError, key: str | list[str], **how: Any) -> NodeattrsError:
-    """An error that shows nothing of what was decrypted: the one of a lookup that decrypts nothing."""
-    decrypts = asked["decrypt"] or asked["eyaml_private_key"]
+def _harmless(
+    arguments: Arguments, name: str, error: NodeattrsError, key: str | list[str], **how: Any
+) -> NodeattrsError:
+    """The error without decrypted text: that of the same lookup without decryption, where this command decrypts."""
+    decrypts = arguments["decrypt"] or arguments["eyaml_private_key"]
     if not decrypts or error.kind == "cannot_decrypt":
         return error
-    hiera = tree_of(asked, asked["hiera"], decrypts=False)
+    hiera = tree_of(arguments, arguments["hiera"], decrypts=False)
     try:
-        scopes_of(asked, hiera, [name] if name else None)[name].lookup(key, **how)
+        scopes_of(arguments, hiera, [name] if name else None)[name].lookup(key, **how)
     except NodeattrsError as same:
         return same
     return BadValue("the lookup failed over what was decrypted", hint="ask for it without --decrypt")
@@ -170,55 +185,57 @@ def _harmless(asked: Asked, name: str, error: NodeattrsError, key: str | list[st
 
 
 def _lookup(question: Question, hiera: Hiera) -> Output:
-    asked = question.arguments
-    if asked["explain"] or asked["explain_options"]:
-        how = {"options": asked["explain_options"], "because": False}
-        return _explain(question._replace(arguments={**asked, **how}), hiera)
-    scopes = scopes_of(asked, hiera, asked["node"])
-    found = {name: _looked_up(asked, name, scope) for name, scope in scopes.items()}
+    arguments = question.arguments
+    if arguments["explain"] or arguments["explain_options"]:
+        how = {"options": arguments["explain_options"], "because": False}
+        return _explain(question._replace(arguments={**arguments, **how}), hiera)
+    scopes = scopes_of(arguments, hiera, arguments["node"])
+    found = {name: _looked_up(arguments, name, scope) for name, scope in scopes.items()}
     errors = [one.value for one in found.values() if isinstance(one.value, NodeattrsError)]
     if errors and len(found) == 1:
         return Output(code=_code(errors[0]), error=errors[0], unread=_unread(question, scopes, found))
-    return _values(question, scopes, found, ", ".join(asked["keys"]))
+    return _values(question, scopes, found, ", ".join(arguments["keys"]))
 
 
-def _looked_up(asked: Asked, name: str, scope: Scope) -> NodeResult:
+def _looked_up(arguments: Arguments, name: str, scope: Scope) -> NodeResult:
     """The value of the first key that a node has, or the error."""
-    keys, how = asked["keys"], how_of(asked)
+    keys, how = arguments["keys"], lookup_arguments(arguments)
     key = keys if len(keys) > 1 else keys[0]
     try:
         value, unset = scope.lookup(key, **how), scope.missing
         encrypted = (still_encrypted(scope, {one: value}, how.get("merge")) for one in keys)
         found = NodeResult(value, (), unset, next(filter(None, encrypted), []))
     except NodeattrsError as error:
-        found = NodeResult(_in_words_of_the_command(_harmless(asked, name, error, key, **how)))
+        found = NodeResult(_in_words_of_the_command(_harmless(arguments, name, error, key, **how)))
     if scope.has_unknown and _code(found.value) in (0, _NO_SUCH_KEY):
         return found._replace(unknown=scope.unknown_levels(keys, merge=how.get("merge")))
     return found
 
 
 def _in_words_of_the_command(error: NodeattrsError) -> NodeattrsError:
-    """The error, whose hint names the option of the command in place of the argument of the library."""
+    """The same error; its hint now names the option of the command and not the argument of the library."""
     error.hint = (error.hint or "").replace("a default_value", "--default TEXT") or None
     return error
 
 
 def _explain(question: Question, hiera: Hiera) -> Output:
-    asked = question.arguments
-    scopes = scopes_of(asked, hiera, asked["node"])
-    found = {name: _explained(asked, scope) for name, scope in scopes.items()}
-    report = ExplainReport({name: one.value for name, one in found.items()}, asked["because"])
+    arguments = question.arguments
+    scopes = scopes_of(arguments, hiera, arguments["node"])
+    found = {name: _explained(arguments, scope) for name, scope in scopes.items()}
+    report = ExplainReport({name: one.value for name, one in found.items()}, arguments["because"])
     code = max((_code(one.value.error) for one in found.values()), default=0)
-    _redacted(question, [one.value.value for one in found.values()], ", ".join(asked["keys"]))
-    shown = _rendered(question, report.nodes()) if asked["render_as"] in ("json", "yaml") else report
+    _redacted(question, [one.value.value for one in found.values()], ", ".join(arguments["keys"]))
+    shown = _rendered(question, report.nodes()) if arguments["render_as"] in ("json", "yaml") else report
     return Output(shown, code, unread=_unread(question, scopes, found))
 
 
-def _explained(asked: Asked, scope: Scope) -> NodeResult:
+def _explained(arguments: Arguments, scope: Scope) -> NodeResult:
     """The explanation of the first key that a node has; else of the last key."""
     tried: list[Explanation] = []
-    for key in asked["keys"]:
-        tried.append(scope.explain_options(key) if asked["options"] else scope.explain(key, **how_of(asked)))
+    for key in arguments["keys"]:
+        tried.append(
+            scope.explain_options(key) if arguments["options"] else scope.explain(key, **lookup_arguments(arguments))
+        )
         if tried[-1].error is None:
             break
     last = tried[-1]
@@ -227,23 +244,23 @@ def _explained(asked: Asked, scope: Scope) -> NodeResult:
     if _code(last.error) not in (0, _NO_SUCH_KEY):
         return NodeResult(last)
     values = {} if last.error is not None else {last.key: last.value}
-    kept = still_encrypted(scope, values, how_of(asked).get("merge"))
+    kept = still_encrypted(scope, values, lookup_arguments(arguments).get("merge"))
     return NodeResult(last, [level for one in tried for level in one.unknown], scope.missing, kept)
 
 
 def _list(question: Question, hiera: Hiera) -> Output:
-    asked = question.arguments
-    scopes = scopes_of(asked, hiera, asked["node"])
-    found = {name: _listed(asked, name, scope) for name, scope in scopes.items()}
+    arguments = question.arguments
+    scopes = scopes_of(arguments, hiera, arguments["node"])
+    found = {name: _listed(arguments, name, scope) for name, scope in scopes.items()}
     return _values(question, scopes, found, "", is_whole=True)
 
 
-def _listed(asked: Asked, name: str, scope: Scope) -> NodeResult:
+def _listed(arguments: Arguments, name: str, scope: Scope) -> NodeResult:
     """Every key of a node with its value, or with its error."""
     values, unset = view(scope), scope.missing
     for key, value in values.items():
         if isinstance(value, NodeattrsError):
-            values[key] = _harmless(asked, name, value, as_asked(key))
+            values[key] = _harmless(arguments, name, value, as_asked(key))
     unknown = _undecided(scope)
     return NodeResult(
         values, unknown, unset, still_encrypted(scope, {as_asked(key): one for key, one in values.items()})
@@ -258,9 +275,9 @@ def _unused(question: Question, hiera: Hiera) -> Output:
     scopes = list(scopes_of(question.arguments, hiera, question.arguments["node"]).values())
     report = unused_report(unused(hiera, scopes), len(scopes))
     unread = [level.unread for scope in scopes for level in _undecided(scope)]
-    looks = FileLooks(os.path.relpath)
+    looks = FileCache(os.path.relpath)
     for scope in scopes:
-        unread += open_files(scope, looks, is_node=bool(scope.node))
+        unread += all_possible_files(scope, looks, is_node=bool(scope.node))
     return Output(report, unread=unread)
 
 
@@ -273,12 +290,12 @@ def _variables(question: Question, hiera: Hiera) -> Output:
 
 
 def _ready_for_8(question: Question, hiera: Hiera) -> Output:
-    asked = question.arguments
-    seven, eight = (tree_of({**asked, "puppet_version": one}, asked["hiera"]) for one in ("7", "8"))
-    before = scopes_of(asked, seven, asked["node"])
-    after = {name: without_legacy(scope, eight) for name, scope in before.items()}
-    found = ahead(before, after)
-    uses = legacy(seven, dict.fromkeys(scope.environment for scope in before.values()))
+    arguments = question.arguments
+    seven, eight = (tree_of({**arguments, "puppet_version": one}, arguments["hiera"]) for one in ("7", "8"))
+    before = scopes_of(arguments, seven, arguments["node"])
+    after = {name: without_legacy_facts(scope, eight) for name, scope in before.items()}
+    found = readiness(before, after)
+    uses = legacy_uses(seven, dict.fromkeys(scope.environment for scope in before.values()))
     unread = [level.unread for scope in before.values() for level in _undecided(scope)]
     for scope in after.values():
         unread += unset_variables(scope.missing, scope.knows_facts) if not scope.knows_facts else ()

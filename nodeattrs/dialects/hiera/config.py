@@ -1,7 +1,7 @@
-"""hiera.yaml: what it says, checked, each fault with its line.
+"""Reads hiera.yaml into a `HieraConfig` and checks it; each fault has its line.
 
-It knows which files a hierarchy names only as templates; filling them in is the
-business of `locations`, reading them that of `data`.
+A configuration has entries, also called levels, whose locations are templates: `locations` fills them in, and `data`
+reads the files.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import pathlib
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nodeattrs.codes import Kind
@@ -26,8 +27,14 @@ from nodeattrs.dialects.hiera.codes import (
 )
 from nodeattrs.dialects.hiera.data import read_document
 from nodeattrs.dialects.hiera.errors import BadData, Checks
-from nodeattrs.dialects.hiera.old_versions import Made, as_version_5, check_version_3, ended, of_version_3, of_version_4
-from nodeattrs.formats.documents import Document
+from nodeattrs.dialects.hiera.old_versions import (
+    ConvertedEntry,
+    check_version_3,
+    entries_of_version_3,
+    entries_of_version_4,
+    version_5_hint,
+    with_ending,
+)
 
 NOT_INSTALLED = "module"
 """The kind of the one level of a module that is named and not there."""
@@ -43,15 +50,16 @@ _CODEDIR = "/etc/puppetlabs/code"
 
 
 class HierarchyEntry(NamedTuple):
-    """One level of a hierarchy.
+    """One level of a hierarchy, as hiera.yaml has it, with the values of `defaults` where it has none.
 
-    kind, function: how its data is had: ("data_hash", "yaml_data"), ...
-    location:       "path", "paths", "glob", "globs", "mapped_paths", "uri", "uris", or None
-    declared:       its locations, as hiera.yaml has them; for mapped_paths the three texts
+    kind, function: the kind and the name of its data function: ("data_hash", "yaml_data"), ...
+    location:       "path", "paths", "glob", "globs", "mapped_paths", "uri", "uris", or None for no location
+    declared:       the templates of its locations; for mapped_paths: variable, local variable, template
     datadir:        the template of its folder
     options:        for the data function
-    line:           where it stands
-    ending:         of its files; versions 3 and 4 leave it out, and Puppet adds it to the name that is filled in
+    line:           where it stands; None for a built-in entry
+    ending:         the ending of its files in versions 3 and 4, which is added to the name that is filled in
+    templates:      `declared`, each with the ending
     """
 
     name: str
@@ -67,15 +75,17 @@ class HierarchyEntry(NamedTuple):
     @property
     def templates(self) -> tuple[str, ...]:
         """The templates of its locations, each with its ending."""
-        return tuple(ended(one, self.ending) for one in self.declared) if self.ending else self.declared
+        return tuple(with_ending(one, self.ending) for one in self.declared) if self.ending else self.declared
 
 
 class HieraConfig(NamedTuple):
-    """A hiera.yaml.
+    """A hiera.yaml as data.
 
     file:     its name in messages; None for the built-in one
-    folder:   where its datadirs are counted from
+    folder:   the folder that its datadirs are relative to
+    entries:  its levels, the strongest first
     defaults: the entries of `default_hierarchy`; None where there is none
+    built_in: whether this stands for a global hiera.yaml that does not exist
     """
 
     file: str | None
@@ -97,34 +107,27 @@ def read_config(
     refuse: Callable[[BadData], None],
     codedir: str | None = None,
 ) -> HieraConfig | None:
-    """Read a hiera.yaml for a layer; None where it has none, as version 3 in an environment or module.
+    """Read a hiera.yaml for a layer; None where it gives the layer no hierarchy.
 
+    That is so in an environment or module for version 3, an empty file, or a list; the global layer reads these as
+    version 3.
     layer:   "global", "environment" or "module"
-    warn:    called with what Puppet warns of: versions 3 and 4 where they count
-    refuse:  called with what Puppet 8 refuses, and Puppet 7 warns of: version 3 in an environment or module
+    warn:    called with the warnings of Puppet: versions 3 and 4 where they count
+    refuse:  called with a fault that Puppet 8 refuses and Puppet 7 warns of, before None is returned
     codedir: the folder of all code, as Puppet has it; version 3 looks for data there
-    raises:  BadData with file and line
+    raises:  FileNotFoundError; BadData with file and line
     """
     document = read_document(path, name, "yaml", marks=True).document  # each entry notes its line
     return _Reader(document, path.parent, layer, warn, refuse, codedir or _CODEDIR).config()
 
 
+@dataclass
 class _Reader(Checks):
-    def __init__(
-        self,
-        document: Document,
-        folder: pathlib.Path,
-        layer: str,
-        warn: Callable[[BadData], None],
-        refuse: Callable[[BadData], None],
-        codedir: str,
-    ) -> None:
-        super().__init__(document)
-        self.folder = folder
-        self.layer = layer
-        self.warn = warn
-        self.refuse = refuse
-        self.codedir = codedir
+    folder: pathlib.Path
+    layer: str
+    warn: Callable[[BadData], None]
+    refuse: Callable[[BadData], None]
+    codedir: str
 
     def config(self) -> HieraConfig | None:
         tree = self.document.tree
@@ -170,22 +173,27 @@ class _Reader(Checks):
     ) -> HieraConfig | None:
         check_version_3(tree, self)
         if self.layer == "global":
-            return self._old(of_version_3(tree, self, self.codedir), pathlib.Path(), kind, message)
+            return self._old(entries_of_version_3(tree, self, self.codedir), pathlib.Path(), kind, message)
         message = f"version 3 counts in the global layer alone: the {self.layer} layer has no data"
-        self.refuse(self.fault(UNSUPPORTED_VERSION, message, ("version",), as_version_5(of_version_3(tree, self))))
+        self.refuse(
+            self.fault(UNSUPPORTED_VERSION, message, ("version",), version_5_hint(entries_of_version_3(tree, self)))
+        )
         return None
 
     def _version_4(self, tree: Mapping[Any, Any]) -> HieraConfig:
-        made = of_version_4(tree, self)
+        made = entries_of_version_4(tree, self)
         if self.layer == "global":
             message = "version 4 is not read in the global layer"
-            raise self.fault(UNSUPPORTED_VERSION, message, ("version",), as_version_5(made))
+            raise self.fault(UNSUPPORTED_VERSION, message, ("version",), version_5_hint(made))
         return self._old(made, self.folder, OLD_VERSION, "version 4 is deprecated")
 
-    def _old(self, made: Iterable[Made], folder: pathlib.Path, kind: Kind, message: str) -> HieraConfig:
-        """One that counts, and a warning that shows its version 5. folder: where its datadirs are counted from"""
+    def _old(self, made: Iterable[ConvertedEntry], folder: pathlib.Path, kind: Kind, message: str) -> HieraConfig:
+        """The configuration of an old version, and a warning that shows it as version 5.
+
+        folder: the folder that its datadirs are relative to
+        """
         old = [*made]
-        self.warn(self.fault(kind, message, ("version",), as_version_5(old)))
+        self.warn(self.fault(kind, message, ("version",), version_5_hint(old)))
         entries = self._entries(((entry, path) for entry, path, _ in old), self._defaults({}))
         endings = (ending for _, _, ending in old)
         entries = tuple(one._replace(ending=ending) for one, ending in zip(entries, endings, strict=True))
@@ -231,7 +239,7 @@ class _Reader(Checks):
         return self._entries(((given, (key, at)) for at, given in enumerate(hierarchy)), defaults)
 
     def _entries(self, written: Iterable[tuple[Any, Path]], defaults: dict[str, Any]) -> tuple[HierarchyEntry, ...]:
-        """Entries, each with its path, by which faults are placed."""
+        """The entries of a hierarchy. written: each entry with its path in the document, for messages"""
         entries: list[HierarchyEntry] = []
         named: dict[str, Path] = {}
         for given, path in written:

@@ -1,7 +1,7 @@
-"""What surrounds the hiera.yaml of a control repository: environment.conf, puppet.conf, Puppetfile.
+"""Reads the files beside the hiera.yaml of a control repository: environment.conf, puppet.conf, Puppetfile.
 
-They say where modules lie, and which ones are named and not there. No Ruby of a Puppetfile is
-run, and nothing is looked for that no file names: not what is installed on this machine.
+They name the folders of modules, and modules that may not be there. The Ruby of a Puppetfile is not run, and the
+Puppet of this machine is not asked for its settings.
 """
 
 from __future__ import annotations
@@ -33,17 +33,18 @@ _MODULE = re.compile(r"^[ \t]*mod\b[ \t(]*(?:(['\"])(?:\w+[-/])?(\w+)\1|\S)", re
 
 
 class SettingLine(NamedTuple):
-    """A setting, and the line that has it."""
+    """The value of a setting, without quotes, and the number of its line."""
 
     value: str
     line: int
 
 
 def settings_in(file: pathlib.Path, name: str, sections: Sequence[str] = ("main",)) -> dict[str, SettingLine]:
-    """The settings of an INI file as Puppet reads it; {} where there is no file.
+    """Name -> setting in an INI file as Puppet reads it; {} where there is no file.
 
-    sections: those that count, the strongest first; in one section the first line counts
-    raises:   BadData
+    Settings before the first heading belong to `main`.
+    sections: the sections that count, the strongest first; in one section the first line counts
+    raises:   BadData, for a line that is no setting, heading or comment
     """
     if not file.is_file():
         return {}
@@ -76,9 +77,12 @@ def _filled(text: str, known: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class PuppetConf:
-    """The places that a puppet.conf names; what it leaves out is where Puppet has it beside that file.
+    """The places that a puppet.conf names; a setting that it leaves out has Puppet's default, relative to that file.
 
-    known: what other settings may name: confdir, codedir, environmentpath
+    hiera_config:    the global hiera.yaml
+    environmentpath: folders with environments, as one text
+    basemodulepath:  folders with modules
+    known:           the values of confdir, codedir and environmentpath, which other settings may refer to
     """
 
     hiera_config: pathlib.Path
@@ -88,9 +92,9 @@ class PuppetConf:
 
 
 def puppet_conf(place: pathlib.Path) -> PuppetConf:
-    """Read a puppet.conf, or that of a folder, which need not have one.
+    """Read a puppet.conf, or that of a folder; a folder without one has Puppet's defaults.
 
-    raises: BadArgument, where there is none; BadData
+    raises: BadArgument, where *place* does not exist; BadData; TooMuch
     """
     file = place / "puppet.conf" if place.is_dir() else place
     if not place.exists():
@@ -115,11 +119,15 @@ def puppet_conf(place: pathlib.Path) -> PuppetConf:
 def modulepath(
     folder: pathlib.Path, name: str, base: Sequence[pathlib.Path], known: Mapping[str, str], warn: Warn
 ) -> list[pathlib.Path]:
-    """The folders with the modules of an environment: of its environment.conf, else its `modules` and *base*.
+    """The folders of the modules of an environment: from its environment.conf, else its `modules` and *base*.
 
-    name:   that of environment.conf in messages
-    base:   what `$basemodulepath` is
-    raises: BadData
+    Wildcards give the folders that exist; other folders need not exist. A part with an unknown setting is left out,
+    with a warning.
+    folder: the folder of the environment
+    name:   the name of environment.conf in messages
+    base:   the value of `$basemodulepath`
+    known:  setting -> value, for `$name` in the text
+    raises: BadData, for a faulty environment.conf; TooMuch
     """
     written = settings_in(folder / ENVIRONMENT_CONF, name).get("modulepath")
     if written is None:
@@ -145,9 +153,9 @@ def _globbed(path: str, budget: Budget) -> Iterable[str]:
 
 
 def named_modules(file: pathlib.Path, name: str, warn: Warn) -> dict[str, int]:
-    """The modules that a Puppetfile names in so many words, and the line of each; {} where there is no file.
+    """Module -> its line, for the modules that a Puppetfile names as plain strings; {} where there is no file.
 
-    What Ruby would compute is a warning.
+    A computed name is a warning.
     """
     if not file.is_file():
         return {}

@@ -1,6 +1,6 @@
-"""What `convert_to` of lookup_options makes of a value: Puppet's `new` of a type.
+"""Converts values for `convert_to` of lookup_options, as `new` of a type does in Puppet.
 
-It knows no lookup: a value and a type go in, a value comes out.
+A value and the text of a type go in, a value comes out; no lookup is made.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from nodeattrs.core.sensitive import Encrypted, MarkedSecret, Sensitive, encrypt
 from nodeattrs.dialects.hiera.codes import CONVERT_BAD_TYPE, CONVERT_FAILED, UNKNOWN_TYPE
 from nodeattrs.dialects.hiera.errors import BadLookup
 from nodeattrs.dialects.hiera.types import Type, parse_type
-from nodeattrs.dialects.hiera.values import inspected
+from nodeattrs.dialects.hiera.values import ruby_notation
 
 _WHOLE = r"0[xX][0-9A-Fa-f]+|0[bB][01]+|"
 _INTEGER = re.compile(rf"(?:([+-])[ \t]*|\s*)({_WHOLE}\d+)", re.ASCII)
@@ -28,11 +28,13 @@ _WORDS: dict[str, bool] = {"true": True, "yes": True, "y": True, "false": False,
 
 
 def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) -> Any:
-    """What `convert_to` makes of a value.
+    """The value converted to a type.
 
-    to:        the text of a type, or a list of that text and arguments
-    sensitive: makes a secret
-    raises:    BadLookup: "convert_bad_type", where there is no such type; "convert_failed"
+    A value that has the type already is returned as it is, unless there are arguments. An `Encrypted` stays one. A
+    secret inside of the value makes the result, or its part, a secret.
+    to:        the text of a type, or a list of that text and arguments of its `new`
+    sensitive: makes a secret, for the type Sensitive
+    raises:    BadLookup: "convert_bad_type", where *to* names no type; "convert_failed"
 
     >>> convert("0x1F", "Integer"), convert("101", ["Integer", 2]), convert({"a": 1}, "Array")
     (31, 5, [['a', 1]])
@@ -70,7 +72,7 @@ def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) ->
 
 
 def makes_secret(to: Any) -> bool:
-    """Whether `convert_to` makes a secret. False for what names no type."""
+    """Whether `convert_to` makes a secret; False where *to* names no type."""
     name = to[0] if isinstance(to, list) and to else to
     try:
         return isinstance(name, str) and _inner(parse_type(name)).name == "Sensitive"
@@ -84,7 +86,7 @@ def _reason(error: Exception, value: Any, name: str) -> str:
 
 
 def _inner(target: Type) -> Type:
-    """What makes the value: of `Optional[Integer]` it is `Integer`."""
+    """The type without Optional and NotUndef around it: `Integer` for `Optional[Integer]`."""
     while target.name in ("Optional", "NotUndef") and isinstance(inner := next(iter(target.arguments), None), Type):
         target = inner
     return target
@@ -171,14 +173,14 @@ def _puppet_text(value: Any) -> str:
         for key, one in value.items():
             parts.append(f"{_puppet_text(key)} => {_puppet_text(one)}")
         return f"{{{', '.join(parts)}}}"
-    return inspected(value)
+    return ruby_notation(value)
 
 
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "$": "\\$", "\\": "\\\\"}
 
 
 def _quoted(text: str) -> str:
-    """In single quotes; with control characters in double ones. What stands behind a backslash stays as it is."""
+    """A text in single quotes; in double quotes if it has control characters. Escaped characters stay as they are."""
     if all(sign >= " " for sign in text):
         return "'" + re.sub(r"\\.|'", lambda found: "\\'" if found[0] == "'" else found[0], text) + "'"
     return '"' + "".join(_ESCAPES.get(sign, sign if sign >= " " else f"\\u{{{ord(sign):X}}}") for sign in text) + '"'

@@ -1,7 +1,7 @@
-"""Data files: parsed once in a process, answered from for every scope.
+"""Data sources: data files, each parsed once in a process, and data functions.
 
-A `DataFile` gives the value of a key, its texts filled in, and where that is written.
-It knows no hierarchy and no strategy.
+A source gives the value of a key with its expressions filled in, and the lines of the value. It knows no hierarchy and
+merges nothing.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import errno
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from nodeattrs.cache import CACHE
 from nodeattrs.codes import Kind
@@ -30,9 +31,9 @@ from nodeattrs.dialects.hiera.codes import (
     UNREADABLE_FILE,
 )
 from nodeattrs.dialects.hiera.errors import BadData, BadLookup, HieraError, UnsetVariable, bad_data
-from nodeattrs.dialects.hiera.expressions import Plan, Speech, names_in, planned, text_plan
-from nodeattrs.dialects.hiera.eyaml import never_opened
-from nodeattrs.dialects.hiera.keys import NAME, split_key
+from nodeattrs.dialects.hiera.expressions import Plan, Resolver, text_plan, value_plan, variables_in
+from nodeattrs.dialects.hiera.eyaml import never_decrypted_paths
+from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, split_key
 from nodeattrs.dialects.hiera.values import texts_in
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.formats.documents import Document, content_of, decoded
@@ -41,9 +42,12 @@ from nodeattrs.formats.places import HALF_PAIR, Mark, Text
 
 
 class ReadDocument(NamedTuple):
-    """A document, and the keys whose values data may not hold: key -> what, and at which offset.
+    """A parsed file.
 
-    twice: the keys that are written more than once
+    document: its tree, with the line of each value
+    unfit:    key -> (what data may not hold in its value, the offset of that)
+    text:     its text
+    twice:    the keys of the root that are written more than once
     """
 
     document: Document
@@ -59,10 +63,12 @@ _NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
 def read_document(
     path: pathlib.Path, name: str, syntax: Literal["yaml", "json"], *, marks: bool = False
 ) -> ReadDocument:
-    """Read a file as Puppet reads it. All readers of the same content share its tree: do not change it.
+    """Read a file as Puppet reads it; an empty YAML file has the tree {}.
 
-    marks:  whether the reader will ask for lines: they are found while YAML is read, and not by a second reading
-    raises: FileNotFoundError where there is none; BadData with file and line for all else
+    Callers must not change the tree: all readers of the same content share it.
+    name:   the name in messages
+    marks:  True notes the line of each value while YAML is parsed; False parses again for the first line
+    raises: FileNotFoundError; BadData with file and line, for a file that cannot be read or parsed
     cost:   one read of the file; the same content is parsed once in a process
     """
     try:
@@ -97,46 +103,55 @@ def _parsed(content: bytes, name: str, syntax: Literal["yaml", "json"], marks: b
 
 def _roots(text: str) -> Iterator[str]:
     """The variables that a text names, without the steps below them."""
-    for name in names_in(text):
+    for name in variables_in(text):
         with suppress(BadLookup):
             yield str(split_key(name)[0])
 
 
-class DataSource(Protocol):
-    """What can be asked for the value of a key."""
+class DataSource:
+    """Data of one level at one location: the base of DataFile, FunctionData, RubyData and OverwrittenValue.
 
-    def value(self, key: str, speech: Speech) -> Any:
-        """The value, or ABSENT, or `Unknown` where it cannot be read; callers must not change it."""
-        ...
+    tree: key -> value as it is written; None where the keys are not known, as of a data function
+    """
+
+    tree: dict[str, Any] | None = None
+
+    def value(self, key: str, resolver: Resolver) -> Any:
+        """The value with its expressions filled in, ABSENT, or `Unknown` where it cannot be read.
+
+        Callers must not change it.
+        """
+        raise NotImplementedError
 
     def locator(self, key: str, entry: str) -> Locator:
-        """Who says what stands below the key."""
-        ...
+        """Gives the line of the key, and of each path in its value. entry: the name of the level"""
+        raise NotImplementedError
 
     def overwritten(self, key: str) -> Sequence[DataSource]:
-        """What stands under the same key, and does not count; the nearest to counting first."""
-        ...
+        """Values of the same key earlier in the file, which do not count; the last one first. () for none."""
+        return ()
 
 
-class Overwritten(NamedTuple):
-    """What a data file has under a key that it has again further down. Its texts are not filled in."""
+@dataclass(frozen=True, slots=True)
+class OverwrittenValue(DataSource):
+    """A value of a key that the same file sets again further down. Its expressions are not filled in.
 
-    tree: Any
+    data: the value; mark, text: where it stands
+    """
+
+    data: Any
     mark: Mark
     text: Text
 
-    def value(self, key: str, speech: Speech) -> Any:
-        return self.tree
+    def value(self, key: str, resolver: Resolver) -> Any:
+        return self.data
 
     def locator(self, key: str, entry: str) -> Locator:
         return _OverwrittenLocator(self, entry)
 
-    def overwritten(self, key: str) -> Sequence[DataSource]:
-        return ()
-
 
 class _OverwrittenLocator(NamedTuple):
-    source: Overwritten
+    source: OverwrittenValue
     entry: str
 
     def at(self, path: Path) -> Origin:
@@ -144,55 +159,56 @@ class _OverwrittenLocator(NamedTuple):
         return Origin("hiera", self.entry, self.source.text.file, line, column)
 
 
-_UNASKED: Any = object()
-
-
-class DataFile:
-    """One data file.
+class DataFile(DataSource):
+    """One data file, parsed. Made by `file_source`; a lookup calls `value`.
 
     file:     its name in messages
-    tree:     its keys
-    warnings: keys written twice, and keys that no lookup finds
+    tree:     key -> value, with expressions as they are written
+    document: the parsed document, with the line of each value
+    warnings: keys written twice, keys that no lookup finds, and encrypted texts that are never decrypted
+
+    Plans of expressions and decrypted values are kept. `decrypt` is a function that decrypts a value; `sensitive` are
+    paths whose values become secrets.
     """
+
+    tree: dict[str, Any]
 
     def __init__(
         self,
         read: ReadDocument,
         tree: dict[str, Any],
-        opened: Callable[[Any], Any] | None = None,
+        decrypt: Callable[[Any], Any] | None = None,
         sensitive: Iterable[Path] = (),
     ) -> None:
         self.file = read.document.file
         self.tree = tree
         self.document = read.document
-        self.warnings = [*read.document.warnings, *self._never_opened(read)]
+        self.warnings = [*read.document.warnings, *self._never_decrypted(read)]
         self._unfit = read.unfit
         self._text = read.text
         self._twice = read.twice
-        self._overwritten: dict[str, tuple[Overwritten, ...]] = {}
+        self._overwritten: dict[str, tuple[OverwrittenValue, ...]] = {}
         self._plans: dict[str, Plan | None] = {}
-        self._opened = opened
+        self._decrypt = decrypt
         self._sensitive = sensitive
         self._clear: dict[str, Any] = {}
 
-    def _never_opened(self, read: ReadDocument) -> Iterator[BadData]:
+    def _never_decrypted(self, read: ReadDocument) -> Iterator[BadData]:
         if "ENC[" not in read.text.text:
             return
-        for path in never_opened(self.tree):
-            line, column = self.document.place(path)
-            yield BadData(f"{spell(path)} is encrypted with line breaks inside, and never decrypted, by Puppet either",
-                          kind=NEVER_DECRYPTED, file=self.file, line=line, column=column, path=path,
-                          hint="write > (a folded block) in place of |")  # fmt: skip
+        for path in never_decrypted_paths(self.tree):
+            message = f"{spell(path)} is encrypted with line breaks inside, and never decrypted, by Puppet either"
+            yield bad_data(self.document, NEVER_DECRYPTED, message, path, "write > (a folded block) in place of |")
 
-    def value(self, key: str, speech: Speech) -> Any:
-        """The value of a key with its texts filled in, or ABSENT.
+    def value(self, key: str, resolver: Resolver) -> Any:
+        """The value of a key, decrypted and with its expressions filled in, or ABSENT. Callers must not change it.
 
-        cost:   one look-up, and one visit for each part that has expressions
-        raises: BadData for what data may not hold, and whatever filling in raises
+        cost:   one look at the map, and one visit for each part that has expressions
+        raises: BadData, for a value that data may not hold, or that cannot be decrypted; the errors of expressions
         """
         value = self.tree.get(key, ABSENT)
-        if self._opened is not None and value is not ABSENT:
-            value = self._open(key, value, self._opened)
+        if self._decrypt is not None and value is not ABSENT:
+            value = self._decrypted(key, value, self._decrypt)
         if self._unfit and key in self._unfit:
             what, offset = self._unfit[key]
             line, column = self._text.place(offset)
@@ -207,7 +223,7 @@ class DataFile:
         plan = self._plan(key, value)
         if plan is not None:
             try:
-                value = plan(speech)
+                value = plan(resolver)
             except UnsetVariable as error:
                 raise self._unset(key, error) from None
             except HieraError as error:
@@ -220,64 +236,65 @@ class DataFile:
         return self._withheld(key, value)
 
     def _unset(self, key: str, error: UnsetVariable) -> BadData:
-        """The error with the place of the text that names the variable. Of a secret it names no variable."""
+        """The error with the place of the text that names the variable; for a secret it names no variable."""
         texts = texts_in(self.tree[key], (key,))
         path = next((path for path, text in texts if error.variable in _roots(text)), (key,))
-        line, column = self.document.place(path)
-        message = f"{spell(path)} needs it" if not self._has_secrets(key) else f"{key} needs it"
-        what = error.message if not self._has_secrets(key) else "a variable is not set"
-        return BadData(f"{what}, and {message}", kind=error.kind, file=self.file, line=line, column=column, path=path,
-                       hint=error.hint)  # fmt: skip
+        message = f"{error.message}, and {spell(path)} needs it"
+        if self._has_secrets(key):
+            message = f"a variable is not set, and {key} needs it"
+        return bad_data(self.document, error.kind, message, path, error.hint)
 
     def _withheld(self, key: str, value: Any) -> Any:
-        """The value of a key with what is sensitive as secrets. They cover what expressions gave, too."""
-        if not self._sensitive or value is ABSENT or key == NAME:
+        """The value of a key with its sensitive parts as secrets, also where an expression gave them."""
+        if not self._sensitive or value is ABSENT or key == LOOKUP_OPTIONS:
             return value
         return withheld(value, self._sensitive, (key,))
 
     def _has_secrets(self, key: str) -> bool:
-        """Whether the value of a key, or something in it, is sensitive."""
+        """Whether the value of a key, or a part of it, is sensitive."""
         return any(path[:1] in ((), ("*",), (key,)) for path in self._sensitive)
 
-    def says_always(self, key: str) -> bool:
-        """Whether the value of a key is what the file has, for every node."""
+    def is_constant(self, key: str) -> bool:
+        """Whether the value of a key is the same for every node: it has no expression and is not decrypted."""
         value = self.tree.get(key, ABSENT)
-        return value is ABSENT or (self._opened is None and self._plan(key, value) is None)
+        return value is ABSENT or (self._decrypt is None and self._plan(key, value) is None)
 
     def _plan(self, key: str, value: Any) -> Plan | None:
-        """What fills in the texts of a value; None where there is nothing to fill in."""
+        """The plan that fills in the expressions of a value, made once; None where it has none."""
         kind = type(value)
         if kind is str:
             return text_plan(value) if "%{" in value else None
         if kind is not dict and kind is not list:
             return None
         if key not in self._plans:
-            self._plans[key] = planned(value)
+            self._plans[key] = value_plan(value)
         return self._plans[key]
 
-    def _open(self, key: str, value: Any, opened: Callable[[Any], Any]) -> Any:
-        """What a key has once it is decrypted; its expressions are read after that, as in Puppet."""
-        found = self._clear.get(key, _UNASKED)
-        if found is _UNASKED:
+    def _decrypted(self, key: str, value: Any, decrypt: Callable[[Any], Any]) -> Any:
+        """The decrypted value of a key, kept; its expressions are filled in after that, as in Puppet."""
+        if key not in self._clear:
             try:
-                found = self._clear[key] = opened(value)
+                self._clear[key] = decrypt(value)
             except BadLookup as error:
                 line, column = self.document.place((key,))
                 raise BadData(f"{key!r} cannot be decrypted: {error.message}", kind=error.kind, file=self.file,
                               line=line, column=column, hint=error.hint) from None  # fmt: skip
-        return found
+        return self._clear[key]
 
     def locator(self, key: str, entry: str) -> Locator:
         return self.document.locator("hiera", entry, (key,))
 
     def overwritten(self, key: str) -> Sequence[DataSource]:
-        """What the file has under a key before it has it again. cost: reads it once more, where it does"""
+        """The earlier values of a key that is written more than once, the last one first; () for none.
+
+        cost: parses the file once more, for such a key
+        """
         if key not in self._twice:
             return ()
         found = self._overwritten.get(key)
         if found is None:
             others = ruby_yaml.overwritten(self._text, key)
-            made = tuple(Overwritten(self._withheld(key, value), mark, self._text) for value, mark in others)
+            made = tuple(OverwrittenValue(self._withheld(key, value), mark, self._text) for value, mark in others)
             found = self._overwritten.setdefault(key, made)
         return found
 
@@ -286,17 +303,19 @@ def file_source(
     path: pathlib.Path,
     name: str,
     syntax: Literal["yaml", "json"],
-    opened: Callable[[Any], Any] | None = None,
+    decrypt: Callable[[Any], Any] | None = None,
     refuse: Callable[[DocumentError], None] | None = None,
     sensitive: tuple[Path, ...] = (),
 ) -> DataFile | FunctionData | None:
-    """The file at *path*; None where there is none. One that is encrypted as a whole may have any key.
+    """The data source for the file at *path*; None where there is no file.
 
-    opened: makes of a value what it is once it is decrypted
-    sensitive: paths whose values are given as secrets; the first step is the key
-
-    A YAML file whose root is not a map has no keys, and *refuse* is called; JSON has to be an object.
-    raises: BadData
+    A file that is encrypted as a whole gives `Unknown` for each key. A YAML file whose root is not a map has no keys.
+    name:      its name in messages
+    decrypt:   a function that decrypts a value of the file; None: values are not decrypted
+    refuse:    called with the error for a YAML file whose root is not a map; null and false are allowed
+    sensitive: paths whose values become secrets; the first step is the key
+    raises:    BadData, for a file that cannot be parsed, or JSON that is not an object
+    cost:      one read; without *decrypt*, scopes share the result for equal content
     """
     try:
         read = read_document(path, name, syntax)
@@ -305,23 +324,26 @@ def file_source(
     tree = read.document.tree
     reason = encrypted_whole(read.text.text)
     if reason is not None:
-        return unread(name, f"{name} is encrypted: {reason}")
+        return unread_source(name, f"{name} is encrypted: {reason}")
     if not isinstance(tree, dict):
         if syntax == "json":
             raise bad_data(read.document, DATA_NOT_A_HASH, "a JSON data file must be an object")
         if refuse is not None and tree is not None and tree is not False:
             refuse(bad_data(read.document, DATA_NOT_A_HASH, "is not a map, and so has no keys"))
         tree = {}
-    if opened is not None:  # its clear text belongs to the caller that has the keys
-        return DataFile(read, tree, opened, sensitive)
+    if decrypt is not None:  # its clear text belongs to the caller that has the keys
+        return DataFile(read, tree, decrypt, sensitive)
     return CACHE.get((read.document, sensitive), lambda: DataFile(read, tree, None, sensitive))
 
 
-class FunctionData:
-    """A data function of one's own that is asked key by key.
+class FunctionData(DataSource):
+    """A data function in Python, called for each key; also a level that is left out or cannot be read.
 
-    ask: gets a key; raises KeyError where it has none, and gives `Unknown` where it cannot be read
-    sensitive: paths whose values are given as secrets
+    file:      "function NAME", in place of a file name
+    ask:       a function of a key; raises KeyError for a key without a value, returns `Unknown` for an unreadable one
+    sensitive: paths whose values become secrets
+
+    `value` fills in the expressions of each value; nothing is cached.
     """
 
     def __init__(self, name: str, ask: Callable[[str], Any], sensitive: Iterable[Path] = ()) -> None:
@@ -330,21 +352,19 @@ class FunctionData:
         self._ask = ask
         self._sensitive = sensitive
 
-    def value(self, key: str, speech: Speech) -> Any:
+    def value(self, key: str, resolver: Resolver) -> Any:
+        """The value of a key with its expressions filled in, ABSENT, or `Unknown`. raises: the function's errors"""
         try:
             value = self._ask(key)
         except KeyError:
             return ABSENT
         if type(value) is Unknown:
             return value
-        plan = planned(value)
-        return withheld(value if plan is None else plan(speech), self._sensitive, (key,))
+        plan = value_plan(value)
+        return withheld(value if plan is None else plan(resolver), self._sensitive, (key,))
 
     def locator(self, key: str, entry: str) -> Locator:
         return Origin("data function", self._name)
-
-    def overwritten(self, key: str) -> Sequence[DataSource]:
-        return ()
 
 
 def _nothing(key: str) -> Any:
@@ -355,7 +375,7 @@ SKIPPED = FunctionData("skipped", _nothing)
 """A placeholder for a level that an option leaves out."""
 
 
-def unread(name: str, reason: str) -> FunctionData:
-    """What stands for a level that cannot be read: it might have any key."""
+def unread_source(name: str, reason: str) -> FunctionData:
+    """The source for a level that cannot be read: it gives `Unknown` with the reason for each key."""
     unknown = Unknown(name, reason)
     return FunctionData(name, lambda key: unknown)

@@ -1,8 +1,8 @@
-"""The tables of `deep`: what happens where two values meet at the root and below it, built from the options.
+"""The policies of the strategy `deep`: tables of what two values of a key become, built from the options.
 
-Below the root, null and false count as absent, and what meets nothing meets itself:
-duplicates and markers vanish also in lists that only a stronger source has. It knows no
-levels and no sources.
+Two values of the key itself meet by the table `root`, their entries by `below`. Below the root, null and false count
+as absent, and a value without a counterpart is merged with itself: so duplicates and markers vanish there, too. A
+marker is a text with the knock-out prefix, which removes a value of a weaker source.
 """
 
 from __future__ import annotations
@@ -43,11 +43,13 @@ KNOCKED_OUT = Policy("knock-out", Line(ANY, PRESENT, TAKE, "a marker removes wha
 
 
 class Deep:
-    """The tables for one set of options.
+    """The policies of `deep` for one set of options, such as {"knockout_prefix": "--"}; the constructor builds them.
 
-    root:  where two values of the key meet
-    below: where their entries meet
-    last:  the last look at the result; None where there is none
+    root:  the policy for two values of the key
+    below: the policy for their entries, at any depth
+    last:  the policy for the result after all levels, which drops leftover markers; None where none can be left
+
+    raises: CannotMerge while values are merged, for an empty or malformed prefix, or elements that cannot be sorted
     """
 
     def __init__(self, options: Mapping[str, Any]) -> None:
@@ -208,7 +210,7 @@ class Deep:
 
 
 class _Markers:
-    """What marks a value to be removed, and what a marked text names; false where no prefix is set."""
+    """The knock-out options: which texts are markers, and what a marker removes; false where no prefix is set."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self.prefix: str | None = options.get("knockout_prefix")

@@ -1,4 +1,4 @@
-"""Every key of a Hiera tree, as each node gets it."""
+"""The dialect `hiera`: its options and commands, and `open`. The modules behind them are loaded when they are used."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _OF_PUPPET = ("environment.conf", "Puppetfile", "hieradata")
 
 
 class Hiera(Dialect):
-    """A hiera.yaml and its data."""
+    """The dialect of a hiera.yaml and its data: subjects are nodes, and the parts of an answer are keys.
+
+    Class attributes are the declarations of `contract.dialect.Dialect`.
+    """
 
     name = "hiera"
     option = Option("--hiera", "PLACE", "a hiera.yaml, or a folder with one (default: as set)")
@@ -43,13 +46,13 @@ class Hiera(Dialect):
     )
 
     def open(self, side: Side, request: Request) -> Opened:
-        """One version of the tree."""
+        """The tree in one version of the files; reads nothing yet."""
         from nodeattrs.dialects.hiera.opened import HieraKeys
 
         return HieraKeys(side, request)
 
     def ways_on(self, folder: Path) -> Iterable[str]:
-        """The hiera.yaml of a control repository may lie elsewhere."""
+        """Yield two lines of advice for a folder with files of Puppet and no hiera.yaml; nothing for other folders."""
         for mark in _OF_PUPPET:
             if (folder / mark).exists():
                 yield f"{mark} is Puppet's, and there is no hiera.yaml that counts: one elsewhere is named with"
@@ -63,7 +66,7 @@ class Hiera(Dialect):
         return COMMANDS
 
     def complete(self, noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
-        """The keys that the nodes may look up."""
+        """The keys that the nodes may look up, for "KEY"; () for another noun. Reads the data files."""
         from nodeattrs.dialects.hiera.commands import known_keys
 
         return known_keys(arguments) if noun == "KEY" else ()

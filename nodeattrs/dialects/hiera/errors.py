@@ -1,7 +1,6 @@
-"""What can go wrong in a lookup, each with its kind.
+"""The errors of lookups, and the checks of a hiera.yaml.
 
-The classes say what a program may catch, `kind` says exactly what happened; the
-page docs/hiera.md lists the kinds. It knows nothing of how anything is looked up.
+A program catches a class, and reads the exact fault in `kind`; docs/hiera.md lists the kinds.
 
     HieraError
     ├── KeyNotFound       (also NotFound)        no source has the key, and there is no default
@@ -15,6 +14,7 @@ page docs/hiera.md lists the kinds. It knows nothing of how anything is looked u
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.codes import Kind, declared
@@ -34,9 +34,9 @@ from nodeattrs.formats.documents import Document
 
 
 class HieraError(NodeattrsError):
-    """Every error of a lookup.
+    """The base of the errors of lookups.
 
-    kind: one word for programs, such as "not_found" or "hash_in_unique"; it must be given
+    kind: the fault in one word for programs, such as "not_found" or "hash_in_unique"; required
     """
 
     entry = declared(
@@ -55,10 +55,13 @@ class HieraError(NodeattrsError):
 
 
 class KeyNotFound(HieraError, NotFound):
-    """Nothing has the key, and there is no default.
+    """No data has the key, and there is no default.
 
-    details, hint: may be given as what makes them: levels that may have the key, and keys that are spelled nearly so,
-                   are looked for when they are read
+    details: levels that might have the key, and gaps of the hierarchy; () for none
+    hint:    a similar key, or another way out
+
+    Both may be given as functions, which are called when the attribute is first read: they look at all keys.
+    Pickling calls them, too.
     """
 
     entry = NOT_FOUND.entry
@@ -79,7 +82,7 @@ class KeyNotFound(HieraError, NotFound):
 
     @property
     def hint(self) -> str | None:
-        """The way out."""
+        """A similar key, or where to write it; None for no hint."""
         if callable(self._hint):
             self._hint = self._hint()
         return self._hint
@@ -90,7 +93,7 @@ class KeyNotFound(HieraError, NotFound):
 
     @property
     def details(self) -> tuple[str, ...]:
-        """Further facts, each a line."""
+        """Levels that may have the key, and gaps of the hierarchy, each a line; () for none."""
         if callable(self._details):
             self._details = self._details()
         return tuple(self._details)
@@ -100,7 +103,7 @@ class KeyNotFound(HieraError, NotFound):
         self._details = lines
 
     def __reduce__(self) -> tuple[Any, ...]:
-        self.hint, self.details = self.hint, self.details  # what makes them stays here
+        self.hint, self.details = self.hint, self.details  # their functions cannot be pickled
         return super().__reduce__()
 
 
@@ -111,9 +114,9 @@ class BadLookup(HieraError, BadArgument):
 
 
 class UnsetVariable(BadLookup):
-    """A text names a variable that is not set, which ends a lookup of Puppet 8.
+    """A text names a variable that is not set; for that, Puppet 8 ends the lookup.
 
-    variable: its name
+    variable: its name without the steps below it; the message is made of it
     """
 
     entry = UNSET_VARIABLE.entry
@@ -130,28 +133,34 @@ class BadData(HieraError, DocumentError):
 
 
 class CannotMerge(HieraError, MergeConflict):
-    """Values that a strategy refuses to join."""
+    """Values that a strategy refuses to merge."""
 
     entry = NOT_A_HASH.entry
 
 
 class CannotDig(HieraError, TypeConflict):
-    """A step of a dotted key into something that has no such place."""
+    """A step of a dotted key into a text or number, or a text as a step into a list."""
 
     entry = DIG_TYPE_MISMATCH.entry
 
 
 def bad_data(document: Document, kind: Kind, message: str, path: Path = (), hint: str | None = None) -> BadData:
-    """The error for what a file says at *path*."""
+    """The error for a value of a document, with the line and column of *path*. It is returned, not raised."""
     line, column = document.place(path)
     return BadData(message, kind=kind, file=document.file, line=line, column=column, path=path, hint=hint)
 
 
+@dataclass
 class Checks:
-    """What a hiera.yaml is checked with, whatever its version: each fault has its line. A path is the steps to it."""
+    """The checks of a hiera.yaml of any version. A check raises BadData with the line of a path in the document.
 
-    def __init__(self, document: Document) -> None:
-        self.document = document
+    document: the parsed hiera.yaml
+
+    `fault` and `invalid` return an error. `known`, `map`, `text`, `texts` and `once` raise one; `map`, `text` and
+    `texts` return the checked value.
+    """
+
+    document: Document
 
     def fault(self, kind: Kind, message: str, path: Path = (), hint: str | None = None) -> BadData:
         return bad_data(self.document, kind, message, path, hint)
@@ -160,7 +169,7 @@ class Checks:
         return self.fault(CONFIG_INVALID, message, path, hint)
 
     def known(self, tree: Mapping[Any, Any], known: tuple[str, ...], path: Path) -> None:
-        """That a map has no other keys. raises: BadData, as those below do"""
+        """Check that a map has no keys but *known*. raises: BadData, with a similar key"""
         for key in tree:
             if key not in known:
                 hint = meant(key, known) or f"known are {', '.join(known[:8])}"
@@ -182,7 +191,10 @@ class Checks:
         return tuple(self.text(entry, (*path, at), f"each of {path[-1]}") for at, entry in enumerate(value))
 
     def once(self, name: str, path: Path, named: dict[str, Path]) -> None:
-        """That no entry before was called so; *named* has those before with their paths, and takes this one in."""
+        """Check that no earlier entry has the name, and add it to *named*. raises: BadData
+
+        named: name -> path of the earlier entries
+        """
         if name in named:
             raise self.fault(
                 DUPLICATE_HIERARCHY_NAME,

@@ -1,7 +1,7 @@
-"""Why a lookup gives what it gives: every place searched, every leaf's file and line.
+"""Explanations of lookups: each place that was searched, and the file and line of each part of the value.
 
-An explanation is data; `nodeattrs.dialects.hiera.reports` lays it out. A scope is asked once, with a
-recorder, and the very folding that made the value answers who set what.
+A lookup is made once with a `Recorder`, and the folding that made the value also gives the lines behind it. `reports`
+prints explanations.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
 from nodeattrs.core.unread import Unread
 from nodeattrs.core.walk import SetValue
-from nodeattrs.dialects.hiera.answers import IN_LEVELS, OPTIONS, Answers, Asking, Merge
 from nodeattrs.dialects.hiera.deep import KNOCKED_OUT
 from nodeattrs.dialects.hiera.errors import HieraError
-from nodeattrs.dialects.hiera.keys import NAME, split_key
+from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, split_key
 from nodeattrs.dialects.hiera.recorder import Recorder, SearchedLocation
+from nodeattrs.dialects.hiera.search import IN_LEVELS, OPTIONS, BaseScope, LookupCall, Merge
 from nodeattrs.dialects.hiera.values import LEAVES
-from nodeattrs.dialects.hiera.variables import unset
+from nodeattrs.dialects.hiera.variables import unset_sentences
 from nodeattrs.errors import NodeattrsError, TooDeep
 
 
 @dataclass(frozen=True, slots=True)
 class KnockedOut:
-    """A value that a marker removed, and who set each."""
+    """A value that a marker removed, the marker, and the lines that set each, the strongest first."""
 
     value: Any
     set_by: tuple[Origin, ...]
@@ -43,14 +43,14 @@ class KnockedOut:
 
 
 class UnknownLevel(NamedTuple):
-    """A level that cannot be read, and might decide an answer.
+    """A level that cannot be read, and might change the value of a key.
 
-    key:    what it was asked for: the key of the explanation, or one that the value needed
-    layer:  "global", "environment", "module" or "default_hierarchy"
-    name:   the name of the entry
-    origin: where hiera.yaml has it
-    reason: why it cannot be read
-    is_merge: whether it is its lookup_options that might decide, and so how values merge
+    key:      the key: that of the explanation, or one that its value looks up
+    layer:    "global", "environment", "module" or "default_hierarchy"
+    name:     the name of the entry
+    origin:   the line of the entry in hiera.yaml
+    reason:   why it cannot be read
+    is_merge: True: its lookup_options might change how the key merges; False: it might set the key
     """
 
     key: str
@@ -79,7 +79,7 @@ class UnknownLevel(NamedTuple):
         return Unread(self.origin.place or self.layer, reason, ((self.key,),), "level", self.name)
 
     def sentence(self, who: str) -> str:
-        """What it may do to whom."""
+        """ "WHO may be overridden by level ...", or merged otherwise by its lookup_options."""
         return f"{who} may be {'merged otherwise by lookup_options of' if self.is_merge else 'overridden by'} {self}"
 
     def __str__(self) -> str:
@@ -87,21 +87,23 @@ class UnknownLevel(NamedTuple):
 
 
 class Explanation:
-    """The answer to "why is this the value of the key?".
+    """The explanation of one lookup: its value, the search, and the lines that set each part.
 
-    key:           as it was asked for
-    root:          its first step, which stands in the files
-    value:         the answer, as `lookup` gives it; ABSENT where there is none
+    key:           as the caller wrote it, with steps
+    root:          its first step, which is the key in the files
+    value:         what `lookup` returns; ABSENT where it raises
     error:         what `lookup` raises, or None
     found_in:      "data", "override", "default_values_hash", "default_value" or "otherwise"
     strategy:      the strategy, as it is written in lookup_options
-    strategy_from: who chose it: "argument", "default", or the line of lookup_options
-    option:        the name or expression in lookup_options, where that chose it
-    searched:      each place asked, in order, with found, no_key, no_file, no_folder, unknown or skipped
-    shadowed:      where the key stands too, below the first place that has it
-    converted:     what `convert_to` asked for, where it was applied
+    strategy_from: "argument", "default", or the line of lookup_options that chose the strategy
+    option:        the name or expression in lookup_options that chose it; None for none
+    searched:      each place that was searched, in order, with its outcome: found, no_key, no_file, ...
+    shadowed:      lines of the key below the first place that has it, for `first`
+    converted:     the type of `convert_to`, where it was applied; else None
     needed:        the keys that expressions in the value looked up
-    unknown:       the levels that cannot be read and might decide the answer
+    unknown:       the levels that cannot be read and might change the value
+
+    Lines are found when a property or method asks for them; a value from an argument of the call has none.
     """
 
     def __init__(self, key: str, value: Any, error: NodeattrsError | None, recorder: Recorder) -> None:
@@ -118,28 +120,28 @@ class Explanation:
         self.converted = recorder.wanted
         self.needed = tuple(dict.fromkeys(recorder.needed or ()))
         self.unknown: tuple[UnknownLevel, ...] = ()
-        self._not_set = tuple(_not_set(name, next(iter(keys))) for name, keys in recorder.answers.missing.items())
+        self._not_set = tuple(_not_set(name, next(iter(keys))) for name, keys in recorder.scope.missing.items())
         self._recorder = recorder
         self._folding = recorder.folding or Folding()
         self._steps = split_key(key)[1:] if recorder.folding is not None else ()
 
     @property
     def found(self) -> bool:
-        """Whether there is an answer, null included."""
+        """Whether the lookup has a value, null included."""
         return self.value is not ABSENT
 
     @cached_property
     def unset(self) -> tuple[str, ...]:
-        """The paths and values that need a variable which is not set, and which one. cost: a look at each path"""
-        answers, found = self._recorder.answers, self._not_set
+        """Sentences that name unset variables and the paths or values that need them. cost: a look at each path"""
+        scope, found = self._recorder.scope, self._not_set
         if not any(one.outcome.startswith("no_f") for one in self.searched):
             return found
-        return (*found, *unset(answers, answers.module_with_data(self.root)))
+        return (*found, *unset_sentences(scope, scope.module_with_data(self.root)))
 
     @cached_property
     def needed_at(self) -> dict[str, tuple[Origin, ...]]:
         """The lines that set each needed key. cost: a search for each"""
-        return {key: _setters(self._recorder.answers, key, self._recorder) for key in self.needed}
+        return {key: _setters(self._recorder.scope, key, self._recorder) for key in self.needed}
 
     @property
     def is_secret(self) -> bool:
@@ -154,7 +156,7 @@ class Explanation:
 
     @property
     def encrypted(self) -> tuple[tuple[Path, str, tuple[Origin, ...]], ...]:
-        """What of the value is still encrypted: the path, the reason, and where it stands."""
+        """(path, reason, lines) of each part of the value that is still encrypted; () for none."""
         return tuple((path, reason, self.origins(path)) for path, reason in encrypted_in(self.value))
 
     @property
@@ -180,7 +182,10 @@ class Explanation:
         return part
 
     def origins(self, path: str | Path = ()) -> tuple[Origin, ...]:
-        """Everyone who set what stands at a path of the value, the strongest first."""
+        """The lines that set a path of the value, the strongest first; all that contribute to a map or list.
+
+        () for a path that the value does not have, and for a value from an argument of the call.
+        """
         steps = as_path(path)
         value = dig(self._part().value, steps)
         if value is ABSENT:
@@ -188,11 +193,12 @@ class Explanation:
         if _is_leaf(value):
             return self._places(self._part(steps))
         standing = walk(self._folding, (*self._steps, *steps)).standing
-        return tuple(self._recorder.source(setting.source).origin(setting.own) for setting in reversed(standing))
+        return tuple(self._recorder.found_value(setting.source).origin(setting.own) for setting in reversed(standing))
 
     def leaves(self) -> Iterator[tuple[Path, Any, tuple[Origin, ...]]]:
-        """Each leaf and list element of the value: its path, itself, and who set it.
+        """Yield (path, value, lines that set it) for each leaf and list element; nothing for a secret or no value.
 
+        The values are those before a conversion.
         cost: that of the merge once more, one visit a leaf, and one look at each file's lines
         """
         part = NOTHING if self.is_secret else self._part()
@@ -203,23 +209,24 @@ class Explanation:
     def _places(self, part: Part) -> tuple[Origin, ...]:
         """Where the sources of a part have it, the strongest first; one line once."""
         found = sorted(wholes(part.origins, ()), key=lambda at: -at.source)
-        return tuple(dict.fromkeys(self._recorder.source(at.source).origin(at.path) for at in found))
+        return tuple(dict.fromkeys(self._recorder.found_value(at.source).origin(at.path) for at in found))
 
     @property
     def knocked(self) -> tuple[KnockedOut, ...]:
-        """What knock-outs removed, in the order in which it happened."""
+        """The values that knock-outs removed, in the order of removal; () for none."""
         return tuple(
             KnockedOut(removed.value, self._places(removed), marker.value, self._places(marker))
             for removed, marker in self._located[1]
         )
 
     def trace(self, path: str | Path = ()) -> Trace:
-        """Everyone who set a path of the value, the winner first, with the rule that overrode each other one.
+        """A Trace of all places that set a path of the value, the winner first, each with the rule that overrode it.
 
+        Its paths begin with the key. Secrets are masked.
         cost: the depth of the path times the number of places
         """
         steps = (*self._steps, *as_path(path))
-        sources = self._recorder.all_found()
+        sources = self._recorder.found_values()
         titles = {found.number: found.title for found in sources}
         value = dig(self._folding.result.value, steps) if self._from_data else ABSENT
         shown = self._secret if self.is_secret and self.found else value
@@ -228,8 +235,8 @@ class Explanation:
         return trace._replace(path=(self.root, *steps), cover=cover)
 
     def causes(self, path: str | Path = ()) -> tuple[Cause, ...]:
-        """The lines that decide who is asked and how their values become one: of hiera.yaml, and of lookup_options."""
-        places = [self._recorder.source(stated.rank).place for stated in self.trace(path).claims]
+        """The lines of hiera.yaml with the levels that set a path, and the line of lookup_options that merges them."""
+        places = [self._recorder.found_value(stated.rank).place for stated in self.trace(path).claims]
         found = [Cause(f"level {place.entry!r} of the {place.layer} layer", place.origin) for place in places]
         if isinstance(self.strategy_from, Origin):
             strategy = self.strategy if isinstance(self.strategy, str) else self.strategy["strategy"]
@@ -237,7 +244,7 @@ class Explanation:
         return tuple(dict.fromkeys(found))
 
     def _claim(self, setting: SetValue) -> Claim:
-        found = self._recorder.source(setting.source)
+        found = self._recorder.found_value(setting.source)
         value = found.value if found.is_unknown else self._secret if self.is_secret else setting.value
         return Claim((self.root, *setting.path), value, setting.source, found.origin(setting.own))
 
@@ -272,8 +279,11 @@ class Explanation:
         return text if self.error is None else f"{text}\n{self.error}"
 
 
-def explained(answers: Answers, key: str, recorder: Recorder, ask: Callable[[], Any]) -> Explanation:
-    """Ask with a recorder, and note what else there is to say."""
+def explained(scope: BaseScope, key: str, recorder: Recorder, ask: Callable[[], Any]) -> Explanation:
+    """The explanation of a lookup that *ask* makes with *recorder*; an error of *ask* becomes its `error`.
+
+    raises: no NodeattrsError and no RecursionError of *ask*
+    """
     value: Any = ABSENT
     error: NodeattrsError | None = None
     try:
@@ -285,9 +295,9 @@ def explained(answers: Answers, key: str, recorder: Recorder, ask: Callable[[], 
         error = TooDeep("the keys that need each other, or a value, are nested too deep")
     found = Explanation(key, value, error, recorder)
     if recorder.option is not None:
-        found.strategy_from = _option_origin(answers, recorder) or NAME
-    if answers.has_unknown:
-        found.unknown = tuple(dict.fromkeys(_levels(answers, key, recorder)))
+        found.strategy_from = _option_origin(scope, recorder) or LOOKUP_OPTIONS
+    if scope.has_unknown:
+        found.unknown = tuple(dict.fromkeys(_levels(scope, key, recorder)))
     return found
 
 
@@ -295,74 +305,77 @@ def _not_set(name: str, key: str) -> str:
     return f"{key if key == IN_LEVELS else f'the value of {key}'}: {name} is not set"
 
 
-def _setters(answers: Answers, key: str, outer: Recorder) -> tuple[Origin, ...]:
-    """The places that set a key which the value of another one looked up; () where that fails."""
-    recorder = _recorder(answers, key, outer)
+def _setters(scope: BaseScope, key: str, outer: Recorder) -> tuple[Origin, ...]:
+    """The lines that set a key which the value of another key looked up; () where that fails."""
+    recorder = _recorder(scope, key, outer)
     try:
-        value = answers.answer(key, None, recorder)
+        value = scope.answer(key, None, recorder)
     except (NodeattrsError, RecursionError):
         return ()
     return () if value is ABSENT else Explanation(key, value, None, recorder).origins()
 
 
-def explained_options(answers: Answers, key: str) -> Explanation:
-    """How lookup_options came to be for a key: the merged map, each entry with its file and line."""
-    recorder = Recorder(answers, NAME)
+def explained_options(scope: BaseScope, key: str) -> Explanation:
+    """The explanation of the merged `lookup_options` that hold for a key's module."""
+    recorder = Recorder(scope, LOOKUP_OPTIONS)
     recorder.chosen_by = "a rule of its own"
     error: NodeattrsError | None = None
     value: Any = ABSENT
     try:
-        module = answers.module_with_data(str(split_key(key)[0]))
-        value = _copied(recorder.found(NAME, OPTIONS, answers.options_hierarchy(module)))
+        module = scope.module_with_data(str(split_key(key)[0]))
+        value = _copied(recorder.value_in(LOOKUP_OPTIONS, OPTIONS, scope.options_hierarchy(module)))
     except NodeattrsError as fault:
         error = fault
-    found = Explanation(NAME, value, error, recorder)
-    found.unknown = tuple(_undecided(recorder, NAME))
+    found = Explanation(LOOKUP_OPTIONS, value, error, recorder)
+    found.unknown = tuple(_undecided(recorder, LOOKUP_OPTIONS))
     return found
 
 
-def undecided(answers: Answers, keys: Iterable[str], merge: Merge, asking: Asking) -> tuple[UnknownLevel, ...]:
-    """The levels that cannot be read and might decide the value of the first of some keys that is found."""
+def undecided(scope: BaseScope, keys: Iterable[str], merge: Merge, call: LookupCall) -> tuple[UnknownLevel, ...]:
+    """The levels that cannot be read and might change the value of the first of some keys that is found.
+
+    () for none. Levels that might set an earlier key count, too.
+    """
     levels: list[UnknownLevel] = []
     for key in keys:
-        recorder = _recorder(answers, key, asking, [])
-        value = answers.answer(key, merge, recorder, defaults=False)
-        levels += _levels(answers, key, recorder)
+        recorder = _recorder(scope, key, call, [])
+        value = scope.answer(key, merge, recorder, defaults=False)
+        levels += _levels(scope, key, recorder)
         if value is not ABSENT:
             break
     return tuple(dict.fromkeys(levels))
 
 
-def _recorder(answers: Answers, key: str, asking: Asking, needed: list[str] | None = None) -> Recorder:
-    """What notes a search for a key, with the arguments of another call."""
-    recorder = Recorder(answers, key, asking.override, asking.defaults, needed)
+def _recorder(scope: BaseScope, key: str, call: LookupCall, needed: list[str] | None = None) -> Recorder:
+    """A recorder for a search for *key*, with the overrides and defaults of another call."""
+    recorder = Recorder(scope, key, call.override, call.defaults, needed)
     recorder.key = str(split_key(key)[0])
     return recorder
 
 
-def _levels(answers: Answers, key: str, recorder: Recorder) -> Iterator[UnknownLevel]:
-    """Those that might decide a key, and those that might decide another one that its value needed."""
+def _levels(scope: BaseScope, key: str, recorder: Recorder) -> Iterator[UnknownLevel]:
+    """The unreadable levels that might change a key, or another key that its value needed."""
     known = [*_undecided(recorder, key)]
     yield from known
-    yield from (one for one in _undecided_merge(answers, recorder, key) if one._replace(is_merge=False) not in known)
+    yield from (one for one in _undecided_merge(scope, recorder, key) if one._replace(is_merge=False) not in known)
     for needed in dict.fromkeys(recorder.needed or ()):
-        inner = _recorder(answers, needed, recorder)
+        inner = _recorder(scope, needed, recorder)
         with suppress(NodeattrsError):
-            answers.answer(needed, None, inner)
+            scope.answer(needed, None, inner)
         yield from _undecided(inner, needed)
-        yield from _undecided_merge(answers, inner, needed)
+        yield from _undecided_merge(scope, inner, needed)
 
 
-def _undecided_merge(answers: Answers, recorder: Recorder, key: str) -> Iterator[UnknownLevel]:
-    """Those whose lookup_options might merge or convert a value that was found otherwise.
+def _undecided_merge(scope: BaseScope, recorder: Recorder, key: str) -> Iterator[UnknownLevel]:
+    """The unreadable levels whose lookup_options might merge or convert a found value otherwise.
 
-    What the call says goes before, and so does an entry above them under the key itself; a pattern does not.
+    None where the call names the strategy. An entry for the key itself hides the levels below it; a pattern does not.
     """
-    if recorder.chosen_by == "argument" or not recorder.known():
+    if recorder.chosen_by == "argument" or not recorder.readable_values():
         return
-    options = Recorder(answers, NAME)
+    options = Recorder(scope, LOOKUP_OPTIONS)
     with suppress(NodeattrsError):
-        options.found(NAME, OPTIONS, answers.options_hierarchy(answers.module_with_data(recorder.key)))
+        options.value_in(LOOKUP_OPTIONS, OPTIONS, scope.options_hierarchy(scope.module_with_data(recorder.key)))
     if options.folding is not None:
         unknown = walk(options.folding, (recorder.key,) if recorder.option == recorder.key else ()).unknown
         yield from _undecided(options, key, unknown, is_merge=True)
@@ -375,27 +388,27 @@ def _copied(value: Any) -> Any:
 def _undecided(
     recorder: Recorder, key: str, numbers: Iterable[int] | None = None, *, is_merge: bool = False
 ) -> Iterator[UnknownLevel]:
-    if recorder.folding is None or not any(found.is_unknown for found in recorder.all_found()):
+    if recorder.folding is None or not any(found.is_unknown for found in recorder.found_values()):
         return
     if numbers is None:
         numbers = walk(recorder.folding, split_key(key)[1:]).unknown
     for number in sorted(numbers, reverse=True):
-        found = recorder.source(number)
+        found = recorder.found_value(number)
         place = found.place
         yield UnknownLevel(key, place.layer, place.entry, place.origin, found.value.reason, is_merge)
 
 
-def _option_origin(answers: Answers, recorder: Recorder) -> Origin | None:
+def _option_origin(scope: BaseScope, recorder: Recorder) -> Origin | None:
     """The line of lookup_options that chose the strategy."""
-    options = Recorder(answers, NAME)
-    module = answers.module_with_data(recorder.key)
+    options = Recorder(scope, LOOKUP_OPTIONS)
+    module = scope.module_with_data(recorder.key)
     with suppress(HieraError):
-        defaults = answers.default_hierarchy(module) if recorder.in_defaults and module is not None else None
-        options.found(NAME, OPTIONS, defaults or answers.options_hierarchy(module))
+        defaults = scope.default_hierarchy(module) if recorder.in_defaults and module is not None else None
+        options.value_in(LOOKUP_OPTIONS, OPTIONS, defaults or scope.options_hierarchy(module))
     if options.folding is None:
         return None
     for setting in walk(options.folding, (recorder.option,)).standing:
-        return options.source(setting.source).origin((*setting.own, "merge"))
+        return options.found_value(setting.source).origin((*setting.own, "merge"))
     return None
 
 

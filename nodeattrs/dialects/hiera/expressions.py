@@ -1,15 +1,15 @@
 """Expressions in texts: `%{facts.os.family}`, `%{lookup('key')}`, `%{alias('key')}`.
 
-A text is split once and kept as a template; a tree is planned once, so that parts
-without expressions are never visited again. What a variable or key is worth, only the
-`Speech` knows that is handed in. Facts are plain text: what an expression inside a fact
-would ask is never asked.
+A text or a tree of data is parsed once into a `Plan`, a function that fills in its expressions; parts without
+expressions are not visited again. A `Resolver` gives the values of variables and keys. A fact is plain text: an
+expression inside a fact is never evaluated.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -24,21 +24,21 @@ from nodeattrs.dialects.hiera.codes import (
     UNKNOWN_INTERPOLATION_METHOD,
 )
 from nodeattrs.dialects.hiera.errors import BadLookup
-from nodeattrs.dialects.hiera.keys import dug, split_key
+from nodeattrs.dialects.hiera.keys import split_key, value_below
 from nodeattrs.dialects.hiera.values import written
 
 
-class Speech(Protocol):
-    """Who answers while texts are filled in.
+class Resolver(Protocol):
+    """Gives the values of variables and keys that expressions name; `LookupCall` is one.
 
-    untrusted: set once a fact put a `%` or `{` into a text, which then must not be read as an expression
+    untrusted: set to True once a fact put a `%` or `{` into a text, which then must not be read as an expression
     """
 
     untrusted: bool
 
     @property
     def budget(self) -> Budget:
-        """What the call under way may use up."""
+        """The limits of the current call, which large texts and values count against."""
         ...
 
     @property
@@ -47,20 +47,24 @@ class Speech(Protocol):
         ...
 
     def variable(self, name: Any, below: Path = ()) -> Any:
-        """The value of a variable; null where there is none. below: the steps in it that matter"""
+        """The value of a variable; None where there is none. below: the steps that are read in it"""
         ...
 
-    def missing(self, name: str) -> None:
+    def with_variable(self, name: str, value: Any) -> Resolver:
+        """The same resolver with one more variable, which hides others of its name."""
+        ...
+
+    def note_unset(self, name: str) -> None:
         """Note that a text names a variable that is not set. raises: BadLookup, where that is an error"""
         ...
 
     def lookup(self, key: str) -> tuple[Any, bool]:
-        """The value of a key, or ABSENT; and whether its texts may be read as expressions again."""
+        """Returns (the value of a key or ABSENT, whether its texts may be read as expressions again)."""
         ...
 
 
-Plan = Callable[[Speech], Any]
-"""Gives the value of one text or tree for one speech; what has no expressions is shared with the source."""
+Plan = Callable[[Resolver], Any]
+"""Fills in one text or tree for a resolver and returns it; parts without expressions are shared with the source."""
 
 _EXPRESSION = re.compile(r"%\{([^}]*)\}")
 _CALL = re.compile(r"(?am)^(\w+)\((?:\"([^\"]+)\"|'([^']+)')\)$")
@@ -70,43 +74,44 @@ _SHORT = 256
 _BLANKS = " \t\n\v\f\r\0"
 
 
-def planned(value: Any) -> Plan | None:
-    """How to fill in a tree; None where there is nothing to fill in.
+def value_plan(value: Any) -> Plan | None:
+    """The function that fills in the expressions of a value and of its keys; None where it has none.
 
-    cost: one visit of the whole tree, once for each value of a file
+    The plan returns a new list or map, in which parts without expressions are shared with *value*.
+    cost: one visit of the whole tree
     """
     if type(value) is str:
         return text_plan(value) if "%{" in value else None
     if type(value) is list:
-        return _filled(value, [(at, plan) for at, entry in enumerate(value) if (plan := planned(entry)) is not None])
+        return _filled(value, [(at, plan) for at, entry in enumerate(value) if (plan := value_plan(entry)) is not None])
     if type(value) is dict:
         return _map_plan(value)
     return None
 
 
 def _filled(value: Any, inner: list[tuple[Any, Plan]]) -> Plan | None:
-    """How to fill in some entries of a list or map; None where there are none."""
+    """The plan for a list or map in which some entries have plans; None where none has."""
 
-    def fill(speech: Speech) -> Any:
+    def fill(resolver: Resolver) -> Any:
         out = value.copy()
         for at, plan in inner:
-            out[at] = plan(speech)
+            out[at] = plan(resolver)
         return out
 
     return fill if inner else None
 
 
 def _map_plan(value: dict[Any, Any]) -> Plan | None:
-    inner = [(key, plan) for key, entry in value.items() if (plan := planned(entry)) is not None]
+    inner = [(key, plan) for key, entry in value.items() if (plan := value_plan(entry)) is not None]
     keys = {key: text_plan(key) for key in value if type(key) is str and "%{" in key}
     if keys:
         plans = dict(inner)
 
-        def rebuild(speech: Speech) -> Any:
+        def rebuild(resolver: Resolver) -> Any:
             out = {}
             for key, entry in value.items():
-                name = keys[key](speech) if key in keys else key
-                filled = plans[key](speech) if key in plans else entry
+                name = keys[key](resolver) if key in keys else key
+                filled = plans[key](resolver) if key in plans else entry
                 if isinstance(name, Encrypted):
                     filled = Encrypted(filled, name.reason)
                 elif isinstance(name, Sensitive):
@@ -119,7 +124,7 @@ def _map_plan(value: dict[Any, Any]) -> Plan | None:
 
 
 def _as_key(name: Any, key: Any) -> Any:
-    """What an expression gave for a key of a map. raises: BadLookup, where it is neither text nor integer"""
+    """A filled-in key of a map; *key* is its text in the file. raises: BadLookup, for other types"""
     name = written(name) if isinstance(name, Sensitive) else name
     if type(name) in (str, int):
         return name
@@ -130,10 +135,11 @@ def _as_key(name: Any, key: Any) -> Any:
 
 @lru_cache(maxsize=65536)
 def text_plan(text: str, calls: bool = True) -> Plan:
-    """How to fill in one text.
+    """The function that fills in one text; cached.
 
-    calls:  whether `lookup(..)` and its kin may be called; in hiera.yaml they may not
-    raises: BadLookup, when the plan is used
+    The plan returns a text, a secret where a part is secret, or any value for a text that is one `alias(..)`.
+    A call of an unknown or forbidden function raises BadLookup when the plan is used.
+    calls: whether `lookup(..)` and `alias(..)` may be called; False for texts of hiera.yaml
     """
     pieces: list[str | _Piece] = []
     at = 0
@@ -149,8 +155,8 @@ def text_plan(text: str, calls: bool = True) -> Plan:
     if len(pieces) == 1 and isinstance(pieces[0], _Alias):
         return pieces[0].value
 
-    def fill(speech: Speech) -> str | Sensitive:
-        texts = [piece if isinstance(piece, str) else piece.text(speech) for piece in pieces]
+    def fill(resolver: Resolver) -> str | Sensitive:
+        texts = [piece if isinstance(piece, str) else piece.text(resolver) for piece in pieces]
         secrets = [one for one in texts if isinstance(one, Sensitive)]
         if not secrets:
             return "".join(map(str, texts))
@@ -186,10 +192,10 @@ def _piece(expression: str, text: str, is_all: bool, calls: bool) -> _Piece:
     return _Wrong(UNKNOWN_INTERPOLATION_METHOD, f"there is no function {word}", text)
 
 
-def names_in(text: str) -> list[str]:
-    """The variables that a text of hiera.yaml names.
+def variables_in(text: str) -> list[str]:
+    """The variables that the expressions of a text name, in order; keys that it looks up are left out.
 
-    >>> names_in("os/%{facts.os.family}-%{scope('dc')}%{}.yaml")
+    >>> variables_in("os/%{facts.os.family}-%{scope('dc')}%{}.yaml")
     ['facts.os.family', 'dc']
     """
     expressions = (found[1].strip(_BLANKS) for found in _expressions(text))
@@ -197,21 +203,22 @@ def names_in(text: str) -> list[str]:
     return [one if call is None else call[2] or call[3] for one, call in calls if call is None or call[1] == "scope"]
 
 
-def _again(text: str, speech: Speech) -> str:
-    """A text that came out of an expression: it may hold expressions itself."""
-    return written(text_plan(text)(speech)) if "%{" in text else text
+def _again(text: str, resolver: Resolver) -> str:
+    """A text that came out of an expression, with its own expressions filled in."""
+    return written(text_plan(text)(resolver)) if "%{" in text else text
 
 
-def variable(name: str, text: str, speech: Speech) -> Any:
-    """The value of a dotted variable, or null.
+def variable_value(name: str, text: str, resolver: Resolver) -> Any:
+    """The value of a variable, which may have steps after dots; None where it or a step is not there.
 
-    raises: BadLookup "key_syntax", CannotDig
+    text:   the whole text, for messages
+    raises: BadLookup "key_syntax", for a malformed name; CannotDig, for a step into a text or number
     """
     steps = _steps(name, text)
-    found = speech.variable(steps[0], steps[1:])
+    found = resolver.variable(steps[0], steps[1:])
     if found is None or len(steps) == 1:
         return found
-    found = dug(found, steps[1:], name)
+    found = value_below(found, steps[1:], name)
     return None if found is ABSENT else found
 
 
@@ -227,90 +234,83 @@ class _Piece:
 
     __slots__ = ()
 
-    def text(self, speech: Speech) -> str | Sensitive:
-        """What it puts into a text; a secret where it is made of what is sensitive or encrypted."""
+    def text(self, resolver: Resolver) -> str | Sensitive:
+        """The text that replaces the expression; a secret where it comes from a sensitive or encrypted value."""
         raise NotImplementedError
 
 
+@dataclass(slots=True)
 class _Variable(_Piece):
-    __slots__ = ("name", "subject")
+    name: str
+    subject: str
 
-    def __init__(self, name: str, subject: str) -> None:
-        self.name = name
-        self.subject = subject
-
-    def text(self, speech: Speech) -> str:
-        value = variable(self.name, self.subject, speech)
+    def text(self, resolver: Resolver) -> str:
+        value = variable_value(self.name, self.subject, resolver)
         if value is None:
-            speech.missing(self.name)
+            resolver.note_unset(self.name)
         text = written(value)
         if "%" in text or "{" in text:
-            speech.untrusted = True
+            resolver.untrusted = True
         if len(text) > _SHORT:
-            speech.budget.bytes(len(text))
+            resolver.budget.bytes(len(text))
         return text
 
 
+@dataclass(slots=True)
 class _Lookup(_Piece):
-    __slots__ = ("key",)
+    key: str
 
-    def __init__(self, key: str) -> None:
-        self.key = key
-
-    def text(self, speech: Speech) -> str | Sensitive:
-        value, trusted = speech.lookup(self.key)
+    def text(self, resolver: Resolver) -> str | Sensitive:
+        value, trusted = resolver.lookup(self.key)
         if value is ABSENT:
             return ""
         if trusted:
-            plan = planned(value)
-            value = value if plan is None else plan(speech)
+            plan = value_plan(value)
+            value = value if plan is None else plan(resolver)
         else:
-            speech.untrusted = True
+            resolver.untrusted = True
+        if type(value) is str:
+            resolver.budget.bytes(len(value))
+            return value
         clear, kept = revealed(value), encrypted_in(value)
         text = written(clear.unwrap() if type(clear) is Encrypted else clear)
-        speech.budget.bytes(len(text))
+        resolver.budget.bytes(len(text))
         if kept:
             return Encrypted(text, kept[0][1])
         return text if clear is value else MarkedSecret(text)
 
 
+@dataclass(slots=True)
 class _Alias(_Piece):
-    __slots__ = ("key",)
+    key: str
 
-    def __init__(self, key: str) -> None:
-        self.key = key
-
-    def value(self, speech: Speech) -> Any:
-        value, trusted = speech.lookup(self.key)
-        speech.untrusted = speech.untrusted or not trusted
+    def value(self, resolver: Resolver) -> Any:
+        value, trusted = resolver.lookup(self.key)
+        resolver.untrusted = resolver.untrusted or not trusted
         if value is ABSENT:
             return ""
-        speech.budget.tree(value)
+        resolver.budget.tree(value)
         return value
 
-    def text(self, speech: Speech) -> str:
-        return written(self.value(speech))
+    def text(self, resolver: Resolver) -> str:
+        return written(self.value(resolver))
 
 
+@dataclass(slots=True)
 class _Literal(_Piece):
-    __slots__ = ("data",)
+    data: str
 
-    def __init__(self, data: str) -> None:
-        self.data = data
-
-    def text(self, speech: Speech) -> str:
-        return _again(self.data, speech)
+    def text(self, resolver: Resolver) -> str:
+        return _again(self.data, resolver)
 
 
+@dataclass(slots=True)
 class _Wrong(_Piece):
-    __slots__ = ("kind", "message", "subject")
+    kind: Kind
+    message: str
+    subject: str
 
-    def __init__(self, kind: Kind, message: str, subject: str) -> None:
-        self.kind = kind
-        self.message = message
-        self.subject = subject
-
-    def text(self, speech: Speech) -> str:
+    def text(self, resolver: Resolver) -> str:
         raise BadLookup(self.message, kind=self.kind, details=[f"in {self.subject!r}"], hint=_WAYS_OUT.get(self.kind))
 
 

@@ -1,6 +1,7 @@
-"""What hiera-eyaml encrypted: found in texts, and decrypted where keys are at hand; else a secret that says so.
+"""Finds and decrypts texts that hiera-eyaml encrypted: `ENC[PKCS7,...]`.
 
-It knows no hierarchy. PKCS7 is decrypted with the package `cryptography`; other schemes are named.
+Without keys a text becomes `Encrypted`, a secret with the reason. PKCS7 is decrypted with the package `cryptography`;
+other schemes stay encrypted.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from nodeattrs.dialects.hiera.values import texts_in
 from nodeattrs.errors import missing_extra
 
 Decrypt = Callable[[str], str]
-"""Makes clear text of one `ENC[SCHEME,...]`; raises `NoKey` where it cannot, for want of a key."""
+"""Returns the clear text of one `ENC[SCHEME,...]`; raises `NoKey` where the text stays encrypted."""
 
 _MARK = re.compile(r"ENC\[.*?\]")
 _TOKEN = re.compile(r"ENC\[(?:(\w+),)?([a-zA-Z0-9+/ =\n]+?)\]")
@@ -29,17 +30,20 @@ _BLANKS = re.compile(r"\s")
 
 
 class NoKey(Exception):
-    """A text stays encrypted, for the reason that this says."""
+    """A text stays encrypted; the message is the reason."""
 
 
-def opened(value: Any, decrypt: Decrypt) -> Any:
-    """A tree with its texts decrypted, or `Encrypted`; keys of maps are left alone, as in Puppet."""
+def decrypted(value: Any, decrypt: Decrypt) -> Any:
+    """A copy of a value with its texts decrypted, or `Encrypted` where that is not possible.
+
+    Keys of maps, and texts without `ENC[..]`, stay as they are, as in Puppet. raises: BadLookup, for a wrong key
+    """
     if type(value) is str:
         return _text(value, decrypt) if _MARK.search(value) else value
     if type(value) is list:
-        return [opened(entry, decrypt) for entry in value]
+        return [decrypted(entry, decrypt) for entry in value]
     if type(value) is dict:
-        return {key: opened(entry, decrypt) for key, entry in value.items()}
+        return {key: decrypted(entry, decrypt) for key, entry in value.items()}
     return value
 
 
@@ -53,25 +57,30 @@ def _text(text: str, decrypt: Decrypt) -> str | Encrypted:
         return Encrypted(text, str(error))
 
 
-def sealed_in(value: Any) -> Iterator[Path]:
-    """Where texts have something in them that is encrypted."""
+def encrypted_paths(value: Any) -> Iterator[Path]:
+    """Yield the path of each text of a value that has an `ENC[..]` in it."""
     return (path for path, text in texts_in(value) if _TOKEN.search(text))
 
 
-def never_opened(value: Any) -> Iterator[Path]:
-    """Where texts are encrypted with line breaks inside, as a literal block (`|`) has them: nothing decrypts these."""
-    for path in sealed_in(value):
+def never_decrypted_paths(value: Any) -> Iterator[Path]:
+    """Yield the path of each text with a line break inside of `ENC[..]`, as a literal block has it.
+
+    hiera-eyaml never decrypts such a text.
+    """
+    for path in encrypted_paths(value):
         if not _MARK.search(dig(value, path)):
             yield path
 
 
-def stays(text: str) -> str:
-    """A `Decrypt` for those who asked for none."""
+def keep_encrypted(text: str) -> str:
+    """A `Decrypt` that decrypts nothing: it always raises NoKey."""
     raise NoKey("decryption was not asked for")
 
 
 class Pkcs7:
-    """Decrypts with a pair of keys, in the files that `eyaml createkeys` writes.
+    """Decrypts texts with a pair of keys, in the files that `eyaml createkeys` writes; call it with an `ENC[..]`.
+
+    The files are read at the first call. A file that cannot be read leaves each text `Encrypted`.
 
     >>> Pkcs7("private_key.pkcs7.pem", "public_key.pkcs7.pem")
     <Pkcs7 private_key.pkcs7.pem>
@@ -82,7 +91,11 @@ class Pkcs7:
         self.public_key = pathlib.Path(public_key)
 
     def __call__(self, text: str) -> str:
-        """The clear text. raises: NoKey; BadLookup "cannot_decrypt", which shows nothing of it; MissingExtra"""
+        """The clear text of one `ENC[SCHEME,...]`.
+
+        raises: NoKey, for another scheme or a key file that cannot be read; BadLookup "cannot_decrypt", which shows
+                nothing of the text; MissingExtra
+        """
         scheme, _, body = text[4:-1].partition(",")
         if scheme != "PKCS7":
             raise NoKey(f"{scheme} is not decrypted here")
@@ -121,7 +134,11 @@ class Pkcs7:
 
 
 def pkcs7_of(options: Mapping[str, Any], folder: pathlib.Path) -> Pkcs7:
-    """The keys that the options of a level name; relative to the working directory, as for Puppet, or to hiera.yaml."""
+    """The decryption with the keys that the options of a level name, by default keys/*.pkcs7.pem. Reads no key.
+
+    options: of the level: pkcs7_private_key, pkcs7_public_key
+    folder:  with the hiera.yaml; a file is looked for in the working directory first, as Puppet does, and then here
+    """
     places = []
     for name in ("private_key", "public_key"):
         place = pathlib.Path(str(options.get(f"pkcs7_{name}") or f"keys/{name}.pkcs7.pem"))

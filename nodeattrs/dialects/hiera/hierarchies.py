@@ -1,8 +1,8 @@
-"""Where data lies: the layers of a tree on disk, each file of it read once.
+"""The layers of a Hiera tree on disk: finds hiera.yaml files, modules and data files, and reads each once.
 
-A loaded tree belongs to no node, and looks up nothing. Files are read when they are first
-needed and then kept, also that one is not there; `forget()` lets them be read anew. Any
-number of threads may ask at once.
+A layer is a hiera.yaml: of the global layer, of an environment, or of a module. A loaded tree belongs to no node and
+looks up nothing. A file is read when it is first needed; its content, or that it is absent, is kept until `forget()`.
+Threads may share a tree.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.hiera import control, eyaml
 from nodeattrs.dialects.hiera.codes import DATA_FUNCTION_FAILED, NO_DATA_FILES, UNKNOWN_DATA_FUNCTION
 from nodeattrs.dialects.hiera.config import BUILT_IN, NOT_INSTALLED, URIS, HieraConfig, HierarchyEntry, read_config
-from nodeattrs.dialects.hiera.data import SKIPPED, DataFile, DataSource, FunctionData, file_source, unread
+from nodeattrs.dialects.hiera.data import SKIPPED, DataFile, DataSource, FunctionData, file_source, unread_source
 from nodeattrs.dialects.hiera.errors import BadData
 from nodeattrs.dialects.hiera.ruby_functions import RubyData, RubyFunctions
 from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound, NodeattrsError
@@ -48,8 +48,13 @@ _Read = TypeVar("_Read")
 class LoadedTree:
     """The base of `Hiera`: the layers on disk (each a HieraConfig, or None), and the files that were read so far.
 
-    skipped: the levels that options left out so far
-    lacking: file and line of each level whose data function does not exist here, and the error that says so
+    The constructor reads only puppet.conf; each method reads what it needs, once.
+    sensitive:   makes a secret of a value, for `convert_to: Sensitive`
+    documented:  whether strategies follow the documentation where Puppet does not
+    is_strict:   whether warnings and levels that cannot be read are errors
+    skip_levels: names of levels to leave out; skipped: those met so far
+    lacking:     (file, line) of a level whose data function does not exist here -> the error for it
+    shapes, named: kept for `BaseScope.look`: the sources, and the variables, of entries
     """
 
     @taking(
@@ -113,12 +118,11 @@ class LoadedTree:
         self.forget()
 
     def forget(self) -> None:
-        """Read everything anew when it is needed next; scopes made before keep what they have."""
+        """Forget all files that were read, and the warnings about them; scopes made before keep what they resolved."""
         self._read: dict[tuple[str, ...], Any] = {}
         self._sources: dict[tuple[str, str, str], DataSource | None] = {}
         self.shapes: dict[Hashable, tuple[int, ...]] = {}
         self.named: dict[tuple[int, int], tuple[HieraConfig, HierarchyEntry, list[Path]]] = {}
-        """By the ids of a layer and of one of its entries: both of them, and the variables that the entry names."""
         self._warnings: dict[str, DocumentError] = {}
         self.skipped: set[str] = set()
         self.lacking: dict[tuple[str | None, int | None], BadData] = {}
@@ -126,13 +130,13 @@ class LoadedTree:
         self._ruby = RubyFunctions(pathlib.Path(self._root or "."), strict)
 
     def _once(self, key: tuple[str, ...], read: Callable[[], _Read]) -> _Read:
-        """What was read under a key: all scopes see the same state of the files, until `forget()`."""
+        """The result of *read* at the first call with a key, kept until `forget()`."""
         found: _Read = self._read.get(key, _UNREAD)
         return self._read.setdefault(key, read()) if found is _UNREAD else found
 
     @property
     def warnings(self) -> list[DocumentError]:
-        """What was read so far but is probably not meant, once each."""
+        """The warnings about all files that were read so far, each once."""
         files = [source for source in self._sources.values() if isinstance(source, DataFile)]
         return [*self._warnings.values(), *(warning for file in files for warning in file.warnings)]
 
@@ -150,7 +154,10 @@ class LoadedTree:
         return self._once(("environment", environment), partial(self._read_environment, environment))
 
     def module_layer(self, environment: str, module: str) -> HieraConfig | None:
-        """The layer of a module; None where there is no such module, or it has no hiera.yaml."""
+        """The layer of a module; None where there is no such module, or it has no hiera.yaml.
+
+        A module that the Puppetfile names and that is not there has one level, which cannot be read.
+        """
         return self._once(("module", environment, module), partial(self._read_module, environment, module))
 
     def _read_global(self) -> HieraConfig | None:
@@ -179,7 +186,7 @@ class LoadedTree:
         raise EnvironmentNotFound(f"there is no environment {environment!r}", hint=hint)
 
     def environments(self) -> list[str]:
-        """The environments that there are; empty where one hiera.yaml serves all."""
+        """The names of the folders in environmentpath, sorted; [] where one hiera.yaml serves all environments."""
         return sorted(_folders_in(self._environments))
 
     def _read_environment(self, environment: str) -> HieraConfig | None:
@@ -190,7 +197,7 @@ class LoadedTree:
         found = self._read_config(file, "environment")
         if found is None and self._config is not None and not file.exists():
             hint = "modules, and a global layer, may have some"
-            self.warn(BadData("is not there: the environment layer has no data", kind=NO_DATA_FILES,
+            self._warn(BadData("is not there: the environment layer has no data", kind=NO_DATA_FILES,
                               file=self.shown(str(file)), hint=hint))  # fmt: skip
         return found
 
@@ -203,12 +210,12 @@ class LoadedTree:
         )
 
     def _not_installed(self, environment: str, module: str) -> HieraConfig | None:
-        """One level that cannot be read, for a module that the Puppetfile names; None for others."""
+        """A layer of one level that cannot be read, for a module that the Puppetfile names; None for other modules."""
         folder = self._folder(environment)
         if folder is None:
             return None
         file = folder / "Puppetfile"
-        read = partial(control.named_modules, file, self.shown(str(file)), self.warn)
+        read = partial(control.named_modules, file, self.shown(str(file)), self._warn)
         named = self._once(("Puppetfile", environment), read)
         if module not in named:
             return None
@@ -224,11 +231,14 @@ class LoadedTree:
         if folder is not None:
             name = self.shown(str(folder / control.ENVIRONMENT_CONF))
             known = {**self._settings, "environment": environment}
-            found = control.modulepath(folder, name, found, known, self.warn)
+            found = control.modulepath(folder, name, found, known, self._warn)
         return [*found, *self._modulepath]
 
     def module_folder(self, environment: str, module: str) -> pathlib.Path | None:
-        """The folder of a module, the first on the modulepath; None without one. raises: BadData"""
+        """The folder of a module, the first on the modulepath; None where there is none, or *module* cannot be a name.
+
+        raises: BadData, for a faulty environment.conf; EnvironmentNotFound
+        """
         if not (is_word(module) or _NAME.fullmatch(module)):
             return None
         for folder in self.modulepath(environment):
@@ -237,41 +247,41 @@ class LoadedTree:
         return None
 
     def modules(self, environment: str) -> list[str]:
-        """The names of the modules that an environment has."""
+        """The names of the folders on the modulepath of an environment, sorted."""
         return sorted(_folders_in(self.modulepath(environment)))
 
     def _read_config(self, path: pathlib.Path, layer: str) -> HieraConfig | None:
         try:
             codedir = self._settings.get("codedir")
-            return read_config(path, self.shown(str(path)), layer, self.warn, self.refuse, codedir)
+            return read_config(path, self.shown(str(path)), layer, self._warn, self._refuse, codedir)
         except FileNotFoundError:
             return None
 
     # --- sources
 
-    def warn(self, warning: DocumentError) -> None:
+    def _warn(self, warning: DocumentError) -> None:
         """Keep a warning; in strict mode raise it."""
         if self.is_strict:
             raise warning
         self._warnings.setdefault(str(warning), warning)
 
-    def refuse(self, fault: DocumentError) -> None:
-        """Raise what Puppet 8 refuses; under version 7 it is a warning."""
+    def _refuse(self, fault: DocumentError) -> None:
+        """Raise a fault for which Puppet 8 ends every lookup; under version 7 keep it as a warning."""
         if self.puppet_version >= DEFAULT_VERSION:
             fault.details = (*fault.details, "Puppet 8 ends every lookup here; --puppet-version 7 goes on")
             raise fault
-        self.warn(fault)
+        self._warn(fault)
 
-    def warn_of_nothing(self, config: HieraConfig) -> None:
-        """Say that a hierarchy has no file at all."""
-        folders = dict.fromkeys(fixed(config, entry) for entry in config.entries if entry.location not in URIS)
+    def warn_of_no_files(self, config: HieraConfig) -> None:
+        """Warn that no file of a hierarchy exists, with the datadirs that are missing. raises: BadData, if strict"""
+        folders = dict.fromkeys(fixed_folder(config, entry) for entry in config.entries if entry.location not in URIS)
         details = [f"there is no folder {self.shown(folder)}" for folder in folders if not os.path.isdir(folder)]
         hint = "`nodeattrs hiera variables` says what its paths need"
-        self.warn(BadData("not one file of its hierarchy is there", kind=NO_DATA_FILES, file=config.file,
+        self._warn(BadData("not one file of its hierarchy is there", kind=NO_DATA_FILES, file=config.file,
                           hint=hint, details=details))  # fmt: skip
 
     def shown(self, path: str) -> str:
-        """A path as messages show it: from `root` where it lies there, with forward slashes."""
+        """A path as messages show it: relative to `root` where it lies below, with forward slashes."""
         path = os.path.normpath(path)
         if self._root is not None and path.startswith(self._root + os.sep):
             path = path[len(self._root) + 1 :]
@@ -285,10 +295,14 @@ class LoadedTree:
         file: str | None,
         environment: str = "",
     ) -> DataSource | None:
-        """What answers for one location of an entry; None where there is no such file.
+        """The data source for one location of an entry, read at the first call; None where there is no such file.
 
+        A skipped level gives SKIPPED; a level that cannot be read gives a source whose values are `Unknown`.
+        path:        the file or URI; None for a data function without locations
+        options:     of the entry, filled in
+        file:        the hiera.yaml, for messages
         environment: where a data function of the control repository is looked for
-        raises:      BadData
+        raises:      BadData, for a file that cannot be read as data, or a misspelt data function
         """
         if entry.name in self.skip_levels:
             self.skipped.add(entry.name)
@@ -297,39 +311,42 @@ class LoadedTree:
         path = os.path.normpath(path) if path is not None and is_file else path
         syntax = _SYNTAX.get(entry.function) if entry.function not in self._functions else None
         keys = options if syntax is not None and entry.function == "eyaml_lookup_key" else None
-        used = (
-            repr((options, file))
-            if keys
-            else repr((options, entry.kind, entry.name, file, environment))
-            if not syntax
-            else ""
-        )
+        used = ""  # what the data depends on beside its path
+        if keys:
+            used = repr((options, file))
+        elif syntax is None:
+            used = repr((options, entry.kind, entry.name, file, environment))
         key = (path or "", entry.function, used)
         found: DataSource | None = self._sources.get(key, _UNREAD)
         if found is not _UNREAD:
             return found
         made: DataSource | None
         if is_file and path is not None and border.is_layer_outside(path):
-            made = unread(entry.name, f"{self.shown(path)} {border.REASON}")
+            made = unread_source(entry.name, f"{self.shown(path)} {border.REASON}")
         elif syntax is not None and is_file and path is not None:
-            opened = None if keys is None else self._opening(keys, file)
-            made = file_source(pathlib.Path(path), self.shown(path), syntax, opened, self.refuse, self._sensitive_paths)
+            decrypt = None if keys is None else self._decryption(keys, file)
+            made = file_source(
+                pathlib.Path(path), self.shown(path), syntax, decrypt, self._refuse, self._sensitive_paths
+            )
         else:
             given = {} if path is None else {"path" if is_file else "uri": path}
             made = self._function_source(entry, {**options, **given}, file, environment)
         return self._sources.setdefault(key, made)
 
-    def _opening(self, options: Mapping[str, Any], file: str | None) -> Callable[[Any], Any]:
-        """What decrypts the values of a level: the given keys, or the keys that its options name."""
-        decrypt: Callable[[str], str] = eyaml.stays
+    def _decryption(self, options: Mapping[str, Any], file: str | None) -> Callable[[Any], Any]:
+        """The function that decrypts the values of a level: with the given keys, or those that its options name.
+
+        Without any it leaves the values `Encrypted`.
+        """
+        decrypt: Callable[[str], str] = eyaml.keep_encrypted
         if callable(self._decrypt):
             decrypt = self._decrypt
         elif self._decrypt:
             decrypt = eyaml.pkcs7_of(options, pathlib.Path(self._root or "", file or "").parent)
-        return partial(eyaml.opened, decrypt=decrypt)
+        return partial(eyaml.decrypted, decrypt=decrypt)
 
     def _own_function(self, name: str, environment: str) -> pathlib.Path | None:
-        """The file of a data function in Ruby that a module or the environment has itself."""
+        """The file of a data function in Ruby in a module or the environment; None where it has none."""
         steps = name.split("::")
         if not environment or not all(_NAME.fullmatch(step) for step in steps):
             return None
@@ -379,10 +396,10 @@ class LoadedTree:
         """The source of a level that cannot be read.
 
         own:    the file of its function, where that is Ruby of the control repository
-        raises: BadData, where its function is a slip of the pen
+        raises: BadData, where the name of its function is nearly that of a known one
         """
         if entry.kind == NOT_INSTALLED:
-            return unread(entry.name, "it is named there and not installed")
+            return unread_source(entry.name, "it is named there and not installed")
         fault = BadData(
             f"the entry {entry.name!r} names the data function {entry.function!r}, which does not exist here",
             kind=UNKNOWN_DATA_FUNCTION,
@@ -395,27 +412,27 @@ class LoadedTree:
             fault.message = f"the entry {entry.name!r} cannot be read: {reason}"
             fault.hint = "--ruby runs it"
             self.lacking[file, entry.line] = fault
-            return unread(entry.name, reason)
+            return unread_source(entry.name, reason)
         close = get_close_matches(entry.function, [*_SYNTAX, *self._functions], 1, 0.85)
         if close and entry.kind in _CALLS:
             fault.hint = f"did you mean {close[0]}?"
             raise fault
         self.lacking[file, entry.line] = fault
-        return unread(entry.name, f"its data function {entry.function!r} does not exist here")
+        return unread_source(entry.name, f"its data function {entry.function!r} does not exist here")
 
     # --- the tree as a whole
 
     def data_files(self, environment: str) -> Iterator[DataFile]:
-        """Every data file below the datadirs of an environment, of its modules and of the global layer.
+        """Yield every data file below the datadirs of an environment, of its modules and of the global layer.
 
-        Read whether a node needs it or not: *.yaml, *.yml, *.json, *.eyaml. Datadirs with variables in
-        them are searched from their last fixed folder.
+        Each is read, whether a node needs it or not: *.yaml, *.yml, *.json, *.eyaml. A datadir with variables is
+        searched from its last folder without one. raises: BadData
         """
         found = (self.source(entry, entry.name, {}, None) for entry in self.data_entries(environment))
         yield from (source for source in found if isinstance(source, DataFile))
 
     def check(self) -> tuple[int, list[NodeattrsError]]:
-        """Read every data file of every environment: how many there are, and what is wrong; see `warnings`, too."""
+        """Read every data file of every environment. Returns (the number of files, the errors); `warnings` has more."""
         count, faults = 0, []
         for environment in self.environments() or ["production"]:
             try:
@@ -432,10 +449,15 @@ class LoadedTree:
         return count, faults
 
     def data_entries(self, environment: str) -> Iterator[HierarchyEntry]:
-        """Each data file below the datadirs of an environment as an entry of its own; no file is opened."""
+        """Yield an entry for each data file below the datadirs of an environment, once; no data file is opened.
+
+        The name and the only path of an entry are the path of the file.
+        """
         seen: set[str] = set()
         for config in self.configs(environment):
-            for folder in dict.fromkeys(fixed(config, entry) for entry in (*config.entries, *(config.defaults or ()))):
+            for folder in dict.fromkeys(
+                fixed_folder(config, entry) for entry in (*config.entries, *(config.defaults or ()))
+            ):
                 for path in sorted(_files_below(folder)):
                     if path not in seen:
                         seen.add(path)
@@ -443,15 +465,15 @@ class LoadedTree:
                         yield HierarchyEntry(path, "data_hash", function, "path", (path,), "")
 
     def configs(self, environment: str) -> list[HieraConfig]:
-        """Every hiera.yaml that has a say in an environment."""
+        """The layers of an environment: global, environment, and each of its modules with a hiera.yaml."""
         found = [self.global_layer(), self.environment_layer(environment)]
         found += [self.module_layer(environment, module) for module in self.modules(environment)]
         return [config for config in found if config is not None]
 
     def who_has(self, key: str, environment: str = "production", below: Path = ()) -> list[Origin]:
-        """Where every data file says *key*: its origins, whether any node reads that file or not.
+        """The line of *key* in each data file that has it, whether a node reads that file or not; [] for none.
 
-        below: a path in its value
+        below: a path in its value, which a file must have
         cost:  reads all files
         """
         return [
@@ -476,13 +498,13 @@ def _environment_layer(
 
 
 def has_environments(folder: pathlib.Path) -> bool:
-    """Whether a folder has environments, and is none itself."""
+    """Whether a folder has a folder `environments`, and neither hiera.yaml nor environment.conf beside it."""
     is_one = any((folder / name).exists() for name in ("hiera.yaml", "environment.conf"))
     return not is_one and (folder / "environments").is_dir()
 
 
 def _folders_in(folders: Iterable[pathlib.Path]) -> set[str]:
-    """The names of the folders in some folders, of those that can be read."""
+    """The names of the folders in some folders; a folder that cannot be read has none."""
     found: set[str] = set()
     for folder in folders:
         with suppress(OSError):
@@ -491,7 +513,7 @@ def _folders_in(folders: Iterable[pathlib.Path]) -> set[str]:
 
 
 def _whole(data: Any) -> Callable[[str], Any]:
-    """What a data_hash has, key by key; where it cannot be read, no key can."""
+    """Gives the values of a data_hash by key; `Unknown` for each key, where the whole cannot be read."""
     if type(data) is Unknown:
         return lambda key: data
     entries = dict(data)
@@ -545,8 +567,8 @@ def _failed(
     )
 
 
-def fixed(config: HieraConfig, entry: HierarchyEntry) -> str:
-    """The datadir of an entry; of one with variables the last folder that has none."""
+def fixed_folder(config: HieraConfig, entry: HierarchyEntry) -> str:
+    """The datadir of an entry as a path; for a datadir with variables the last folder before the first variable."""
     datadir = entry.datadir.partition("%{")[0]
     if datadir != entry.datadir:
         datadir = os.path.dirname(datadir)

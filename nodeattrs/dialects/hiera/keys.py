@@ -1,7 +1,7 @@
-"""Keys: how a dotted one is split, how a value is dug out, and which `lookup_options` hold for one.
+"""Keys: how a dotted key is split into steps, the value below the steps, and the `lookup_options` of a key.
 
-`users.bob.'home.dir'.0` names the key `users` and four steps below it. Exact names of options
-come before expressions. It knows no file and no scope.
+`users.bob.'home.dir'.0` has the root key `users` and three steps below it. In lookup_options, an exact name counts
+before regular expressions. No file is read here.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _PIECE = re.compile(r"\s*\"([^\"]+)\"\s*|\s*'([^']+)'\s*|([^'\".]+)")
 
 @lru_cache(maxsize=65536)
 def split_key(key: str) -> Path:
-    """The steps of a key; a bare step of digits is an integer, a quoted one is text.
+    """The steps of a key; a bare step of digits is an integer, a quoted one is text. A key without dots is one step.
 
-    raises: BadLookup "key_syntax"
+    raises: BadLookup "key_syntax", for an empty step, or a quote that does not end
 
     >>> split_key("users.bob.0.'home.dir'")
     ('users', 'bob', 0, 'home.dir')
@@ -84,7 +84,7 @@ def _malformed(key: str, at: int) -> BadLookup:
 
 
 def module_of(root: str) -> str | None:
-    """The module that a key belongs to: what stands before the first `::`.
+    """The module that a key belongs to: the text before the first `::`; None without one.
 
     >>> module_of("ntp::servers"), module_of("servers"), module_of("::servers")
     ('ntp', None, None)
@@ -93,10 +93,12 @@ def module_of(root: str) -> str | None:
     return root[:cut] if cut > 0 else None
 
 
-def dug(value: Any, steps: Path, key: str) -> Any:
-    """The value below *value* after *steps*, or ABSENT; null and ABSENT have nothing below them.
+def value_below(value: Any, steps: Path, key: str) -> Any:
+    """The part of *value* after *steps*, or ABSENT where it has no such part; null and ABSENT have no parts.
 
-    raises: CannotDig, where a step meets a text, a number or a boolean, or text meets a list
+    Without steps, *value* itself. Steps lead into secrets, too.
+    key:    the whole key, for the message
+    raises: CannotDig, for a step into a text, a number or a boolean, or a text as a step into a list
     """
     for step in steps:
         value = value.unwrap() if type(value) is MarkedSecret else value
@@ -118,21 +120,21 @@ def dug(value: Any, steps: Path, key: str) -> Any:
     return value
 
 
-NAME = "lookup_options"
+LOOKUP_OPTIONS = "lookup_options"
 """The reserved key."""
 
 
-def checked(value: Any, module: str | None) -> dict[str, Any] | None:
-    """What one layer says under `lookup_options`.
+def checked_options(value: Any, module: str | None) -> dict[str, Any] | None:
+    """The value of `lookup_options` in one layer, unchanged, if it is valid; None for null.
 
-    module: the module whose layer it is; then every name has to be inside its namespace
-    raises: BadLookup
+    module: the module whose layer it is; then every name has to begin with the name of the module
+    raises: BadLookup, for a value other than a map, or a name outside of the module
     """
     if value is None:
         return None
     if not isinstance(value, dict):
         raise BadLookup(
-            f"{NAME} must be a map, and is {value!r}",
+            f"{LOOKUP_OPTIONS} must be a map, and is {value!r}",
             kind=LOOKUP_OPTIONS_NOT_A_HASH,
             hint="write `lookup_options:` with a key, and `merge:` below it",
         )
@@ -148,7 +150,7 @@ def checked(value: Any, module: str | None) -> dict[str, Any] | None:
 
 def _outside(kind: Kind, name: object, start: str) -> BadLookup:
     return BadLookup(
-        f"{NAME} of a module may name its own keys only, not of {name!r}",
+        f"{LOOKUP_OPTIONS} of a module may name its own keys only, not of {name!r}",
         kind=kind,
         hint=f"begin it with {start!r}, or move it to the environment",
     )
@@ -156,13 +158,14 @@ def _outside(kind: Kind, name: object, start: str) -> BadLookup:
 
 _BEGIN = re.compile(r"\^([\w:-]+)(?![*+?{])")
 _END = re.compile(r"\^(?:[\w:-]*(?:\(\.[*+]\)|\.[*+]))*([\w:-]*)\$")
-"""An expression of words and of what may be anything, which ends with a word."""
+"""An expression of words and wildcards that ends with a word."""
 
 
 class _Pattern:
-    """An expression that names keys; it is compiled for the first one that begins and ends as it does.
+    """A regular expression that names keys.
 
-    One that cannot be used is an error for those keys.
+    It is compiled when a key first has its fixed beginning and end. An expression that cannot be used is an error for
+    such keys only.
     """
 
     def __init__(self, name: str) -> None:
@@ -177,7 +180,7 @@ class _Pattern:
             return translated(self._name)
         except BadPattern as error:
             raise BadLookup(
-                f"the expression {self._name!r} in {NAME} cannot be used: {error.message}",
+                f"the expression {self._name!r} in {LOOKUP_OPTIONS} cannot be used: {error.message}",
                 kind=BAD_PATTERN,
                 hint=error.hint or "it is a regular expression in Ruby's spelling",
             ) from None
@@ -190,7 +193,13 @@ class _Pattern:
 
 
 class Options:
-    """The lookup_options that hold for the keys of one module."""
+    """The merged lookup_options for the keys of one module, or for keys without a module.
+
+    exact:    name -> entry
+    patterns: (expression, its text, entry) for names that begin with ^, in order
+
+    `of` finds the entry for a key. The constructor compiles no expression.
+    """
 
     def __init__(self, merged: Mapping[Any, Any]) -> None:
         self.exact: dict[Any, Any] = {}
@@ -202,10 +211,10 @@ class Options:
                 self.exact[name] = entry
 
     def of(self, root: str) -> tuple[str, Mapping[str, Any]] | None:
-        """The entry for a key, with the name or expression under which it stands.
+        """Returns (name or expression, its options) for a key: the exact name, else the first expression that fits.
 
-        An entry that is neither null nor a map counts, and says nothing.
-        raises: BadLookup "bad_pattern", where an expression that cannot be used might hold for the key
+        None for no entry. A null under an exact name counts as no entry; another entry than a map has no options, {}.
+        raises: BadLookup "bad_pattern", for an expression that cannot be used and might fit the key; TooMuch
         """
         entry = self.exact.get(root)
         if entry is not None:

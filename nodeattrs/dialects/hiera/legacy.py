@@ -1,4 +1,7 @@
-"""Where hierarchies and data files name legacy facts, which agents of Puppet 8 no longer send."""
+"""Finds the lines of hierarchies and data files that name legacy facts, which agents of Puppet 8 no longer send.
+
+`nodeattrs.puppet.legacy_facts` knows the names. Puppet code is searched by `readiness`.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,19 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import Path, spell
-from nodeattrs.dialects.hiera.expressions import names_in
+from nodeattrs.dialects.hiera.expressions import variables_in
 from nodeattrs.dialects.hiera.hierarchies import LoadedTree
 from nodeattrs.dialects.hiera.locations import templates_of
-from nodeattrs.puppet.legacy_facts import modern
+from nodeattrs.puppet.legacy_facts import modern_fact
 
 
-class Legacy(NamedTuple):
-    """A line that names a legacy fact. what: the level, the path in the data, or "code"; instead: the fact to write"""
+class LegacyUse(NamedTuple):
+    """A line that names a legacy fact.
+
+    what:     where in the file: "the level NAME", the path in the data, or "code"
+    variable: the legacy fact, as it is written
+    instead:  the fact to write, without "facts."
+    """
 
     file: str
     line: int
@@ -25,24 +33,31 @@ class Legacy(NamedTuple):
         return f"{self.what} names {self.variable}"
 
 
-def in_levels(tree: LoadedTree, environment: str) -> Iterator[Legacy]:
-    """What each hiera.yaml of an environment names. raises: NodeattrsError, where one cannot be read"""
+def uses_in_levels(tree: LoadedTree, environment: str) -> Iterator[LegacyUse]:
+    """Yield the legacy facts in paths, URIs and options of each hiera.yaml of an environment.
+
+    raises: NodeattrsError, where a hiera.yaml cannot be read
+    """
     for config in tree.configs(environment):
         for entry in (*config.entries, *(config.defaults or ())):
             for name in dict.fromkeys(name for _, names in templates_of(entry) for name in names):
-                new = modern(name)
+                new = modern_fact(name)
                 if new is not None:
-                    yield Legacy(config.file or "", entry.line or 1, f"the level {entry.name}", name, new)
+                    yield LegacyUse(config.file or "", entry.line or 1, f"the level {entry.name}", name, new)
 
 
-def in_data(tree: LoadedTree, environment: str) -> Iterator[Legacy]:
-    """What the data files of an environment name. cost: one visit of each. raises: NodeattrsError"""
+def uses_in_data(tree: LoadedTree, environment: str) -> Iterator[LegacyUse]:
+    """Yield the legacy facts in the values and keys of all data files of an environment.
+
+    cost:   one visit of each file
+    raises: NodeattrsError, where a file cannot be read
+    """
     for file in tree.data_files(environment):
         for path, text in _texts(file.tree):
-            for name in names_in(text) if "%{" in text else ():
-                new = modern(name)
+            for name in variables_in(text) if "%{" in text else ():
+                new = modern_fact(name)
                 if new is not None:
-                    yield Legacy(file.file, file.document.place(path)[0], spell(path), name, new)
+                    yield LegacyUse(file.file, file.document.place(path)[0], spell(path), name, new)
 
 
 def _texts(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:

@@ -1,7 +1,7 @@
-"""From the templates of a hierarchy to files: variables filled in, globs spread out.
+"""The files and URIs that the templates of a hierarchy name: variables filled in, globs expanded.
 
-A fact may choose among the files of a datadir, and never leaves it: what it puts into a
-path is checked against the folder. It reads no file.
+A fact may choose among the files of a datadir, and never leads out of it: the text that it puts into a path is
+checked against the folder. No file is read.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from re import DOTALL, compile, escape
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nodeattrs import border
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.hiera.codes import BAD_GLOB, PATH_OUTSIDE
 from nodeattrs.dialects.hiera.config import URIS, HieraConfig, HierarchyEntry
 from nodeattrs.dialects.hiera.data import DataSource
 from nodeattrs.dialects.hiera.errors import BadLookup
-from nodeattrs.dialects.hiera.expressions import Speech, names_in, text_plan, variable
-from nodeattrs.dialects.hiera.old_versions import ended
+from nodeattrs.dialects.hiera.expressions import Resolver, text_plan, variable_value, variables_in
+from nodeattrs.dialects.hiera.old_versions import with_ending
+from nodeattrs.dialects.hiera.values import texts_in
 
 
 class Location(NamedTuple):
@@ -39,12 +39,15 @@ class Location(NamedTuple):
 
 
 class DataLocation(NamedTuple):
-    """One location of one entry, as this scope sees it.
+    """One location of one entry of a hierarchy, for one scope; a place that is searched.
 
     layer:    "global", "environment", "module" or "default_hierarchy"
-    file:     its name in messages
-    source:   what answers there; None where there is no such file
-    config:   the hiera.yaml that has the entry, and the line of it
+    entry:    the name of the entry
+    declared: the template, as hiera.yaml has it
+    file:     the filled-in path or URI, as messages show it; for a data function its name
+    source:   the data there; None where there is no such file
+    config:   the hiera.yaml that has the entry
+    line:     the line of the entry
     folder:   the datadir, filled in; "" where there is none
     """
 
@@ -59,7 +62,7 @@ class DataLocation(NamedTuple):
 
     @property
     def has_folder(self) -> bool:
-        """Whether there is a folder in which the file could be; also where it needs none."""
+        """Whether the datadir exists; True where the location has none."""
         return not self.folder or os.path.isdir(self.folder)
 
     @property
@@ -69,27 +72,33 @@ class DataLocation(NamedTuple):
 
 
 class LocatedLevel(NamedTuple):
-    """One entry of a hierarchy with its places; `located` is False for a function that needs no file."""
+    """One entry of a hierarchy with its places, in order.
+
+    located: False for a data function without locations, which is one place
+    """
 
     places: tuple[DataLocation, ...]
     located: bool
 
 
-def located(config: HieraConfig, entry: HierarchyEntry, speech: Speech, of_folder: Speech) -> list[Location] | None:
-    """The files of an entry for one scope, in order; None for an entry without locations.
+def located(
+    config: HieraConfig, entry: HierarchyEntry, resolver: Resolver, of_folder: Resolver
+) -> list[Location] | None:
+    """The files or URIs of an entry for one scope, in order; None for an entry without locations.
 
-    speech:    fills in paths
+    A path is given whether its file exists or not; a glob gives the files that match, so it may give [].
+    resolver:  fills in paths
     of_folder: fills in the datadir
-    raises: BadLookup "path_outside", where a variable would lead out of the folder
+    raises:    BadLookup "path_outside", where a variable would lead out of the folder; "bad_glob"; TooMuch
     """
     if entry.location is None:
         return None
     if entry.location in URIS:
-        return [Location(declared, str(text_plan(declared, False)(speech))) for declared in entry.declared]
+        return [Location(declared, str(text_plan(declared, False)(resolver))) for declared in entry.declared]
     folder = _filled(str(config.folder), entry.datadir, of_folder)
     if entry.location in ("path", "paths"):
         return [
-            Location(template, _filled(folder, declared, speech, entry.ending), folder)
+            Location(template, _filled(folder, declared, resolver, entry.ending), folder)
             for declared, template in zip(entry.declared, entry.templates, strict=True)
         ]
     if entry.location in ("glob", "globs") and border.is_outside(folder):
@@ -98,63 +107,36 @@ def located(config: HieraConfig, entry: HierarchyEntry, speech: Speech, of_folde
         return [
             Location(declared, path, folder)
             for declared in entry.declared
-            for path in globbed(folder, _filled(folder, declared, speech), speech.budget)
+            for path in globbed(folder, _filled(folder, declared, resolver), resolver.budget)
         ]
     name, local, template = entry.declared
-    values = variable(name, name, speech)
+    values = variable_value(name, name, resolver)
     if isinstance(values, dict):
         values = [[key, value] for key, value in values.items()]
-    speech.budget.steps(_PER_FILE * len(values) if isinstance(values, list) else _PER_FILE)
+    resolver.budget.steps(_PER_FILE * len(values) if isinstance(values, list) else _PER_FILE)
     return [
-        Location(template, _filled(folder, template, _Local(speech, local, value)), folder)
+        Location(template, _filled(folder, template, resolver.with_variable(local, value)), folder)
         for value in (values if isinstance(values, list) else [values] if values not in (None, "") else [])
     ]
 
 
-class _Local:
-    """A speech with one more variable, which hides others of its name."""
-
-    def __init__(self, outer: Speech, name: str, value: Any) -> None:
-        self._outer = outer
-        self._name = name
-        self._value = value
-        self.untrusted = False
-
-    def variable(self, name: Any, below: TreePath = ()) -> Any:
-        return self._value if name == self._name else self._outer.variable(name, below)
-
-    def missing(self, name: str) -> None:
-        self._outer.missing(name)
-
-    def lookup(self, key: str) -> tuple[Any, bool]:
-        return self._outer.lookup(key)
-
-    @property
-    def budget(self) -> Budget:
-        return self._outer.budget
-
-    @property
-    def node(self) -> object:
-        return self._outer.node
-
-
-def _filled(folder: str, declared: str, speech: Speech, ending: str = "") -> str:
+def _filled(folder: str, declared: str, resolver: Resolver, ending: str = "") -> str:
     """A template filled in and joined to its folder; an ending is added once it is filled in.
 
-    What the author wrote may climb (`../shared/common.yaml`); what a variable says may not. Where the variable that
-    a template begins with is not set, Puppet takes the rest as an absolute path: nothing is read there, and the
-    template stays as it is.
+    `..` in the template is allowed (`../shared/common.yaml`), and refused in the value of a variable. Where the
+    variable that a template begins with is not set, Puppet takes the rest as an absolute path: nothing is read there,
+    and the template stays as it is.
     """
     cut = declared.find("%{")
     if cut < 0:
-        return os.path.join(folder, ended(declared, ending))
-    filled = ended(text_plan(declared, False)(speech), ending)
+        return os.path.join(folder, with_ending(declared, ending))
+    filled = with_ending(text_plan(declared, False)(resolver), ending)
     path = os.path.join(folder, filled)
     if ".." not in filled and "\0" not in filled and not filled.startswith("/"):
         return path  # nothing in it climbs
     first = _BEGINNING.match(declared)
-    if first is not None and filled.startswith("/") and not text_plan(first[0], False)(speech):
-        return os.path.join(folder, ended(declared, ending))
+    if first is not None and filled.startswith("/") and not text_plan(first[0], False)(resolver):
+        return os.path.join(folder, with_ending(declared, ending))
     fence = os.path.normpath(folder)
     written = os.path.normpath(os.path.join(folder, os.path.dirname(declared[:cut])))
     if not _inside(written, fence):
@@ -177,7 +159,7 @@ def _inside(path: str, folder: str) -> bool:
 
 _MOST_ALTERNATIVES = 1_000
 _PER_FILE = 100
-"""How many steps a file is that is looked for, as near as one can say."""
+"""The steps of a budget that looking for a file costs: an estimate."""
 
 
 # --- Ruby's globs -------------------------------------------------------------------
@@ -188,9 +170,12 @@ def _is_file(path: str) -> bool:
 
 
 def globbed(folder: str, pattern: str, budget: Budget, fits: Callable[[str], bool] = _is_file) -> Iterator[str]:
-    """The files that match, each folder in the order of its names' bytes; no hidden ones, no folders.
+    """Yield the paths that match a glob of Ruby, sorted by the bytes of their names; hidden ones are left out.
 
-    fits: others than files may be wanted, such as folders
+    folder:  the pattern is matched below it, if it begins with it
+    pattern: may have `{a,b}`, `*`, `**/`, `?` and `[..]`; a pattern without them gives an existing path
+    fits:    the paths that count; by default all that are no folders
+    raises:  BadLookup "bad_glob", for too many alternatives; TooMuch
     """
     base = folder.rstrip("/") + "/"
     below = pattern[len(base) :] if pattern.startswith(base) else None
@@ -303,7 +288,10 @@ def _one_of(members: str, negated: bool) -> str:
 
 
 def templates_of(entry: HierarchyEntry) -> Iterator[tuple[str, Iterable[str]]]:
-    """What of a level is filled in, each text with the variables that it names: paths, URIs and options."""
+    """Yield (text, the variables that it names) for each text of a level that is filled in: paths, URIs, options.
+
+    A path comes with its datadir. For mapped_paths the variable of the map is named, and the local one is not.
+    """
     declared, own = entry.templates, ""
     if entry.location == "mapped_paths":
         source, own, template = declared
@@ -311,14 +299,6 @@ def templates_of(entry: HierarchyEntry) -> Iterator[tuple[str, Iterable[str]]]:
         yield os.path.join(entry.datadir, template), (source,)
     for template in declared:
         whole = template if entry.location in URIS else os.path.join(entry.datadir, template)
-        yield whole, [name for name in names_in(whole) if not own or name.partition(".")[0] != own]
-    for template in _texts(entry.options):
-        yield template, names_in(template)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (dict, list)):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _texts(one)
+        yield whole, [name for name in variables_in(whole) if not own or name.partition(".")[0] != own]
+    for _, template in texts_in(entry.options):
+        yield template, variables_in(template)

@@ -1,4 +1,4 @@
-"""hiera.yaml of versions 3 and 4 in the words of version 5: what Puppet makes of each.
+"""Converts a hiera.yaml of version 3 or 4 into entries of version 5, as Puppet reads them.
 
 Version 3 counts in the global layer: one level for each backend, in which every line of its hierarchy is a path.
 Version 4 counts in environments and modules: each entry is a level, and names its backend.
@@ -15,8 +15,8 @@ from typing import Any
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.hiera.errors import BadData, Checks
 
-Made = tuple[dict[str, Any], Path, str]
-"""An entry of version 5 with paths as they are written, the path of what it comes from, and the ending of its files."""
+ConvertedEntry = tuple[dict[str, Any], Path, str]
+"""(an entry of version 5 with paths as they are written, the path of its source in the document, its files' ending)"""
 
 _KEYS_3 = ("version", "backends", "hierarchy", "logger", "merge_behavior", "deep_merge_options")
 _BACKENDS_3 = ("yaml",)
@@ -32,7 +32,7 @@ _BACKENDS_4 = ("yaml", "json", "hocon")
 
 
 def check_version_3(tree: Mapping[Any, Any], checks: Checks) -> None:
-    """That it is one, whether it counts for anything or not. raises: BadData"""
+    """Check the keys and types of a hiera.yaml of version 3, whether it counts or not. raises: BadData"""
     backends = _texts(tree, "backends", _BACKENDS_3, checks)
     _texts(tree, "hierarchy", _HIERARCHY_3, checks)
     checks.known(tree, (*_KEYS_3, *backends), ())
@@ -45,11 +45,14 @@ def check_version_3(tree: Mapping[Any, Any], checks: Checks) -> None:
             checks.map(tree[key], (key,))
 
 
-def of_version_3(tree: Mapping[Any, Any], checks: Checks, codedir: str | None = None) -> Iterator[Made]:
-    """The entries that one which is checked stands for. raises: BadData
+def entries_of_version_3(
+    tree: Mapping[Any, Any], checks: Checks, codedir: str | None = None
+) -> Iterator[ConvertedEntry]:
+    """Yield an entry for each backend of a hiera.yaml of version 3; nothing for an empty hierarchy.
 
-    codedir: the folder of all code, whose environments have data where no datadir is named; None for that of one
-             environment, from its folder
+    tree:    has passed `check_version_3`
+    codedir: the folder of all code, for the default datadir; None makes datadirs relative to the environment
+    raises:  BadData, for a backend that is named twice, or a datadir or ending of a wrong type
     """
     backends = _texts(tree, "backends", _BACKENDS_3, checks)
     names = _texts(tree, "hierarchy", _HIERARCHY_3, checks)
@@ -68,8 +71,8 @@ def of_version_3(tree: Mapping[Any, Any], checks: Checks, codedir: str | None = 
             yield entry, path, _ending(backend) if ending is None else f".{ending}"
 
 
-def of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[Made]:
-    """The entries that it stands for. raises: BadData"""
+def entries_of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[ConvertedEntry]:
+    """Yield an entry for each level of a hiera.yaml of version 4 that has paths. raises: BadData"""
     checks.known(tree, _KEYS_4, ())
     folder = "data" if tree.get("datadir") is None else checks.text(tree["datadir"], ("datadir",))
     hierarchy = _HIERARCHY_4 if tree.get("hierarchy") is None else tree["hierarchy"]
@@ -92,10 +95,12 @@ def of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[Made]:
             yield entry, path, _ending(backend)
 
 
-def as_version_5(made: Iterable[Made]) -> str:
-    """What to write in its place; a rule for that, where it has a fault."""
+def version_5_hint(made: Iterable[ConvertedEntry]) -> str:
+    """A hint with the same hierarchy in version 5, as JSON; general advice where it is empty or has a fault."""
     try:
-        entries = [{**entry, "paths": [ended(name, ending) for name in entry["paths"]]} for entry, _, ending in made]
+        entries = [
+            {**entry, "paths": [with_ending(name, ending) for name in entry["paths"]]} for entry, _, ending in made
+        ]
     except BadData:
         entries = []
     if not entries:
@@ -114,10 +119,10 @@ def _ending(backend: str) -> str:
     return ".conf" if backend == "hocon" else f".{backend}"
 
 
-def ended(name: str, ending: str) -> str:
-    """A name of a file with its ending, which is added where it is not there.
+def with_ending(name: str, ending: str) -> str:
+    """A file name with its ending, which is added where the name does not end in it.
 
-    >>> ended("common", ".yaml"), ended("common.yaml", ".yaml"), ended("common", "")
+    >>> with_ending("common", ".yaml"), with_ending("common.yaml", ".yaml"), with_ending("common", "")
     ('common.yaml', 'common.yaml', 'common')
     """
     return name if name.endswith(ending) else name + ending
@@ -126,7 +131,7 @@ def ended(name: str, ending: str) -> str:
 def _texts(
     tree: Mapping[Any, Any], key: str, default: tuple[str, ...], checks: Checks, path: Path = ()
 ) -> tuple[str, ...]:
-    """One text, or a list of them, of which there may be none."""
+    """The texts under a key that has one text or a list of texts; *default* where it is absent or null."""
     given = tree.get(key)
     if not isinstance(given, list):
         return default if given is None else (checks.text(given, (*path, key)),)

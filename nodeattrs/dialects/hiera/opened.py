@@ -1,4 +1,7 @@
-"""One version of a Hiera tree."""
+"""`Opened` of the dialect hiera: nodes, and the keys of each node, in one version of the files.
+
+Verbs ask it; commands of the dialect that are verbs pass their arguments in `request.options`.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,14 @@ from nodeattrs.core.looks import Look, Looks
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.common import WithFacts, part_of_keys
-from nodeattrs.dialects.hiera.arguments import check, how_of, tree_of, warnings_of
+from nodeattrs.dialects.hiera.arguments import check_arguments, lookup_arguments, tree_of, warnings_of
 from nodeattrs.dialects.hiera.census import as_asked, undecided
 from nodeattrs.dialects.hiera.config import HieraConfig
 from nodeattrs.dialects.hiera.explain import Explanation
 from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION
-from nodeattrs.dialects.hiera.open_paths import FileLooks, open_paths, unset_variables, with_needed
+from nodeattrs.dialects.hiera.possible_files import FileCache, possible_files, unset_variables, with_needed_keys
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
-from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, asked_scope, names_of, scope_of
+from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, named_nodes, scope_from_arguments, scope_of
 from nodeattrs.dialects.hiera.variables import NAMES
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.puppet.facts import NodeFacts
@@ -31,9 +34,10 @@ _VARIABLE = re.compile(r"%\{(?:::)?([\w.]+)\}")
 
 
 def _found(folder: Path, template: str, named: Collection[str]) -> Iterator[tuple[str, str]]:
-    """The variable and its values for which a folder has a file, of a path with one variable.
+    """Yield (variable, value) for each file in a folder that a path with one variable may name.
 
-    named: paths that other levels name; they are no file of a value
+    Nothing for a path with no or several variables, or with steps after the variable.
+    named: paths that other levels name; they belong to no value
     """
     parts = _VARIABLE.split(template)
     if len(parts) != 3 or "%" in parts[0] + parts[2] or "/" in parts[2].lstrip("/").removesuffix("/"):
@@ -46,9 +50,11 @@ def _found(folder: Path, template: str, named: Collection[str]) -> Iterator[tupl
             yield parts[1].removeprefix("facts."), found[1]
 
 
-class Keys(Mapping[str, Any]):
-    """The keys of a node with their values, each looked up at its first use. An error is a value, too.
+class NodeKeys(Mapping[str, Any]):
+    """The keys of a node -> their values; a key is looked up when it is first read, and kept.
 
+    The value of a key that cannot be looked up is its error; a key without a value is not in the map. Iteration looks
+    all keys up. The constructor lists the keys, which reads the data files.
     how:    further arguments of each lookup
     raises: NodeattrsError, where a data file cannot be read
     """
@@ -78,44 +84,52 @@ class Keys(Mapping[str, Any]):
 
 
 class HieraKeys(WithFacts):
-    """Every key of a Hiera tree, as each node sees it."""
+    """A Hiera tree in one version of the files: subjects are nodes, and an answer has the keys of one node.
+
+    With the arguments of a command of the dialect, these choose tree and nodes; else the settings of the repository
+    do. The constructor reads nothing.
+    unread: files that may change the last answer, and what else could not be read for it
+    """
 
     @cached_property
     def place(self) -> Path | None:
-        """The hiera.yaml, or its folder, or None. raises: DocumentError"""
+        """The hiera.yaml or its folder: as the request or the settings name it, else in the root of the side.
+
+        None where it is not there. raises: DocumentError, for faulty settings
+        """
         named = self.request.named(self.side, "hiera", self.repository.config.hiera)
         if named is not None:
             return named if named.exists() else None
         return self.side.root if (self.side.root / "hiera.yaml").is_file() else None
 
     @cached_property
-    def _asked(self) -> Mapping[str, Any] | None:
-        """The arguments of a command of the dialect; None where all dialects have the question."""
+    def _arguments(self) -> Mapping[str, Any] | None:
+        """The arguments of a command of the dialect; None for a verb over all dialects."""
         return self.request.options.get("hiera")
 
     @cached_property
     def _names(self) -> Mapping[str, Path | NodeFacts]:
         """The nodes that the arguments name, each with its facts, or the file that has them."""
-        return {} if self._asked is None else names_of(self._asked, self._asked.get("node"))
+        return {} if self._arguments is None else named_nodes(self._arguments, self._arguments.get("node"))
 
     @property
     def is_there(self) -> bool:
-        """A hiera.yaml, or one that the settings or the arguments name."""
-        return self.place is not None if self._asked is None else bool(self.hiera)
+        """Whether there is a tree: a hiera.yaml, or the one that the settings or the arguments name."""
+        return self.place is not None if self._arguments is None else bool(self.hiera)
 
     @property
     def warnings(self) -> Sequence[object]:
         """The warnings of the tree, and of --without levels that the tree does not have."""
-        return () if self._asked is None else warnings_of(self.hiera)
+        return () if self._arguments is None else warnings_of(self.hiera)
 
     def subjects(self) -> Iterable[str]:
-        """The nodes that are known; else those with data of their own; else one without a name."""
-        if self._asked is not None:
+        """The nodes that are known; else those with data files of their own; else "", a node without a name."""
+        if self._arguments is not None:
             return self._names
         return self.known() or self._with_data() or {""}
 
     def _with_data(self) -> set[str]:
-        """Nodes that have a data file of their own; and for other variables "role=web" for each value with a file."""
+        """Names of nodes with a data file of their own, and "role=web" for a file of another variable."""
         config = self._layer
         entries = [] if config is None else [one for one in config.entries if one.location in ("path", "paths")]
         texts = [(self._root / entry.datadir, text) for entry in entries for text in entry.templates]
@@ -124,7 +138,10 @@ class HieraKeys(WithFacts):
         return {value if variable in NAMES else f"{variable}={value}" for variable, value in found}
 
     def covers(self, file: str) -> bool:
-        """The data of the environment and of modules, and hiera.yaml."""
+        """Whether a file may belong to the tree: hiera.yaml, settings, data of modules, or below a data folder.
+
+        Its name decides; the file need not exist.
+        """
         steps = self.side.named(file).split("/")
         if steps[-1] in ("hiera.yaml", "nodeattrs.toml") or ("modules" in steps and "data" in steps):
             return True
@@ -132,12 +149,12 @@ class HieraKeys(WithFacts):
 
     @cached_property
     def _folders(self) -> set[str]:
-        """The data folders, as they are seen from the folder."""
+        """The data folders, relative to the root of the side."""
         entries = self._layer.entries if self.is_there and self._layer is not None else ()
         return {os.path.relpath(self._root / one.datadir, self.side.root).replace(os.sep, "/") for one in entries}
 
     def _facts(self, name: str, facts: dict[str, Any]) -> dict[str, Any]:
-        """The facts of a node; without any those that follow from its name, or from "role=web"."""
+        """The facts of a node; without any, those that follow from its name, or from "role=web"."""
         if facts or not name or name in self.known():
             return facts
         variable, equals, value = name.partition("=")
@@ -151,10 +168,13 @@ class HieraKeys(WithFacts):
 
     @cached_property
     def hiera(self) -> Hiera:
-        """The tree. raises: NodeattrsError; BadUsage, where the arguments cannot be meant"""
-        if self._asked is not None:
-            check(self._asked)
-            return tree_of(self._asked, dict(self.request.places).get("hiera", self._asked["hiera"]))
+        """The tree, as the arguments or the settings describe it; made at the first use.
+
+        raises: NotFound, where there is no hiera.yaml; BadArgument; BadUsage, for arguments that do not go together
+        """
+        if self._arguments is not None:
+            check_arguments(self._arguments)
+            return tree_of(self._arguments, dict(self.request.places).get("hiera", self._arguments["hiera"]))
         place = self.place
         if place is None:
             raise NotFound("there is no hiera.yaml", hint="name one: --hiera PLACE")
@@ -169,9 +189,9 @@ class HieraKeys(WithFacts):
         )
 
     @cached_property
-    def _looks(self) -> FileLooks:
-        """Looks at files once for all nodes."""
-        return FileLooks(self.repository.shown if self._asked is None else os.path.relpath)
+    def _looks(self) -> FileCache:
+        """What was read of files for unread places, for all nodes."""
+        return FileCache(self.repository.shown if self._arguments is None else os.path.relpath)
 
     @cached_property
     def _layer(self) -> HieraConfig | None:
@@ -179,16 +199,19 @@ class HieraKeys(WithFacts):
         return self.hiera.environment_layer(self.request.environment or USUAL_ENVIRONMENT)
 
     def answer(self, name: str) -> Answered:
-        """Each key of the tree -> its value for the node, or its error; a key is looked up when it is read."""
-        asked = self._asked
+        """{"key": the keys of the node}; a key is looked up when it is read, and an error is its value.
+
+        Sets `unread`: the files that facts which are not given may choose, for the keys in question.
+        """
+        arguments = self._arguments
         if self.looks is not None:
             self.looks.note("known")
         scope = self._scope(name, self.looks)
-        is_node, merge = (True, None) if asked is None else (bool(name), how_of(asked).get("merge"))
+        is_node, merge = (True, None) if arguments is None else (bool(name), lookup_arguments(arguments).get("merge"))
         about = self.request.about
-        wanted = with_needed(scope, map(as_asked, about), merge) if about else None
-        self.unread = files = [*open_paths(scope, self._looks, wanted, is_node=is_node, merge=merge)]
-        how = {} if asked is None else how_of(asked)
+        wanted = with_needed_keys(scope, map(as_asked, about), merge) if about else None
+        self.unread = files = [*possible_files(scope, self._looks, wanted, is_node=is_node, merge=merge)]
+        how = {} if arguments is None else lookup_arguments(arguments)
 
         @lru_cache(maxsize=1)
         def explain(key: str) -> Explanation:
@@ -197,12 +220,12 @@ class HieraKeys(WithFacts):
         def unread(path: TreePath) -> list[Unread]:
             key = str(path[0])
             found = [level.unread for level in explain(key).unknown]
-            others = with_needed(scope, [as_asked(key)], merge) - {key} if files else set()
+            others = with_needed_keys(scope, [as_asked(key)], merge) - {key} if files else set()
             found += [one for one in files if one.paths and any(one.may_set((other,)) for other in others)]
             unset = {variable: [key] for variable, keys in scope.missing.items() if key in keys}
             return [*found, *unset_variables(unset, scope.knows_facts)]
 
-        keys = Keys(scope, how)
+        keys = NodeKeys(scope, how)
 
         def read_all() -> None:
             for _ in keys:
@@ -213,10 +236,10 @@ class HieraKeys(WithFacts):
         return {"key": part_of_keys(keys, explain, self)._replace(unread=unread, read_all=read_all)}
 
     def _scope(self, name: str, looks: Looks | None = None) -> Scope:
-        """A node with its facts and the answer of a classifier. looks: where the scope notes what it looks at"""
-        if self._asked is not None:
-            names = self._names if name in self._names else names_of(self._asked, [name])
-            return asked_scope(self._asked, self.hiera, name, names[name], looks)
+        """The scope of a node, with facts and the answer of a classifier. looks: notes what the scope looks at"""
+        if self._arguments is not None:
+            names = self._names if name in self._names else named_nodes(self._arguments, [name])
+            return scope_from_arguments(self._arguments, self.hiera, name, names[name], looks)
         given = self.enc.get(name, {}).get("parameters")
         found = self.node_facts(name)
         variables = {**found.variables, **(given if isinstance(given, dict) else {})}
@@ -229,11 +252,14 @@ class HieraKeys(WithFacts):
     @property
     def notes_looks(self) -> bool:  # type: ignore[override]
         """Whether nodes differ in the files of their facts alone."""
-        has_program = self._asked is not None and self._asked["enc"] is not None
+        has_program = self._arguments is not None and self._arguments["enc"] is not None
         return not (has_program or self.request.store or self.request.ruby)
 
     def look(self, name: str, look: Look) -> Any:
-        """Whether facts of the node are known, and its environment; a variable, or the files of a layer."""
+        """What the node has where another one was looked at, as `BaseScope.look`.
+
+        For ("known",): whether facts of the node are known, and its environment. The last scope is kept.
+        """
         if self._last[0] != name:
             self._last = name, self._scope(name)
         scope = self._last[1]
@@ -245,7 +271,7 @@ class HieraKeys(WithFacts):
 
     def lines_of(self, path: TreePath) -> Iterable[tuple[Origin, str]]:
         """The lines of all data files that set a key, or a path in its value."""
-        environment = self.request.environment if self._asked is None else self._asked["environment"]
+        environment = self.request.environment if self._arguments is None else self._arguments["environment"]
         found = self.hiera.who_has(str(path[0]), environment or USUAL_ENVIRONMENT, path[1:])
         return [(origin, "") for origin in found]
 
@@ -255,7 +281,7 @@ class HieraKeys(WithFacts):
         return self.side.root if self._layer is None else self._layer.folder
 
     def levels(self) -> Iterable[str]:
-        """The names of the levels, of the environment and of its modules."""
+        """The names of the levels of all layers of the environment, each once; () without a tree."""
         if not self.is_there:
             return ()
         layers = self.hiera.configs(self.request.environment or USUAL_ENVIRONMENT)

@@ -1,6 +1,6 @@
-"""What in `lookup_options` counts for nothing, or makes every lookup fail: found without facts.
+"""Finds entries of `lookup_options` that have no effect, or make lookups fail, without facts of a node.
 
-It judges one data file at a time. The caller says which keys there are.
+One data file is checked at a time. The caller says which keys exist.
 """
 
 from __future__ import annotations
@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from nodeattrs.codes import Kind
 from nodeattrs.core.tree import Path, meant
 from nodeattrs.dialects.hiera.codes import BAD_PATTERN, CONVERT_BAD_TYPE, UNKNOWN_TYPE, USELESS_OPTION
 from nodeattrs.dialects.hiera.data import DataFile
-from nodeattrs.dialects.hiera.errors import BadData, BadLookup
-from nodeattrs.dialects.hiera.keys import NAME, checked
+from nodeattrs.dialects.hiera.errors import BadData, BadLookup, bad_data
+from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, checked_options
 from nodeattrs.dialects.hiera.strategies import DEEP_OPTIONS, strategy_of
 from nodeattrs.dialects.hiera.types import parse_type
 from nodeattrs.formats.patterns import BadPattern
@@ -25,23 +24,25 @@ _FAILS = "every lookup of its keys fails"
 
 
 def doubtful_options(file: DataFile, module: str | None, is_key: Callable[[str], bool | None]) -> Iterator[BadData]:
-    """What is wrong in the `lookup_options` of a data file, each with its line.
+    """Yield a finding with its line for each fault in the `lookup_options` of a data file; nothing without any.
 
-    module: the module whose file it is; None for one of the environment
-    is_key: whether a name or an expression fits a key of some data; None where that is not known
+    module: the module whose file it is; None for a file of the environment
+    is_key: a function of a name or expression: whether it fits a key of some data; None where that is not known
     """
-    written = file.tree.get(NAME)
+    written = file.tree.get(LOOKUP_OPTIONS)
     try:
-        entries = checked(written, module) or {}
+        entries = checked_options(written, module) or {}
     except BadLookup as error:
-        yield _at(file, (NAME,), error.kind, f"every lookup fails: {error.message}", error.hint)
+        yield bad_data(file.document, error.kind, f"every lookup fails: {error.message}", (LOOKUP_OPTIONS,), error.hint)
         return
     for name, entry in entries.items():
-        path = (NAME, name)
+        path = (LOOKUP_OPTIONS, name)
         if isinstance(entry, Mapping):
             yield from _of_entry(file, path, entry)
         elif entry is not None:
-            yield _at(file, path, USELESS_OPTION, "says nothing: it has to be a map", "write `merge:` below the key")
+            yield bad_data(
+                file.document, USELESS_OPTION, "says nothing: it has to be a map", path, "write `merge:` below the key"
+            )
         yield from _of_name(file, path, str(name), is_key)
 
 
@@ -51,7 +52,7 @@ def _of_name(file: DataFile, path: Path, name: str, is_key: Callable[[str], bool
             translated(name)
     except BadPattern as error:
         message = f"lookups may fail: the expression cannot be used: {error.message}"
-        yield _at(file, path, BAD_PATTERN, message, error.hint)
+        yield bad_data(file.document, BAD_PATTERN, message, path, error.hint)
         return
     if is_key(name) is not False:
         return
@@ -60,7 +61,9 @@ def _of_name(file: DataFile, path: Path, name: str, is_key: Callable[[str], bool
         hint = "an expression begins with ^"
     elif "." in name and not name.startswith("^"):
         hint = f"it holds for whole keys: write {name.partition('.')[0]}"
-    yield _at(file, path, USELESS_OPTION, f"no data has a key for {name!r}: the entry counts for nothing", hint)
+    yield bad_data(
+        file.document, USELESS_OPTION, f"no data has a key for {name!r}: the entry counts for nothing", path, hint
+    )
 
 
 def _of_entry(file: DataFile, path: Path, entry: Mapping[Any, Any]) -> Iterator[BadData]:
@@ -69,11 +72,13 @@ def _of_entry(file: DataFile, path: Path, entry: Mapping[Any, Any]) -> Iterator[
             hint = meant(str(option), _OPTIONS) or f"there are {' and '.join(_OPTIONS)}"
             if option in _OF_MERGE:
                 hint = f"it counts inside merge: {_moved(entry)}"
-            yield _at(file, (*path, option), USELESS_OPTION, f"the option {option} counts for nothing", hint)
+            yield bad_data(
+                file.document, USELESS_OPTION, f"the option {option} counts for nothing", (*path, option), hint
+            )
     try:
         strategy_of(entry.get("merge"))
     except BadLookup as error:
-        yield _at(file, (*path, "merge"), error.kind, f"{error.message}: {_FAILS}", error.hint)
+        yield bad_data(file.document, error.kind, f"{error.message}: {_FAILS}", (*path, "merge"), error.hint)
     yield from _of_type(file, path, entry.get("convert_to"))
 
 
@@ -89,7 +94,7 @@ def _of_type(file: DataFile, path: Path, wanted: Any) -> Iterator[BadData]:
     except BadLookup as error:
         if error.kind == UNKNOWN_TYPE and "::" in name:  # a module may have it
             return
-        yield _at(file, (*path, "convert_to"), error.kind, f"{error.message}: {_FAILS}", error.hint)
+        yield bad_data(file.document, error.kind, f"{error.message}: {_FAILS}", (*path, "convert_to"), error.hint)
 
 
 def _moved(entry: Mapping[Any, Any]) -> str:
@@ -102,8 +107,3 @@ def _moved(entry: Mapping[Any, Any]) -> str:
 
 def _shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else value if str(value).isalpha() else repr(value)
-
-
-def _at(file: DataFile, path: Path, kind: Kind, message: str, hint: str | None) -> BadData:
-    line, column = file.document.place(path)
-    return BadData(message, kind=kind, file=file.file, line=line, column=column, path=path, hint=hint)

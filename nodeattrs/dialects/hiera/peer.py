@@ -1,4 +1,4 @@
-"""What other dialects may use of Hiera; they find this module by the dialect's name (`contract.peers`, `policies`)."""
+"""The functions of Hiera for other dialects, which find this module by the dialect's name (`contract.peers`)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""What would fail under Puppet 8: keys on nodes, and legacy facts in hierarchies, values and Puppet code.
+"""`nodeattrs hiera ready-for-8`: keys that fail or change under Puppet 8, and lines that name legacy facts.
 
-Used by `nodeattrs hiera ready-for-8`. Each node is asked twice: by the rules of Puppet 7, and by the rules of
-Puppet 8 without its legacy facts.
-No code runs: manifests and templates are looked at as texts.
+All keys of each node are looked up twice: by the rules of Puppet 7, and by those of Puppet 8 without legacy facts.
+No code runs: manifests and templates are searched as texts.
 """
 
 from __future__ import annotations
@@ -10,17 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nodeattrs import border
 from nodeattrs.contract.command import PlainReport
-from nodeattrs.dialects.hiera.census import as_asked, differences
-from nodeattrs.dialects.hiera.legacy import Legacy, in_data, in_levels
+from nodeattrs.dialects.hiera.census import differences, values_or_errors
+from nodeattrs.dialects.hiera.legacy import LegacyUse, uses_in_data, uses_in_levels
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.static import code_files
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.formats.documents import text_of
-from nodeattrs.puppet.legacy_facts import modern
+from nodeattrs.puppet.legacy_facts import modern_fact
 from nodeattrs.reports.screen import first_of, printable
 
 _CODE = (".pp", ".epp", ".erb")
@@ -29,8 +28,11 @@ _USES = re.compile(r"""\$::(\w+)|\bfacts\[['"](\w+)['"]\]|\bfact\(['"](\w+)['"]\
 _SHOWN = 5
 
 
-class Failing(NamedTuple):
-    """A fault of Puppet 8, the keys that fail of it, and the nodes on which they do; "" is a node without a name."""
+class NewFailure(NamedTuple):
+    """A fault that lookups have under Puppet 8 and not under Puppet 7.
+
+    keys, nodes: the keys that fail for it, and the nodes on which they do, in order; "" is a node without a name
+    """
 
     fault: NodeattrsError
     keys: dict[str, None]
@@ -42,17 +44,21 @@ class Failing(NamedTuple):
         return (self.fault.file, self.fault.line) if isinstance(self.fault, DocumentError) else (None, None)
 
 
-class Ahead(NamedTuple):
-    """What becomes of keys under Puppet 8: those that fail, and the nodes of each key whose value changes."""
+class Readiness(NamedTuple):
+    """The differences of lookups under Puppet 8.
 
-    fails: Sequence[Failing]
+    fails:   the faults, each with its keys and nodes
+    changes: key -> the nodes on which its value is another one
+    """
+
+    fails: Sequence[NewFailure]
     changes: Mapping[str, Sequence[str]]
 
 
-def without_legacy(scope: Scope, tree: Hiera) -> Scope:
-    """The same node in another tree, without the legacy facts that it has."""
+def without_legacy_facts(scope: Scope, tree: Hiera) -> Scope:
+    """A scope for the same node in another tree, without its legacy facts and the variables that they make."""
     old = scope.variables["facts"]
-    facts = {name: value for name, value in old.items() if modern(name) is None}
+    facts = {name: value for name, value in old.items() if modern_fact(name) is None}
     others = {name: value for name, value in scope.variables.items() if name in facts or value is not old.get(name)}
     return tree.scope(
         facts,
@@ -64,71 +70,63 @@ def without_legacy(scope: Scope, tree: Hiera) -> Scope:
     )
 
 
-def ahead(before: Mapping[str, Scope], after: Mapping[str, Scope]) -> Ahead:
-    """What fails, and what changes, under Puppet 8; what Puppet 7 refuses too is left out.
+def readiness(before: Mapping[str, Scope], after: Mapping[str, Scope]) -> Readiness:
+    """The keys that fail or change under Puppet 8; a key that fails under Puppet 7, too, is left out.
 
-    before, after: the nodes under Puppet 7, and the same ones under Puppet 8
+    before, after: name -> scope under Puppet 7, and the same under Puppet 8
     cost:   two lookups for each key of each node
-    raises: NodeattrsError, where no key of a node can be looked up under Puppet 7 either
+    raises: NodeattrsError, where the keys of a node cannot be listed
     """
-    fails: dict[str, Failing] = {}
+    fails: dict[str, NewFailure] = {}
     changes: dict[str, list[str]] = {}
     for name, scope in before.items():
         keys = scope.known_keys()
-        for key, (old, new) in differences(_values(scope, keys), _values(after[name], keys)).items():
+        for key, (old, new) in differences(values_or_errors(scope, keys), values_or_errors(after[name], keys)).items():
             if isinstance(new, NodeattrsError) and not isinstance(old, NodeattrsError):
-                one = fails.setdefault(str(new), Failing(new, {}, {}))
+                one = fails.setdefault(str(new), NewFailure(new, {}, {}))
                 one.keys[key] = one.nodes[name] = None
             elif not isinstance(old, NodeattrsError):
                 changes.setdefault(key, []).append(name)
-    return Ahead([*fails.values()], changes)
+    return Readiness([*fails.values()], changes)
 
 
-def _values(scope: Scope, keys: Iterable[str]) -> dict[str, Any]:
-    """The value of each key, or its error."""
-    found: dict[str, Any] = {}
-    for key in keys:
-        try:
-            found[key] = scope.lookup(as_asked(key))
-        except NodeattrsError as error:
-            found[key] = error
-    return found
-
-
-def legacy(tree: Hiera, environments: Iterable[str]) -> list[Legacy]:
-    """The lines of hierarchies, data files, manifests and templates that name legacy facts, each once.
+def legacy_uses(tree: Hiera, environments: Iterable[str]) -> list[LegacyUse]:
+    """The lines of hierarchies, data files, manifests and templates that name legacy facts, each once; [] for none.
 
     cost:   one look at each file
     raises: NodeattrsError, where a file cannot be read
     """
-    found: dict[Legacy, None] = {}
+    found: dict[LegacyUse, None] = {}
     for environment in environments:
-        for uses in (in_levels(tree, environment), in_data(tree, environment), _in_code(tree, environment)):
+        for uses in (uses_in_levels(tree, environment), uses_in_data(tree, environment), _in_code(tree, environment)):
             found |= dict.fromkeys(uses)
     return [*found]
 
 
-def _in_code(tree: Hiera, environment: str) -> Iterator[Legacy]:
+def _in_code(tree: Hiera, environment: str) -> Iterator[LegacyUse]:
     layer = tree.environment_layer(environment)
     roots = [] if layer is None else [str(layer.folder)]
     for path in code_files(dict.fromkeys([*roots, *map(str, tree.modulepath(environment))])):
         if path.endswith(_CODE) and not border.is_outside(path):
             shown = tree.shown(path)
             for number, line in enumerate(text_of(FilePath(path), shown).splitlines(), 1):
-                yield from (Legacy(shown, number, "code", *use) for use in _uses(line, path.endswith(".erb")))
+                yield from (LegacyUse(shown, number, "code", *use) for use in _uses(line, path.endswith(".erb")))
 
 
 def _uses(line: str, is_erb: bool) -> Iterator[tuple[str, str]]:
-    """The legacy facts that a line of code names, each with the fact to write. is_erb: whether `@name` is a variable"""
+    """Yield (legacy fact, fact to write) for a line of code; nothing for a comment. is_erb: `@name` is a variable"""
     for found in _USES.finditer(line) if not line.lstrip().startswith("#") else ():
         name = next(filter(None, found.groups()))
-        new = modern(name) if found[5] is None or is_erb else None
+        new = modern_fact(name) if found[5] is None or is_erb else None
         if new is not None:
             yield name, new
 
 
-def readiness_report(found: Ahead, uses: Iterable[Legacy]) -> PlainReport:
-    """What fails and what changes, with keys and nodes; then the lines that name legacy facts, and what to write."""
+def readiness_report(found: Readiness, uses: Iterable[LegacyUse]) -> PlainReport:
+    """The report of failing and changed keys with their nodes, then of the lines that name legacy facts.
+
+    It has no lines where nothing was found.
+    """
     text: list[str] = []
     for one in found.fails:
         first, *rest = str(one.fault).splitlines()

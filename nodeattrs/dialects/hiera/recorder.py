@@ -1,7 +1,7 @@
-"""A call whose searches are noted, so that they can be explained afterwards.
+"""A lookup call that notes its search, so that the result can be explained.
 
-Each source that has the key gets a number, the strongest the highest; origins in the core
-are such numbers. A file that two paths lead to is one source. It decides nothing.
+Each source gets a number, the strongest source the highest; the origins of a folding are these numbers. A file that
+two paths lead to is one source. The result is that of a plain `LookupCall`.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.dialects.hiera.answers import Answers, Asking, Defaults, Hierarchy, Merge, Option
 from nodeattrs.dialects.hiera.conversions import makes_secret
 from nodeattrs.dialects.hiera.data import SKIPPED, DataSource
 from nodeattrs.dialects.hiera.locations import DataLocation
+from nodeattrs.dialects.hiera.search import BaseScope, DefaultHierarchy, Hierarchy, LookupCall, Merge, Option
 from nodeattrs.dialects.hiera.strategies import FIRST, Strategy
 from nodeattrs.errors import NodeattrsError
 
 ONE_FILE = Policy("in one file", Line(ANY, PRESENT, TAKE, "of a key that is written twice the last one counts"))
 _NOBODY: Any = None
-"""Who asks for what is overwritten: nothing of it is filled in."""
+"""No resolver: expressions in an overwritten value are not filled in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,11 @@ class SearchedLocation:
 
 @dataclass(frozen=True, slots=True)
 class FoundValue:
-    """A value that a place has for the key, or that it cannot be read."""
+    """A value that a place has for the key of a Recorder.
+
+    number: of the source; a stronger source has a higher one
+    value:  `Unknown` where the place cannot be read
+    """
 
     number: int
     place: DataLocation
@@ -58,42 +62,44 @@ class FoundValue:
         return type(self.value) is Unknown
 
     def origin(self, path: Path) -> Origin:
-        """Where this place has what it has itself at *path*; for one that cannot be read, where it is declared."""
+        """The line of *path* in the value of this place; for a place that cannot be read, its line in hiera.yaml."""
         if self.is_unknown or self.place.source is None:
             return self.place.origin
         return self.place.source.locator(self.key, self.place.entry).at(path)
 
     def sentence(self, path: Path, *, is_secret: bool = False) -> str:
-        """Who says what, in words. is_secret: whether the value is left out"""
+        """ "VALUE is set by PLACE", with the part of the value at *path*. is_secret: the value is left out"""
         what = "a secret" if is_secret else shown(dig(self.value, path), 40)
         return f"{what} is set by {self.origin(path)}"
 
 
-class Recorder(Asking):
-    """A call that notes its search, and gives each part of a value the number of its source.
+class Recorder(LookupCall):
+    """A lookup call that notes its search, and gives each part of a value the number of its source.
 
-    key:       the root key
-    how:       the strategy
-    chosen_by: who chose it, where lookup_options did not
-    option:    the name in lookup_options that chose it
-    wanted:    what `convert_to` says, where it was applied
-    is_secret: whether `convert_to` makes a secret of each value of the key
-    searched:  the places asked, in order
-    shadowed:  what the places below the first one found have, each source once
-    folding:   how the value came about; None where the search did not come to its end
-    needed:    the keys that expressions asked for; None where the caller does not ask
+    key:         the root key
+    how:         the strategy
+    chosen_by:   "argument" or "default"; lookup_options chose the strategy where `option` is set
+    option:      the name or expression in lookup_options that chose it; None for none
+    wanted:      the type of `convert_to`, where it was applied; else None
+    is_secret:   whether `convert_to` makes a secret of each value of the key
+    searched:    the places that were asked, in order, each with its outcome
+    shadowed:    values of places below the first one found, each source once; only for `first`
+    folding:     the folding that made the value; None where the search ended in an error
     in_defaults: whether the default hierarchy of a module was searched last
+
+    It is passed to `BaseScope.answer` in place of a LookupCall, and read afterwards. A search of the default hierarchy
+    replaces the notes of the search before.
     """
 
     def __init__(
         self,
-        answers: Answers,
+        scope: BaseScope,
         key: str,
         override: Mapping[str, Any] | None = None,
         defaults: Mapping[str, Any] | None = None,
         needed: list[str] | None = None,
     ) -> None:
-        super().__init__(answers, override, defaults, (key,), needed)
+        super().__init__(scope, override, defaults, (key,), needed)
         self.key = key
         self.how: Strategy = FIRST
         self.chosen_by = "default"
@@ -110,6 +116,7 @@ class Recorder(Asking):
         self._is_found = False
 
     def strategy(self, merge: Merge, option: Option | None) -> Strategy:
+        """The strategy, as of a LookupCall; notes who chose it, and whether the value becomes a secret."""
         self.chosen_by = "default" if merge is None else "argument"
         if merge is None and option is not None and option[1].get("merge") is not None:
             self.option = option[0]
@@ -120,9 +127,13 @@ class Recorder(Asking):
         self.wanted = wanted
         return super().converted(value, wanted)
 
-    def found(self, root: str, how: Strategy, hierarchy: Hierarchy, shared: bool = False) -> Any:
+    def value_in(self, root: str, how: Strategy, hierarchy: Hierarchy, is_cached: bool = False) -> Any:
+        """The value that a hierarchy has for the key, or ABSENT; notes the search and its folding.
+
+        For `first`, the places below the first one found are asked, too.
+        """
         self._begin(how, hierarchy)
-        self.folding = hierarchy.folding(root, how, self._ask)
+        self.folding = hierarchy.folding(how, self._ask)
         value = self.folding.result.value
         if self._above:
             below, self.folding = self.folding, FIRST.folding(2)
@@ -132,16 +143,16 @@ class Recorder(Asking):
         return value
 
     def _begin(self, how: Strategy, hierarchy: Hierarchy) -> None:
-        """Every source gets its number. What an earlier search could not read lies above it."""
-        self.how, self.in_defaults = how, isinstance(hierarchy, Defaults)
-        if isinstance(hierarchy, Defaults):
+        """Number the sources of a hierarchy; levels of an earlier search that could not be read are numbered above."""
+        self.how, self.in_defaults = how, isinstance(hierarchy, DefaultHierarchy)
+        if isinstance(hierarchy, DefaultHierarchy):
             self.option = hierarchy.option
-        places = [place for levels in hierarchy.layers for level in levels for place in level.places]
+        places = [place for layer in hierarchy.layers for place in layer.places]
         sources = [source for place in places for source in (place.source, *self._overwritten(place))]
         self._numbers = {}
         for at, source in enumerate(sources):
             self._numbers.setdefault(id(source), len(sources) - at)
-        unknown = [found for found in self.all_found() if found.is_unknown]
+        unknown = [found for found in self.found_values() if found.is_unknown]
         self._above = [replace(found, number=len(sources) + at) for at, found in enumerate(unknown, 1)]
         self._found = {found.number: found for found in self._above}
         self.shadowed = []
@@ -149,7 +160,7 @@ class Recorder(Asking):
         self._is_found = False
 
     def _ask(self, place: DataLocation) -> Part | Folding:
-        """The value of a place as a part that knows its number, over what the same file has overwritten."""
+        """The value of a place as a part with its number, over the earlier values of the key in the same file."""
         if self.how is FIRST and self._is_found:
             return self._shadow(place)
         value = self.value_at(place, self.key)
@@ -157,12 +168,12 @@ class Recorder(Asking):
         return self._part(place, value)
 
     def _shadow(self, place: DataLocation) -> Part | Folding:
-        """The same of a place below the first one found: no lookup asks it, and what it cannot say is no error."""
-        value, missing = ABSENT, {name: dict(keys) for name, keys in self.answers.missing.items()}
+        """The part of a place below the first one found, which no lookup asks; an error of it is ignored."""
+        value, missing = ABSENT, {name: dict(keys) for name, keys in self.scope.missing.items()}
         with suppress(NodeattrsError):
             if place.source is not None:
-                value = place.source.value(self.key, Asking(self.answers, None, None, (self.key,)))
-        self.answers.missing = missing
+                value = place.source.value(self.key, LookupCall(self.scope, None, None, (self.key,)))
+        self.scope.missing = missing
         number = self._numbers[id(place.source)]
         is_new = number not in self._found
         part = self._part(place, value)
@@ -191,16 +202,16 @@ class Recorder(Asking):
     def _overwritten(self, place: DataLocation) -> Sequence[DataSource]:
         return () if place.source is None else place.source.overwritten(self.key)
 
-    def source(self, number: int) -> FoundValue:
-        """Who has a number."""
+    def found_value(self, number: int) -> FoundValue:
+        """The value of the source with a number. raises: KeyError, for a source without the key"""
         return self._found[number]
 
-    def known(self) -> list[FoundValue]:
-        """Those who have the key and can be read, the strongest first."""
-        return [found for found in self.all_found() if not found.is_unknown]
+    def readable_values(self) -> list[FoundValue]:
+        """The values of the sources that have the key and can be read, the strongest first."""
+        return [found for found in self.found_values() if not found.is_unknown]
 
-    def all_found(self) -> list[FoundValue]:
-        """Those who have the key, the strongest first."""
+    def found_values(self) -> list[FoundValue]:
+        """The values of the sources that have the key or cannot be read, the strongest first."""
         return [self._found[number] for number in sorted(self._found, reverse=True)]
 
 

@@ -1,4 +1,7 @@
-"""Reports of the Hiera commands: values, explanations, and what no node reads."""
+"""Reports of the Hiera commands: values, explanations, unused files and keys, needed variables.
+
+A report has `to_dict()` for JSON and `lines(screen)` for a terminal. Secrets are masked in both.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +34,12 @@ def _as_yaml(value: Any) -> Iterator[str]:
 
 
 class NodeResult(NamedTuple):
-    """What a command found for one node.
+    """The result of a command for one node.
 
     value:   a value, all values by their keys, an explanation, or an error
-    unknown: the levels that cannot be read and might decide the value, or one of the values
-    unset:   the variables that a value names and that are not set, each with the keys that need it
-    kept:    what is still encrypted
+    unknown: the levels that cannot be read and might change the value, or one of the values
+    unset:   unset variable that a value names -> the keys that need it
+    kept:    the parts that are still encrypted
     """
 
     value: Any
@@ -46,7 +49,11 @@ class NodeResult(NamedTuple):
 
 
 class LookupReport(NamedTuple):
-    """A value for each node; or with `is_whole` all keys of each node."""
+    """A value for each node; or with `is_whole` all keys of each node.
+
+    key:   the keys that were looked up, as one text
+    found: name of the node -> its result, whose value may be an error
+    """
 
     key: str
     found: Mapping[str, NodeResult]
@@ -61,7 +68,7 @@ class LookupReport(NamedTuple):
         return data | ({"unset": sorted(one.unset)} if one.unset else {})
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The value alone for one node; for several each below its name."""
+        """Yield the value as YAML, for several nodes each below "# NAME"; an error is a comment, with its code."""
         for node, (value, *_) in self.found.items():
             if len(self.found) > 1:
                 yield screen.paint(f"# {printable(node)}", "strong")
@@ -79,7 +86,10 @@ class LookupReport(NamedTuple):
 
 
 class ExplainReport(NamedTuple):
-    """Why a key has its value, for each node. with_causes: also the lines that decided who is asked, and how"""
+    """The explanation of a key for each node.
+
+    with_causes: also the lines of hiera.yaml and lookup_options that chose the levels and the merge
+    """
 
     explanations: Mapping[str, Explanation]
     with_causes: bool = False
@@ -97,7 +107,10 @@ class ExplainReport(NamedTuple):
         return {"version": 1, "nodes": self.nodes()}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The explanations below each other."""
+        """Yield each explanation: the value, the strategy, the places searched, and the line of each leaf.
+
+        At most 12 leaves are shown.
+        """
         for node, one in self.explanations.items():
             if len(self.explanations) > 1:
                 yield screen.paint(f"# {printable(node)}", "strong")
@@ -254,7 +267,7 @@ def _row(cells: list[str], screen: Screen) -> Iterator[str]:
 
 
 def unused_report(found: Unused, nodes: int) -> PlainReport:
-    """The files that no node reads, and the keys that every node sees shadowed. nodes: how many were asked"""
+    """The report of the files that no node reads, and of the keys that are shadowed on all. nodes: their number"""
     text = [f"{file}: read by none of {nodes} nodes" for file in found.files]
     text += [f"{origin.place}: {key} is always shadowed" for key, origin in found.shadowed]
     shadowed = [{"key": key, "file": origin.file, "line": origin.line} for key, origin in found.shadowed]
@@ -263,9 +276,9 @@ def unused_report(found: Unused, nodes: int) -> PlainReport:
 
 
 class NeededVariables(NamedTuple):
-    """The variables that hierarchies need.
+    """The variables that hierarchies name.
 
-    nodes: node -> what its hierarchies need, in their order
+    nodes: node -> the variables of its hierarchies, in order
     """
 
     nodes: Mapping[str, Sequence[Needed]]
@@ -275,7 +288,7 @@ class NeededVariables(NamedTuple):
         return {"version": 1, "nodes": {node: [one.to_dict() for one in found] for node, found in self.nodes.items()}}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A line for each variable: for which nodes it is not set, and the shortest path that needs it."""
+        """Yield a line for each variable: for which nodes it is not set, and the shortest path that needs it."""
         needed: dict[str, list[Needed]] = {}
         missing: dict[str, dict[str, None]] = {}
         for node, found in self.nodes.items():

@@ -1,7 +1,7 @@
-"""Data functions in Ruby that a control repository has itself, run by the Ruby of this machine.
+"""Data functions in Ruby of a control repository, run by the Ruby of this machine.
 
-Used by `hierarchies`, where the caller asks for Ruby. The process has stand-ins for the part of Puppet that data
-functions use. What a function needs beyond them makes its level one that is not read.
+Used by `hierarchies` with `Hiera(ruby=True)`. The Ruby process has stand-ins for the part of Puppet that data
+functions use. A function that needs more makes its level unreadable: its values are `Unknown`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.hiera.config import HierarchyEntry
 from nodeattrs.dialects.hiera.data import DataSource
 from nodeattrs.dialects.hiera.errors import BadData, BadLookup
-from nodeattrs.dialects.hiera.expressions import Speech, planned
+from nodeattrs.dialects.hiera.expressions import Resolver, value_plan
 from nodeattrs.dialects.hiera.types import parse_type
 from nodeattrs.errors import NodeattrsError, RecipeFailed
 
@@ -31,10 +31,12 @@ _SCRIPT = Path(__file__).with_name("ruby") / "functions.rb"
 
 
 class RubyFunctions:
-    """The process for all functions of a tree. It starts at the first question.
+    """The Ruby process for all functions of a tree. It starts at the first `ask`, and again if it has ended.
 
-    root:   its folder
-    strict: what `Puppet[:strict]` is
+    root:   the folder of the tree
+    strict: the value of `Puppet[:strict]`: "error" or "warning"
+
+    One question runs at a time; threads wait for each other.
     """
 
     def __init__(self, root: Path, strict: str) -> None:
@@ -43,24 +45,26 @@ class RubyFunctions:
         self._nodes: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._numbers = count()
 
-    def ask(self, message: Sequence[Any], arguments: Sequence[Any], speech: Speech) -> Any:
-        """What a function gives; ABSENT for a key that it does not have; `Unknown` where it needs more of Puppet.
+    def ask(self, message: Sequence[Any], arguments: Sequence[Any], resolver: Resolver) -> Any:
+        """Call a function and return its result.
 
-        message: the place of the level, and the name, file and environment of the function
-        raises:  BadLookup, where the function fails; NotFound, without a Ruby; what filling in raises
+        ABSENT for a key that it does not have; `Unknown` where it needs more of Puppet, or works on a secret.
+        message:  the place of the level, and the name, file and environment of the function
+        resolver: fills in texts that the function interpolates
+        raises:   RecipeFailed, where the function fails; NotFound, without a Ruby; the errors of filling in; TooMuch
         """
         process = self._started()
-        node = self._nodes.setdefault(speech.node, next(self._numbers))
+        node = self._nodes.setdefault(resolver.node, next(self._numbers))
         stopped: NodeattrsError | RecursionError | Unknown | None = None
         with process.lock:
             until = time.monotonic() + process.seconds
             process.send("ask", node, *message, self._strict, arguments, until=until)
             while True:
-                word, *given = process.receive(speech.budget, until)
+                word, *given = process.receive(resolver.budget, until)
                 if word == "dispatches":
                     process.send("use", _fitting(given[0], arguments), until=until)
                 elif word == "interpolate":
-                    filled = _filled(given[0], speech)
+                    filled = _filled(given[0], resolver)
                     if isinstance(filled, (NodeattrsError, RecursionError, Unknown)):
                         stopped, filled = filled, None
                     process.send("filled" if stopped is None else "stop", filled, until=until)
@@ -84,18 +88,21 @@ class RubyFunctions:
         return self._process
 
 
-def _filled(value: Any, speech: Speech) -> Any:
-    """A value with its texts filled in; the error where that fails; `Unknown` for a secret, which Ruby is not given."""
+def _filled(value: Any, resolver: Resolver) -> Any:
+    """A value with its texts filled in, or the error of that; `Unknown` for a secret, which Ruby does not get."""
     try:
-        plan = planned(value)
-        filled = value if plan is None else plan(speech)
+        plan = value_plan(value)
+        filled = value if plan is None else plan(resolver)
     except (NodeattrsError, RecursionError) as error:
         return error
     return filled if plain(filled) == filled else Unknown("secret", "its function works on a secret")
 
 
 def _fitting(dispatches: Iterable[Sequence[str]], arguments: Sequence[Any]) -> int | str | None:
-    """The first dispatch that takes the arguments and a context; None for none; a text for a type that is not known."""
+    """The index of the first dispatch that takes the arguments and a context.
+
+    None for none; a message for a type that is not known.
+    """
     for at, types in enumerate(dispatches):
         try:
             wanted = [parse_type(text) for text in types[:-1]]
@@ -106,14 +113,16 @@ def _fitting(dispatches: Iterable[Sequence[str]], arguments: Sequence[Any]) -> i
     return None
 
 
-class RubyData:
-    """A level at one location whose data function is in Ruby.
+class RubyData(DataSource):
+    """The data source of a level at one location whose data function is in Ruby; each `value` calls the function.
 
-    functions: the process
-    entry:     the level
-    file:      the file of the function
-    given:     its options
-    failed:    makes the error of a level whose function fails
+    functions:   the process
+    entry:       the level
+    file:        the file of the function; as an attribute "function NAME"
+    environment: the name of the environment
+    given:       the options of the function
+    failed:      a function that makes the error for a failed call
+    sensitive:   paths whose values become secrets
     """
 
     def __init__(
@@ -133,13 +142,17 @@ class RubyData:
         self._message = [place, entry.function, str(file.absolute()), environment]
         self._sensitive = sensitive
 
-    def value(self, key: str, speech: Speech) -> Any:
-        """The value of a key. Puppet fills in the texts of a data_hash, and leaves others to their function."""
+    def value(self, key: str, resolver: Resolver) -> Any:
+        """The value of a key, ABSENT, or `Unknown` where the function cannot be run here.
+
+        Expressions are filled in for a data_hash only, as in Puppet; other kinds of functions do that themselves.
+        raises: BadData, where the function fails
+        """
         asked: dict[str, list[Any]] = {"data_hash": [], "lookup_key": [key], "data_dig": [[key]]}
         arguments = [*asked[self._kind], dict(self._given)]
         is_whole = self._kind == "data_hash"
         try:
-            value = self._functions.ask(self._message, arguments, speech)
+            value = self._functions.ask(self._message, arguments, resolver)
         except RecipeFailed as error:
             raise self._failed(error.message, key=None if is_whole else key) from error
         if type(value) is Unknown or value is ABSENT:
@@ -147,14 +160,10 @@ class RubyData:
         if is_whole:
             if not isinstance(value, dict):
                 raise self._failed("it gives no map")
-            plan = planned(value.get(key, ABSENT))
-            value = value.get(key, ABSENT) if plan is None else plan(speech)
+            plan = value_plan(value.get(key, ABSENT))
+            value = value.get(key, ABSENT) if plan is None else plan(resolver)
         return value if value is ABSENT else withheld(value, self._sensitive, (key,))
 
     def locator(self, key: str, entry: str) -> Locator:
         """The function as the origin of a value, without a line."""
         return Origin("data function", self._name)
-
-    def overwritten(self, key: str) -> Sequence[DataSource]:
-        """() since a function gives a key once."""
-        return ()

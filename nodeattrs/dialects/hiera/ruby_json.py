@@ -1,6 +1,6 @@
-"""JSON as Ruby's parser takes it: with comments, and with numbers beyond a double, which are infinite.
+"""Reads JSON as Ruby's parser does: comments are allowed, and numbers beyond a double are infinite.
 
-What it says of a text stands at the same offset of that text.
+Lines and columns are those of the original text.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ _INK = re.compile(r"[^\n]")
 
 
 def read(text: Text) -> Document:
-    """The document that a text says. raises: DocumentError"""
+    """The document of a JSON text. raises: DocumentError, TooMuch"""
     source = Text(text.file, without_comments(text.text)) if "/" in text.text else text
     return Document(source, json_text.read(source, Budget(text.file), number=float))
 
 
 def without_comments(text: str) -> str:
-    """A text with blanks where its comments are. cost: one scan
+    """A JSON text with its comments replaced by blanks, so that offsets and lines stay. cost: one scan
+
+    A comment that does not end stays, and is an error of the parser.
 
     >>> without_comments('{"a": "/*x*/" /* y */} // no line break, no comment')
     '{"a": "/*x*/"        } // no line break, no comment'

@@ -1,9 +1,7 @@
-"""YAML as Puppet's data files are read: Psych's scalars, keys and merge keys.
+"""Reads YAML as Puppet does, with the scalars, keys and merge keys of Ruby's parser Psych.
 
-The same events as everywhere (libyaml where PyYAML has it, pure Python otherwise), but
-`1:30` is 5400, `1,000` is a thousand, `:word` is a symbol, and `<<` merges where it
-is written. One pass has no positions; a second pass finds the line of a key when it is
-needed. It knows no hierarchy: a text goes in, a tree comes out.
+`1:30` is 5400, `1,000` is a thousand, `:word` is a symbol, and `<<` merges at the place where it is written. The first
+pass notes no positions; a second pass finds the line of a key when a caller asks for it.
 """
 
 from __future__ import annotations
@@ -24,25 +22,22 @@ from nodeattrs.kinds import KEY_IS_NO_TEXT, REPEATED_KEY
 
 
 class Symbol(str):
-    """A Ruby symbol: fine as a key, where it loses its colon; no value of data."""
+    """A Ruby symbol, without its colon. As a key it is a text; as a value data may not hold it."""
 
     __slots__ = ()
 
 
-class RefusedScalar:
-    """A scalar that makes the whole file unreadable."""
+class RefusedScalar(NamedTuple):
+    """A scalar that makes the whole file unreadable; `what` is its kind in words: a date."""
 
-    __slots__ = ("what",)
-
-    def __init__(self, what: str) -> None:
-        self.what = what
+    what: str
 
 
 class ParsedYaml(NamedTuple):
-    """What a text says.
+    """A parsed YAML text.
 
     reading: the tree, its marks and its warnings
-    unfit:   root key -> what below it data may not hold, and the offset at which it stands
+    unfit:   root key -> (what data may not hold in its value, the offset of that); {} for a text without any
     twice:   the keys of the root that are written more than once
     """
 
@@ -74,7 +69,9 @@ _NO_PLAIN_DATA = (f"{YAML}set", f"{YAML}omap", "!omap", "!set")
 
 @lru_cache(maxsize=4096)
 def scalar(text: str) -> Any:
-    """The value of a plain scalar; a `Symbol`, or `RefusedScalar` for dates, where data has no such thing.
+    """The value of a plain scalar in Ruby's YAML; cached.
+
+    A `Symbol` for `:word`; a `RefusedScalar` for a date, a time or a huge number; None for an empty text.
 
     source: semantics of Psych 4's scanner, measured
 
@@ -152,9 +149,9 @@ def _binary(text: str) -> str | RefusedScalar:
 
 
 def read(text: Text, budget: Budget | None = None, *, marks: bool = False) -> ParsedYaml:
-    """What *text* says, as Puppet reads it: the first document, {} where there is none.
+    """The first document of a text, as Puppet reads it; an empty text has the tree {}.
 
-    marks:  whether this reading keeps the place of each part; else a second one finds it when a caller needs it
+    marks:  True notes the place of each part in this pass; False parses again when a caller asks for a place
     cost:   one event a key and value
     raises: DocumentError with line and column; TooMuch
     """
@@ -183,12 +180,12 @@ def _notes_in(below: dict[Any, Any]) -> Iterator[tuple[str, int]]:
 
 
 def overwritten(text: Text, key: str) -> list[tuple[Any, Mark]]:
-    """What *text* has under a key of its root that it has again further down, the last one first."""
+    """(value, its marks) for each earlier value of a repeated root key, the last one first. cost: parses the text"""
     return list(reversed(_built(text).mark.parts[key].again))
 
 
 def _built(text: Text) -> _Puppet:
-    """What has read a text with the places of all its parts."""
+    """A builder that has parsed a text with the places of all its parts."""
     builder = _Puppet(text)
     builder.run()
     return builder

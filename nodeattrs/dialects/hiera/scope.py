@@ -1,40 +1,44 @@
-"""A tree of Hiera, and a scope that asks it: what a node may look up, in every spelling of a call.
+"""The public classes of Hiera: `Hiera`, a tree of data, and `Scope`, a node that looks keys up in it.
 
-How a key is searched for it leaves to the answers below it, and how that is explained to
-the explanation.
+The search for a key is in `search`, its explanation in `explain`; here are the calls with their defaults and checks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NoReturn
 
 from nodeattrs.core.looks import Looks
 from nodeattrs.core.sensitive import Encrypted, revealed
 from nodeattrs.core.tree import ABSENT, copied, near
-from nodeattrs.dialects.hiera.answers import Answers, Asking, Merge
 from nodeattrs.dialects.hiera.codes import BAD_ARGUMENTS, MISSING_PARAMETER, VALUE_TYPE_MISMATCH
 from nodeattrs.dialects.hiera.errors import BadData, BadLookup, CannotMerge, HieraError, KeyNotFound
 from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel, explained, explained_options, undecided
 from nodeattrs.dialects.hiera.hierarchies import LoadedTree
 from nodeattrs.dialects.hiera.keys import split_key
 from nodeattrs.dialects.hiera.recorder import Recorder
+from nodeattrs.dialects.hiera.search import BaseScope, LookupCall, Merge
 from nodeattrs.dialects.hiera.types import parse_type
 from nodeattrs.dialects.hiera.values import LEAVES
-from nodeattrs.dialects.hiera.variables import unset
+from nodeattrs.dialects.hiera.variables import unset_sentences
 from nodeattrs.errors import NodeattrsError, TooDeep
 
 REQUIRED: Any = object()
 """A class parameter without a default of its own."""
 
 
-class Scope(Answers):
-    """A node that asks. Made by `Hiera.scope`; what it has resolved is kept, its answers are not.
+class Scope(BaseScope):
+    """A node in an environment that looks keys up in a tree. Made by `Hiera.scope`, which reads no file.
 
-    tree:      the loaded tree
-    variables: what expressions may name
+    tree:        the loaded tree
+    variables:   facts, trusted facts and variables by the names that expressions use
+    missing:     unset variable -> the keys whose values name it, of all lookups so far
+    has_unknown: whether a level that was asked so far could not be read
+
+    `lookup` gives a value, `explain` the lines behind it. Files are read at the first lookup that needs them, and
+    kept in the tree; each lookup searches anew.
     """
 
     def lookup(
@@ -48,20 +52,22 @@ class Scope(Answers):
         override: Mapping[str, Any] | None = None,
         otherwise: Callable[[Any], Any] | None = None,
     ) -> Any:
-        """The value of a key; of several keys that of the first one found. Null counts as found.
+        """The value of a key; of several keys the value of the first one found. Null counts as found.
+
+        The caller may change the result: it is a copy.
 
         merge:               a strategy that goes before lookup_options
         value_type:          what the answer has to be, in Puppet's words: "Array[String]"
         default_value:       the answer where nothing is found
         default_values_hash: key -> answer where nothing is found, before default_value
         override:            key -> answer before everything
-        otherwise:           gets the name where nothing is found, and gives the answer
+        otherwise:           called with *name* where nothing is found; returns the answer
         cost:                one look-up a file until the first one found; for merges one visit a value
         raises:              KeyNotFound and its kin, see docs/hiera.md
         """
-        asking = Asking(self, override, default_values_hash, ("",))
+        call = LookupCall(self, override, default_values_hash, ("",))
         try:
-            value = self._value(name, asking, merge, value_type, default_value, otherwise)
+            value = self._value(name, call, merge, value_type, default_value, otherwise)
             return copied(value, LEAVES) if type(value) in (dict, list) else value
         except CannotMerge as error:
             raise self._with_origins(error, name, merge, override, default_values_hash) from None
@@ -71,31 +77,31 @@ class Scope(Answers):
     def _value(
         self,
         name: str | Sequence[str],
-        asking: Asking,
+        call: LookupCall,
         merge: Merge,
         value_type: str | None,
         default_value: Any,
         otherwise: Callable[[Any], Any] | None,
     ) -> Any:
-        """The value of the first of some keys that is found, which may be shared with files. raises: as `lookup`"""
+        """The value of the first of some keys that is found; callers must not change it. raises: as `lookup`"""
         if merge is not None:
             self._check_merge(merge)
         names = (name,) if isinstance(name, str) else name
         value: Any = ABSENT
         for one in names:
-            asking.chain = (one,)
-            value = self.answer(one, merge, asking, defaults=False)
+            call.chain = (one,)
+            value = self.answer(one, merge, call, defaults=False)
             if value is not ABSENT:
                 break
-        if value is ABSENT and asking.defaults is not None:
-            value = next((asking.defaults[one] for one in names if one in asking.defaults), ABSENT)
-            asking.found_in = "data" if value is ABSENT else "default_values_hash"
+        if value is ABSENT and call.defaults is not None:
+            value = next((call.defaults[one] for one in names if one in call.defaults), ABSENT)
+            call.found_in = "data" if value is ABSENT else "default_values_hash"
         if value is ABSENT and otherwise is not None:
-            asking.found_in, value = "otherwise", otherwise(name)
+            call.found_in, value = "otherwise", otherwise(name)
         elif value is ABSENT and default_value is not ABSENT:
-            asking.found_in, value = "default_value", default_value
+            call.found_in, value = "default_value", default_value
         if value is ABSENT:
-            raise self._not_found(names, merge, asking)
+            raise self._not_found(names, merge, call)
         if value_type is not None:
             self._check_type(value_type, value, name)
         return value
@@ -111,9 +117,10 @@ class Scope(Answers):
         override: Mapping[str, Any] | None = None,
         otherwise: Callable[[Any], Any] | None = None,
     ) -> Explanation:
-        """Why `lookup` gives what it gives: takes the same arguments, and never raises what a lookup raises.
+        """Why `lookup` returns its value: takes the same arguments, and returns an Explanation.
 
-        Of several names it explains the first one that is found, else the first one that has a default.
+        An error of the lookup is the `error` of the explanation and is not raised. Of several names the first one that
+        is found is explained, else the first one with a default, else the first.
         """
         if not isinstance(name, str):
             known = [one for one in name if self.explain(one, merge=merge, override=override).found]
@@ -140,35 +147,35 @@ class Scope(Answers):
         default_values_hash: Mapping[str, Any] | None = None,
         override: Mapping[str, Any] | None = None,
     ) -> tuple[UnknownLevel, ...]:
-        """The levels that cannot be read, and might decide what `lookup` answers to the same arguments.
+        """The levels that cannot be read and might change what `lookup` returns for the same arguments; () for none.
 
-        raises: as `lookup`, but for what is not found
+        raises: the errors of `lookup`, but no KeyNotFound
         """
-        asking = Asking(self, override, default_values_hash, ("",))
-        return undecided(self, [name] if isinstance(name, str) else name, merge, asking)
+        call = LookupCall(self, override, default_values_hash, ("",))
+        return undecided(self, [name] if isinstance(name, str) else name, merge, call)
 
     def explain_options(self, name: str) -> Explanation:
-        """How lookup_options came to be for a key, each entry with its file and line."""
+        """The merged lookup_options that hold for a key's module, each entry with its file and line."""
         return explained_options(self, name)
 
     def hiera(self, name: str, default_value: Any = ABSENT) -> Any:
-        """The first value found, whatever lookup_options say."""
+        """The first value found; lookup_options are ignored."""
         return self.lookup(name, merge="first", default_value=default_value)
 
     def hiera_array(self, name: str, default_value: Any = ABSENT) -> Any:
-        """All values in one list, whatever lookup_options say."""
+        """All values in one list, merged by `unique`; lookup_options are ignored."""
         return self.lookup(name, merge="unique", default_value=default_value)
 
     def hiera_hash(self, name: str, default_value: Any = ABSENT) -> Any:
-        """All maps in one, whatever lookup_options say."""
+        """All maps merged by `hash`; lookup_options are ignored."""
         return self.lookup(name, merge="hash", default_value=default_value)
 
     def parameters(self, class_name: str, declared: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters of a class, looked up as `class::parameter`.
 
         declared: parameter -> its default, or REQUIRED; null from data counts as not given
-        return:   parameter -> value, in the order declared; what is null is left out
-        raises:   BadLookup "missing_parameter"
+        return:   parameter -> value, in the order declared; parameters whose value is null are left out
+        raises:   BadLookup "missing_parameter", for a REQUIRED one without a value; the errors of `lookup`
         """
         found = {}
         for parameter, default in declared.items():
@@ -206,10 +213,13 @@ class Scope(Answers):
             kind = {dict: "map", list: "list", str: "text", type(None): "null"}.get(type(value), type(value).__name__)
             raise BadLookup(f"the value of {name!r} is a {kind}, and no {wanted}", kind=VALUE_TYPE_MISMATCH)
 
-    def _not_found(self, names: Sequence[str], merge: Merge, asking: Asking) -> HieraError:
-        """The error where nothing has a key; or what a level lacks that could not be read for want of its function."""
+    def _not_found(self, names: Sequence[str], merge: Merge, call: LookupCall) -> HieraError:
+        """The error where nothing has a key: KeyNotFound.
+
+        BadData instead, where a level might have it and its data function does not exist here.
+        """
         shown = ", ".join(map(repr, names))
-        for level in undecided(self, names, merge, asking) if self.has_unknown and self.tree.lacking else ():
+        for level in undecided(self, names, merge, call) if self.has_unknown and self.tree.lacking else ():
             fault = self.tree.lacking.get((level.origin.file, level.origin.line))
             if fault is not None:
                 details = [f"no other level has {shown}"]
@@ -221,7 +231,7 @@ class Scope(Answers):
             self._gaps(names)
 
         def known_later() -> Sequence[str]:
-            unknown = undecided(self, names, merge, asking) if self.has_unknown else ()
+            unknown = undecided(self, names, merge, call) if self.has_unknown else ()
             return [*(f"{level.key} may be in {level}" for level in unknown if not level.is_merge), *self._gaps(names)]
 
         message = f"{names[0]} is not set" if len(names) == 1 else f"none of {shown} is set"
@@ -237,19 +247,14 @@ class Scope(Answers):
                 found += self._known_gaps[module]
         return found
 
-    @cached_property
-    def _known_gaps(self) -> dict[str | None, list[str]]:
-        """What `_gaps` found, by module: the gaps are the same for many missing keys."""
-        return {}
-
     def _gaps_for(self, module: str | None) -> Iterator[str]:
         for place in {place.folder: place for place in self.places(module)}.values():
             if not place.has_folder:
                 yield f"there is no folder {self.tree.shown(place.folder)}, which {place.origin} names"
-        yield from unset(self, module)
+        yield from unset_sentences(self, module)
 
     def _way_out(self, names: Sequence[str]) -> str:
-        """A key that is spelled nearly like one of the names. cost: a look at every key"""
+        """A hint: a key that is spelled nearly like one of the names, if there is one. cost: a look at every key"""
         with suppress(NodeattrsError):
             for name in names:
                 for close in near(name, self.known_keys()):
@@ -257,7 +262,7 @@ class Scope(Answers):
         return "give it a default_value, or write it into a data file"
 
     def _with_origins(self, error: CannotMerge, name: Any, merge: Merge, override: Any, defaults: Any) -> NoReturn:
-        """The same error, now with the files that set both sides: found by asking once more, with origins kept."""
+        """Raise the error with the files that set both sides, which a second search with a Recorder finds."""
         names = [name] if isinstance(name, str) else name
         for one in names:
             if override is not None and one in override:
@@ -268,7 +273,10 @@ class Scope(Answers):
                 self.search(one, merge, recorder)
             except CannotMerge:
                 path, hides = error.path or (), recorder.is_secret
-                error.details = (*error.details, *(one.sentence(path, is_secret=hides) for one in recorder.known()))
+                error.details = (
+                    *error.details,
+                    *(one.sentence(path, is_secret=hides) for one in recorder.readable_values()),
+                )
                 break
             except HieraError:
                 break
@@ -279,26 +287,28 @@ class Scope(Answers):
 
 
 class Hiera(LoadedTree):
-    """A tree of Hiera 5 data.
+    """A tree of Hiera 5 data: its hiera.yaml files, and the data files that were read so far.
 
+    The constructor reads only puppet.conf. `scope()` makes a node that looks keys up; many threads may do so at once.
     config:          a hiera.yaml, or a folder with one: the environment layer, for every environment
     environmentpath: instead of config: a folder with a folder for each environment
     global_config:   the hiera.yaml of the global layer; where that file is absent, the built-in one holds
     modulepath:      folders with modules, after those of environment.conf, or of `modules` beside it
     basemodulepath:  what `$basemodulepath` is in environment.conf
     puppet_conf:     a puppet.conf, or its folder: what it says of hiera_config, environmentpath, basemodulepath
-    functions:       data functions of one's own, by the name hiera.yaml calls them; entry points of
-                     the group `nodeattrs.hiera` are found too
-    decrypt:         whether to use the keys that hiera.yaml names for eyaml; or what makes clear text of one `ENC[..]`
+    functions:       data functions by the names that hiera.yaml uses; entry points of the group `nodeattrs.hiera`
+                     are found too
+    decrypt:         whether to use the keys that hiera.yaml names for eyaml; or a function that decrypts one `ENC[..]`
     root:            the folder that file names in messages are counted from
-    sensitive:       makes a secret, for `convert_to: Sensitive`
+    sensitive:       a function that makes a secret of a value, for `convert_to: Sensitive`
     documented:      the strategies follow the documentation where Puppet does not
-    strict:          what is a warning elsewhere is an error
+    strict:          warnings and levels that cannot be read are errors
     skip_levels:     the names of levels to leave out
-    sensitive_paths: steps, the first of which is a key: what stands there is a secret, and so is what it is put into
+    sensitive_paths: paths, the first step a key: a value there is a secret, and so is each value it is put into
     puppet_version:  7 or 8, whose rules hold: 8 ends a lookup at an unset variable, a data file that is not a map, and
                      a hiera.yaml of version 3 in an environment
-    ruby:            run data functions of the control repository that are Ruby, by the ruby of this machine
+    ruby:            run data functions of the control repository that are Ruby, with the ruby of this machine
+    raises:          BadArgument, where no layer is named or a named place does not exist
 
     >>> hiera = Hiera("cookbooks_example/hiera")
     >>> hiera.scope(node="web2").lookup("ntp::servers")
@@ -316,14 +326,14 @@ class Hiera(LoadedTree):
         knows_facts: bool | None = None,
         looks: Looks | None = None,
     ) -> Scope:
-        """One node with its facts, in an environment.
+        """A Scope: one node with its facts, in an environment. Reads nothing.
 
-        facts:     as `%{facts.os.family}`, and each also as a variable of its own
-        trusted:   as `%{trusted.certname}`; made from the name of the node unless given
-        variables: others, that hide facts of their name
-        knows_facts: whether a variable that is not set is none of the node, and so an error of Puppet 8; None: whether
-                   there are facts
-        looks:     where the scope notes what it looks at of the node; None: nowhere
+        facts:       as `%{facts.os.family}`, and each also as a variable of its own
+        trusted:     as `%{trusted.certname}`; made from the name of the node unless given
+        variables:   further variables, which hide facts of their name
+        knows_facts: whether an unset variable is known to be unset on the node, and so an error of Puppet 8;
+                     None: whether there are facts
+        looks:       notes what the scope looks at of the node; None: nothing is noted
         """
         known = bool(facts) if knows_facts is None else knows_facts
         return Scope(self, facts or {}, node, environment, trusted, variables or {}, known, looks)

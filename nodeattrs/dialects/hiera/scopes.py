@@ -1,4 +1,4 @@
-"""The nodes for which a Hiera tree is asked: their facts, trusted facts, and the answer of a classifier.
+"""Makes the scopes of nodes: with facts, trusted facts, and the answer of a classifier, from arguments of a command.
 
 Used by the commands; `scope_of` also by `opened`, which has facts and classifier from the repository.
 """
@@ -14,8 +14,8 @@ from nodeattrs.core.budget import in_force
 from nodeattrs.core.code import require_may_run
 from nodeattrs.core.looks import Looks
 from nodeattrs.core.tree import json_or_text
-from nodeattrs.dialects.hiera.answers import trusted_facts
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
+from nodeattrs.dialects.hiera.search import trusted_facts
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, TooMuch
 from nodeattrs.puppet.facts import NodeFacts, classified, map_at, map_in, node_at, nodes_at
 from nodeattrs.reports.screen import first_of
@@ -24,7 +24,7 @@ USUAL_ENVIRONMENT = "production"
 _DATA = (".json", ".yaml", ".yml")
 _SHOWN = 10
 _SECONDS = 60
-"""How long a classifier may think."""
+"""How long a classifier may run."""
 
 
 def scope_of(
@@ -37,13 +37,11 @@ def scope_of(
     knows_facts: bool | None = None,
     looks: Looks | None = None,
 ) -> Scope:
-    """A node with its facts.
+    """The scope of a node with its facts; as `Hiera.scope`, with defaults from the facts.
 
-    node:        its name; "" takes the one that the facts have
-    environment: None or "" is production
-    trusted:     None takes those among the facts, or makes them from the name
-    knows_facts: see `Hiera.scope`
-    looks:       see `Hiera.scope`
+    node:        its name; "": clientcert or fqdn of the facts
+    environment: None or "": production
+    trusted:     None: those among the facts, else made from the name
     """
     if trusted is None and isinstance(facts.get("trusted"), dict):
         trusted = facts["trusted"]
@@ -62,57 +60,63 @@ def _name_in(facts: Mapping[str, Any]) -> str:
     return str(facts.get("clientcert") or facts.get("fqdn") or "")
 
 
-def scopes_of(asked: Mapping[str, Any], hiera: Hiera, names: Sequence[str] | None) -> dict[str, Scope]:
-    """A scope for each node, by name, as the arguments of a command say.
+def scopes_of(arguments: Mapping[str, Any], hiera: Hiera, names: Sequence[str] | None) -> dict[str, Scope]:
+    """Name -> scope for each node that the arguments of a command name; reads the files of facts.
 
-    names:  the nodes; None is all of the folder of facts, else one without a name
-    raises: BadArgument, BadUsage, DocumentError, UnknownLayer
+    names:  the nodes; None: all nodes of the folder or file of facts, or one without a name
+    raises: BadArgument, BadUsage, DocumentError; UnknownLayer, for a classifier that may not be run
     """
-    return {name: asked_scope(asked, hiera, name, file) for name, file in names_of(asked, names).items()}
+    return {
+        name: scope_from_arguments(arguments, hiera, name, file) for name, file in named_nodes(arguments, names).items()
+    }
 
 
-def names_of(asked: Mapping[str, Any], names: Sequence[str] | None) -> dict[str, Path | NodeFacts]:
-    """The nodes that the arguments of a command name, each with its facts, or the file that has them.
+def named_nodes(arguments: Mapping[str, Any], names: Sequence[str] | None) -> dict[str, Path | NodeFacts]:
+    """Name -> facts, or the file of the facts, for each node that the arguments of a command name; never empty.
 
-    raises: BadArgument, BadUsage, DocumentError
+    Without --facts, or with facts of one node, the only name is the first of *names*, or "".
+    names:  the nodes; None or () for all nodes of --facts
+    raises: BadArgument, where a node has no facts there; BadUsage, for several names with facts of one node;
+            DocumentError
     """
-    place = None if asked["facts"] is None else Path(asked["facts"])
+    place = None if arguments["facts"] is None else Path(arguments["facts"])
     if place is None:
         known: dict[str, Path | NodeFacts] = {"": NodeFacts({})}
-    elif asked["facts"] != "-" and place.is_dir():
+    elif arguments["facts"] != "-" and place.is_dir():
         known = {path.stem: path for path in sorted(place.iterdir()) if path.suffix in _DATA}
     else:
         known = {**nodes_at(place)}
     if not known:
         raise BadArgument(
-            f"{asked['facts']} has no facts: there is no node in it", hint="name a folder or file that has some"
+            f"{arguments['facts']} has no facts: there is no node in it", hint="name a folder or file that has some"
         )
     if "" not in known:
         for name in names or ():
             if name not in known:
                 hint = f"there are: {first_of([*known], _SHOWN) or 'none'}"
-                raise BadArgument(f"{asked['facts']} has no facts of {name}", hint=hint)
+                raise BadArgument(f"{arguments['facts']} has no facts of {name}", hint=hint)
         return {name: known[name] for name in names or known}
     if names is not None and len(names) > 1:
         raise BadUsage("several --node need --facts to be a folder, or an answer of PuppetDB")
     return {names[0] if names else "": known[""]}
 
 
-def asked_scope(
-    asked: Mapping[str, Any], hiera: Hiera, name: str, given: Path | NodeFacts, looks: Looks | None = None
+def scope_from_arguments(
+    arguments: Mapping[str, Any], hiera: Hiera, name: str, given: Path | NodeFacts, looks: Looks | None = None
 ) -> Scope:
-    """The scope of a node, as the arguments of a command say.
+    """The scope of a node with the trusted facts, classifier, environment and variables of the arguments.
 
-    given: its facts, or the file that has them
-    looks: see `Hiera.scope`
+    given:  its facts, or the file that has them, which is read
+    looks:  notes what the scope looks at of the node; None: nothing is noted
+    raises: BadUsage, DocumentError; UnknownLayer, for a classifier that may not be run
     """
     found = node_at(given) if isinstance(given, Path) else given
     node, trusted = name or _name_in(found.facts), None
-    if asked["trusted"] is not None:
-        trusted = trusted_facts(node) | map_at(Path(asked["trusted"]), "trusted facts are a map")
-    given_by = NodeFacts({}) if asked["enc"] is None else _classified(Path(asked["enc"]), node)
-    environment = asked["environment"] or given_by.environment or found.environment
-    variables = {**found.variables, **given_by.variables, **_set(asked["set"])}
+    if arguments["trusted"] is not None:
+        trusted = trusted_facts(node) | map_at(Path(arguments["trusted"]), "trusted facts are a map")
+    given_by = NodeFacts({}) if arguments["enc"] is None else _classified(Path(arguments["enc"]), node)
+    environment = arguments["environment"] or given_by.environment or found.environment
+    variables = {**found.variables, **given_by.variables, **_set(arguments["set"])}
     return scope_of(hiera, node, found.facts, environment, variables, trusted, looks=looks)
 
 

@@ -1,9 +1,9 @@
-"""What in a Hiera tree is probably not meant, for whatever node may come: found without facts.
+"""Findings of `check` about a Hiera tree that hold for every node: found without facts.
 
-A level whose path has no variable is there for every node; any other may be. So a key of a file is judged only
-against what is certain: what a fixed file below or above it says, where no file between may say otherwise, and where
-neither `lookup_options` nor a line of code asks for a merge. Beyond a level that is no plain file nothing is judged.
-Keys are judged where the module that they are about is there. No code runs: manifests are looked at as texts.
+A level whose path has no variable is there for every node (it is fixed); any other may be. So a key of a file is
+compared only with fixed files, and only where no file between may set it, and where neither `lookup_options` nor a
+line of code asks for a merge. Nothing is compared across a level that is no plain file. Unused keys are found only
+for modules that are there. No code runs: manifests are searched as texts.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from nodeattrs.core.tree import ABSENT, is_near, meant, spell, strict_key
 from nodeattrs.dialects.hiera.codes import LEGACY_FACT, NEVER_DECRYPTED, REDACTED_TEXT
 from nodeattrs.dialects.hiera.config import FILE_FUNCTIONS, NOT_INSTALLED, HieraConfig, HierarchyEntry
 from nodeattrs.dialects.hiera.data import DataFile
-from nodeattrs.dialects.hiera.errors import BadData
-from nodeattrs.dialects.hiera.eyaml import sealed_in
-from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree, fixed
-from nodeattrs.dialects.hiera.keys import NAME
-from nodeattrs.dialects.hiera.legacy import in_data, in_levels
+from nodeattrs.dialects.hiera.errors import BadData, bad_data
+from nodeattrs.dialects.hiera.eyaml import encrypted_paths
+from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree, fixed_folder
+from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS
+from nodeattrs.dialects.hiera.legacy import uses_in_data, uses_in_levels
 from nodeattrs.dialects.hiera.options_check import doubtful_options
 from nodeattrs.dialects.hiera.values import texts_in
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.patterns import fits
 from nodeattrs.kinds import ALWAYS_OVERRIDDEN, EQUAL_TO_OVERRIDDEN, MISSPELT, TYPE_CHANGE, UNREAD_DATA_FILE, UNUSED_KEY
-from nodeattrs.puppet.manifests import PuppetClass, classes_in, computed_in, lookups_in
+from nodeattrs.puppet.manifests import PuppetClass, classes_in, computed_keys_in, lookups_in
 from nodeattrs.puppet.regex import translated
 
 _CODE = (".pp", ".epp", ".erb", ".rb", ".sh", ".py", ".conf")
@@ -78,7 +78,7 @@ class _Code:
         self.words.update(word for word in words if not word.endswith(":"))
         for found in lookups_in(text):
             self.merged |= {found.key} if found.merged else set()
-        self.computed += computed_in(text)
+        self.computed += computed_keys_in(text)
         if path.endswith(".pp"):
             self.classes.update((one.name, (one, path)) for one in classes_in(text))
 
@@ -88,7 +88,10 @@ class _Code:
 
 
 def code_files(roots: Iterable[str]) -> Iterator[str]:
-    """The files below some folders that may look keys up; hidden ones are left out, and there is a most of them."""
+    """Yield the files below some folders that may look keys up: code, data, and files without an ending.
+
+    Hidden files and folders, and node_modules, are left out. After 20,000 files no more are given.
+    """
     left = _MOST_FILES
     for root in roots:
         for folder, folders, names in os.walk(root):
@@ -101,9 +104,10 @@ def code_files(roots: Iterable[str]) -> Iterator[str]:
 
 
 def doubts_of(tree: LoadedTree, environment: str, beside: Iterable[LoadedTree] = ()) -> Iterator[BadData]:
-    """What is probably not meant in an environment: `unread-data-file`, `unused-key`, `misspelt`,
-    `always-overridden`, `equal-to-overridden`, `type-change`.
+    """Yield the findings about an environment: `unread-data-file`, `unused-key`, `misspelt`, `always-overridden`,
+    `equal-to-overridden`, `type-change`, and those about lookup_options, secrets and legacy facts.
 
+    Nothing where the environment has no hiera.yaml.
     beside: further trees, whose hierarchies may read files of this one
     cost:   reads every data file and the texts of the environment once
     raises: HieraError, where the environment or its configuration cannot be read
@@ -124,21 +128,16 @@ class _Judge:
         self._environment = environment
         self._config = config
         self._all_read = True
+        self._paths: dict[str, str] = {}
+        self._modules: dict[str, bool] = {}
         self._files = {source.file: source for source in self._sources()}
 
     def _sources(self) -> Iterator[DataFile]:
-        folders = {fixed(self._config, entry) for entry in self._config.entries} - {str(self._config.folder)}
-        for entry in self._tree.data_entries(self._environment):
+        folders = {fixed_folder(self._config, entry) for entry in self._config.entries} - {str(self._config.folder)}
+        for entry, file in self._data:
             if any(entry.name.startswith(folder + os.sep) for folder in folders):
-                with suppress(NodeattrsError):  # found by reading it
-                    source = self._tree.source(entry, entry.name, {}, None)
-                    if isinstance(source, DataFile) and isinstance(source.tree, dict):
-                        self._paths[source.file] = entry.name
-                        yield source
-
-    @cached_property
-    def _paths(self) -> dict[str, str]:
-        return {}
+                self._paths[file.file] = entry.name
+                yield file
 
     @cached_property
     def _code(self) -> _Code:
@@ -201,7 +200,7 @@ class _Judge:
         """Keys that no code looks up."""
         for file in self._files.values():
             for key in file.tree:
-                if isinstance(key, str) and key != NAME and "::" in key and self._is_unused(key):
+                if isinstance(key, str) and key != LOOKUP_OPTIONS and "::" in key and self._is_unused(key):
                     name, _, parameter = key.rpartition("::")
                     known = self._code.classes.get(name)
                     near = self._like(key)
@@ -241,15 +240,11 @@ class _Judge:
             self._modules[module] = folder is not None and os.path.isdir(folder / "manifests")
         return self._modules[module]
 
-    @cached_property
-    def _modules(self) -> dict[str, bool]:
-        return {}
-
     # --- lookup_options, and what stays encrypted
 
     def _options(self) -> Iterator[BadData]:
         for entry, file in self._data:
-            if NAME in file.tree:
+            if LOOKUP_OPTIONS in file.tree:
                 yield from doubtful_options(file, self._module_of(entry.name), self._is_key)
 
     @cached_property
@@ -300,29 +295,27 @@ class _Judge:
                 (others if entry.function in FILE_FUNCTIONS[:2] else opening).update(files)
         for _, file in self._data:
             if file.file in others - opening:
-                for path in sealed_in(file.tree):
+                for path in encrypted_paths(file.tree):
                     message = f"{spell(path)} is encrypted, and no level that reads it decrypts"
-                    line, column = file.document.place(path)
-                    yield BadData(message, kind=NEVER_DECRYPTED, file=file.file, line=line, column=column, path=path,
-                                  hint="give the level lookup_key: eyaml_lookup_key")  # fmt: skip
+                    hint = "give the level lookup_key: eyaml_lookup_key"
+                    yield bad_data(file.document, NEVER_DECRYPTED, message, path, hint)
 
     def _redacted(self) -> Iterator[BadData]:
         """Texts with a key in them that `lookup_options` makes a Sensitive."""
-        options = (file.tree.get(NAME) for _, file in self._data)
+        options = (file.tree.get(LOOKUP_OPTIONS) for _, file in self._data)
         entries = (pair for one in options if isinstance(one, dict) for pair in one.items())
         secret = [_named_by(str(name)) for name, entry in entries if isinstance(entry, dict) and _is_secret(entry)]
         for _, file in self._data if secret else ():
             for path, text in texts_in(file.tree):
-                roots = [found[1].partition(".")[0] for found in _LOOKED_UP.finditer(text) if path[0] != NAME]
+                roots = [found[1].partition(".")[0] for found in _LOOKED_UP.finditer(text) if path[0] != LOOKUP_OPTIONS]
                 for root in (root for root in roots if any(names(root) for names in secret)):
-                    line, column = file.document.place(path)
-                    yield BadData(f"{spell(path)} has {root} inside a text, where a Sensitive is redacted",
-                                  kind=REDACTED_TEXT, file=file.file, line=line, column=column, path=path,
-                                  hint="convert the whole text to Sensitive, and not what is in it")  # fmt: skip
+                    message = f"{spell(path)} has {root} inside a text, where a Sensitive is redacted"
+                    hint = "convert the whole text to Sensitive, and not what is in it"
+                    yield bad_data(file.document, REDACTED_TEXT, message, path, hint)
 
     def _legacy(self) -> Iterator[BadData]:
         """Legacy facts in levels and values, each once in a file."""
-        uses = chain(in_levels(self._tree, self._environment), in_data(self._tree, self._environment))
+        uses = chain(uses_in_levels(self._tree, self._environment), uses_in_data(self._tree, self._environment))
         for one in {(use.file, use.variable): use for use in reversed([*uses])}.values():
             yield BadData(f"{one}, a legacy fact that Puppet 8 does not have", kind=LEGACY_FACT, file=one.file,
                           line=one.line, hint=f"write facts.{one.instead}")  # fmt: skip
@@ -333,7 +326,7 @@ class _Judge:
         for index, level in enumerate(self._levels):
             for file in level.files:
                 for key, value in file.tree.items():
-                    if isinstance(key, str) and key != NAME and value is not None:
+                    if isinstance(key, str) and key != LOOKUP_OPTIONS and value is not None:
                         yield from self._compared(index, file, key, value)
 
     def _compared(self, index: int, file: DataFile, key: str, value: Any) -> Iterator[BadData]:
@@ -386,7 +379,7 @@ class _Judge:
             trees = [file.tree for file in self._tree.data_files(self._environment)]
         except NodeattrsError:
             return [bool]
-        options = (tree.get(NAME) for tree in trees if isinstance(tree, dict))
+        options = (tree.get(LOOKUP_OPTIONS) for tree in trees if isinstance(tree, dict))
         named = {key for one in options if isinstance(one, dict) for key in one if isinstance(key, str)}
         return [_named_by(key) for key in sorted(named)]
 

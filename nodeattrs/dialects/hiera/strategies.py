@@ -1,9 +1,8 @@
-"""The strategies of Hiera as policies of the core, and one level folded with them.
+"""The merge strategies of Hiera: `first`, `unique`, `hash`, `deep` and `reverse_deep`, as policies of the core.
 
-`first` looks at one value. `unique`, `hash` and `deep` are tables of what happens where
-two values meet; a level (the locations of an entry, the entries of a layer, the layers)
-is a folding from the top, the result so far lying over each next value. It knows
-no files and no scopes: values come in as parts.
+A policy is a table of what two values become where they meet. A level (the locations of an entry, the entries of a
+layer, or the layers) is a folding from the top: the result so far lies over each next value. Values come in as parts;
+no file and no scope is known here.
 
     >>> merge([{"a": 1}, {"a": 2, "b": 3}], "hash")
     {'a': 1, 'b': 3}
@@ -14,6 +13,7 @@ no files and no scopes: values come in as parts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -38,51 +38,43 @@ from nodeattrs.errors import TooDeep
 One = TypeVar("One")
 
 
+@dataclass(frozen=True, eq=False)
 class Strategy:
-    """How the values of one key become one value.
+    """How the values of one key become one value. `strategy_of` makes it; threads may share it.
 
     name:     first, unique, hash, deep or reverse_deep
-    policy:   what happens where two values meet
-    options:  those that are set, by name
-    alone:    what the value of a level with one source meets nothing under; None takes it as it is
-    opening:  the same for the first value found in a level with several sources
-    last:     what the result meets nothing under, when all levels are done
-    from_top: whether the stronger value lies on top
+    policy:   what two values become where they meet
+    options:  the options that are set: name -> value
+    alone:    the policy for the value of a level with one source; None: it is taken as it is
+    opening:  the policy for the first value found in a level with several sources; None: it is taken as it is
+    last:     the policy for the result after all levels; None: it is taken as it is
+    from_top: whether a stronger value lies over a weaker one; False for reverse_deep
 
-    Every instance is a value: it keeps no state and may be shared between threads.
+    `level` folds one level, and levels inside of levels; `finished` then gives the folding of the whole.
     """
 
-    def __init__(
-        self,
-        name: str,
-        policy: Policy,
-        options: Mapping[str, Any] | None = None,
-        *,
-        alone: Policy | None = None,
-        opening: Policy | None = None,
-        last: Policy | None = None,
-        from_top: bool = True,
-    ) -> None:
-        self.name = name
-        self.policy = policy
-        self.options = dict(options or {})
-        self.alone = alone
-        self.opening = opening
-        self.last = last
-        self.from_top = from_top
+    name: str
+    policy: Policy
+    options: Mapping[str, Any] = field(default_factory=dict)
+    alone: Policy | None = None
+    opening: Policy | None = None
+    last: Policy | None = None
+    from_top: bool = True
 
     def folding(self, sources: int) -> Folding:
-        """An empty level of so many sources, whether they have the key or not."""
+        """An empty folding for a level. sources: their number, with those that lack the key"""
         return Folding(from_top=self.from_top, opening=self.alone if sources == 1 else self.opening)
 
     def lay(self, folding: Folding, part: Part | Folding) -> None:
-        """Lay the next source's value into a level. raises: CannotMerge"""
+        """Merge the value of the next source into a level. raises: CannotMerge"""
         folding.lay(part, self.policy)
 
     def level(self, sources: Sequence[One], ask: Callable[[One], Part | Folding]) -> Part | Folding:
-        """One level: *ask* gives the part of each source, ABSENT where it has none; NOTHING where none has any.
+        """Fold the values of the sources of one level, the strongest first; NOTHING where no source has one.
 
-        raises: CannotMerge
+        The part of a single source may be returned as it is.
+        ask:    source -> its part or folding, NOTHING where it lacks the key
+        raises: CannotMerge, and the errors of *ask*
         """
         if len(sources) == 1 and self.alone is None:
             return ask(sources[0])
@@ -96,7 +88,7 @@ class Strategy:
         return folding or NOTHING
 
     def finished(self, level: Part | Folding) -> Folding:
-        """The whole, after the last look at it."""
+        """The folding of the whole: that of a level, or a part in a folding of its own, with `last` applied."""
         if isinstance(level, Folding):
             folding = level
         else:
@@ -126,7 +118,7 @@ def _refuse(kind: Kind, message: str, hint: str) -> Join:
 
 
 def _check_texts(value: Any, strategy: str, kind: Kind) -> None:
-    """Merged maps have text keys all the way down; where they do not, Puppet refuses too."""
+    """Check that all keys of maps in a value are texts, at any depth, as Puppet does. raises: CannotMerge"""
     stack = [value]
     while stack:
         inner = stack.pop()
@@ -152,7 +144,7 @@ _LIST, _CONTAINERS = {list}, {list, dict}
 
 
 def _flat(part: Part) -> Part:
-    """A list without lists in it; anything else alone in a list."""
+    """A list with the elements of its inner lists in their place; another value as a list of one."""
     if type(part.value) is not list:
         return listed([part], part)
     if _LIST.isdisjoint(map(type, part.value)):
@@ -195,12 +187,12 @@ def _flat_without_maps(part: Part) -> Part:
     return flat
 
 
-def _flattened_by_the_letter(lower: Part, upper: Part) -> Part:
+def _flattened_as_documented(lower: Part, upper: Part) -> Part:
     flat = _flat_without_maps(upper)
     return unite(flat, flat)
 
 
-def _united_by_the_letter(lower: Part, upper: Part) -> Part:
+def _united_as_documented(lower: Part, upper: Part) -> Part:
     return unite(_flat(upper), _flat_without_maps(lower))
 
 
@@ -220,15 +212,15 @@ UNIQUE = Strategy(
     alone=Policy("unique, one source", Line(ANY, LIST, _settled, "a list has nothing twice"), Line(ANY, PRESENT, TAKE)),
     opening=Policy("unique, first found", Line(ANY, PRESENT, _flattened, "the first value becomes a flat list")),
 )
-_ONE_BY_THE_LETTER = Policy(
+_ONE_AS_DOCUMENTED = Policy(
     "unique, first found",
     Line(ANY, MAP, _refuse_map, "maps are refused"),
-    Line(ANY, PRESENT, _flattened_by_the_letter, "the first value becomes a flat list, and has nothing twice"),
+    Line(ANY, PRESENT, _flattened_as_documented, "the first value becomes a flat list, and has nothing twice"),
 )
-UNIQUE_BY_THE_LETTER = Strategy(
-    "unique", _unique(_united_by_the_letter), alone=_ONE_BY_THE_LETTER, opening=_ONE_BY_THE_LETTER
+UNIQUE_AS_DOCUMENTED = Strategy(
+    "unique", _unique(_united_as_documented), alone=_ONE_AS_DOCUMENTED, opening=_ONE_AS_DOCUMENTED
 )
-"""As the documentation says: maps always fail, duplicates always go."""
+"""`unique` as the documentation has it: maps always fail, duplicates always go."""
 
 
 # --- hash ---------------------------------------------------------------------------
@@ -261,8 +253,8 @@ class _Hash(Strategy):
 
 
 HASH = _Hash("hash", HASH_TABLE)
-HASH_BY_THE_LETTER = _Hash("hash", HASH_TABLE, alone=_MAPS_ONLY, opening=_MAPS_ONLY)
-"""As the documentation says: whatever is not a map fails, also alone."""
+HASH_AS_DOCUMENTED = _Hash("hash", HASH_TABLE, alone=_MAPS_ONLY, opening=_MAPS_ONLY)
+"""`hash` as the documentation has it: a value that is not a map fails, also alone."""
 
 
 # --- which strategy -----------------------------------------------------------------
@@ -282,14 +274,14 @@ _NAMES = ("first", "default", "unique", "hash", "deep", "reverse_deep")
 
 _PLAIN: dict[tuple[str, bool], Strategy] = {
     ("unique", False): UNIQUE,
-    ("unique", True): UNIQUE_BY_THE_LETTER,
+    ("unique", True): UNIQUE_AS_DOCUMENTED,
     ("hash", False): HASH,
-    ("hash", True): HASH_BY_THE_LETTER,
+    ("hash", True): HASH_AS_DOCUMENTED,
 }
 
 
 def strategy_of(merge: str | Mapping[str, Any] | None, *, documented: bool = False) -> Strategy:
-    """The strategy that a merge argument, or `merge` in lookup_options, names.
+    """The strategy that a merge argument, or `merge` in lookup_options, names; the same object for equal options.
 
     merge:      a name, or a map with `strategy` and options; None means first
     documented: follow the documentation where Puppet itself does not
@@ -301,26 +293,18 @@ def strategy_of(merge: str | Mapping[str, Any] | None, *, documented: bool = Fal
     """
     if merge is None:
         return FIRST
-    if type(merge) is str:
-        return _plain(merge, documented)
-    if not isinstance(merge, Mapping):
-        return _made(merge, {}, documented)
-    if merge.get("strategy") is None:
-        raise BadLookup("merge is a map without a strategy", kind=MISSING_STRATEGY, hint="add strategy: deep")
-    return _made(merge["strategy"], merge, documented)
-
-
-@lru_cache(maxsize=64)
-def _plain(name: str, documented: bool) -> Strategy:
-    return _made(name, {}, documented)
-
-
-def _made(name: Any, given: Mapping[Any, Any], documented: bool) -> Strategy:
+    name: Any = merge
+    given: dict[Any, Any] = {}
+    if isinstance(merge, Mapping):
+        name = merge.get("strategy")
+        given = {key: value for key, value in merge.items() if key != "strategy"}
+        if name is None:
+            raise BadLookup("merge is a map without a strategy", kind=MISSING_STRATEGY, hint="add strategy: deep")
     if not isinstance(name, str) or name not in _NAMES:
         close = near(name, _NAMES) if isinstance(name, str) else []
         hint = f"did you mean {close[0]}?" if close else f"the strategies are {', '.join(_NAMES[:1] + _NAMES[2:5])}"
         raise BadLookup(f"there is no merge strategy {name!r}", kind=UNKNOWN_STRATEGY, hint=hint)
-    options = _checked(name, {key: value for key, value in given.items() if key != "strategy"})
+    options = _checked(name, given)
     if name in ("first", "default"):
         return FIRST
     if name in ("unique", "hash"):
@@ -335,7 +319,8 @@ def _deep(name: str, options: tuple[tuple[str, Any], ...]) -> Strategy:
     return Strategy(name, tables.root, given, last=tables.last, from_top=name == "deep")
 
 
-def _checked(name: str, options: dict[Any, Any]) -> dict[str, Any]:
+def _checked(name: str, options: Mapping[Any, Any]) -> dict[str, Any]:
+    """The options that are set, without null and false. raises: BadLookup "bad_option" """
     known = DEEP_OPTIONS if name in ("deep", "reverse_deep") else {}
     for key, value in options.items():
         if key not in known:
@@ -353,7 +338,7 @@ def _anonymous(value: Any) -> Part:
 
 @taking(values=ListLike)
 def merge(values: Iterable[Any], strategy: str | Mapping[str, Any] | None = None, *, documented: bool = False) -> Any:
-    """Merge the values of one key, the strongest first.
+    """Merge the values of one key, the strongest first; returns a copy.
 
     values:     plain data; `ABSENT` stands for a source that lacks the key, `Unknown` for one that cannot be read
     strategy:   see `strategy_of`

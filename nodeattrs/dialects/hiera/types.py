@@ -1,8 +1,8 @@
-"""The part of Puppet's type language that lookups use: that of `value_type`.
+"""Parses types of Puppet, such as `Array[String]`, and checks values against them.
 
-Any, Data, Scalar, ScalarData, Numeric, Integer, Float, Boolean, String, Undef, Collection,
-Array, Hash, Tuple, Struct, Optional, NotUndef, Enum, Pattern, Variant, Sensitive, with
-their parameters. It knows no lookup.
+`value_type` of a lookup and `convert_to` of lookup_options name types. The known ones are Any, Data, Scalar,
+ScalarData, Numeric, Integer, Float, Boolean, String, Undef, Collection, Array, Hash, Tuple, Struct, Optional, NotUndef,
+Enum, Pattern, Variant and Sensitive, with their parameters.
 
     >>> parse_type("Array[Integer[1, 5]]").holds([1, 5]), parse_type("Optional[String]").holds(None)
     (True, True)
@@ -26,9 +26,12 @@ from nodeattrs.puppet.regex import translated
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A type: its text, and whether a value is of it.
+    """A parsed type. `parse_type` makes it.
 
-    name:   the word before the brackets
+    text:      as it was written, without spaces around it
+    name:      the word before the brackets
+    arguments: the parsed arguments in the brackets: types, numbers, texts, expressions, maps
+    holds:     a function of a value: whether the value has this type
     """
 
     text: str
@@ -52,9 +55,10 @@ DEFAULT: Any = object()
 
 @lru_cache(maxsize=256)
 def parse_type(text: str) -> Type:
-    """Read a type.
+    """The type that a text spells; cached.
 
-    raises: BadLookup "convert_bad_type", where the text is no type; "unknown_type", where we know none of that name
+    raises: BadLookup "convert_bad_type", where the text is no type; "unknown_type", for a name that is not known here;
+            "bad_pattern"; TooDeep
     """
     reader = _Reader(text)
     try:
@@ -175,7 +179,7 @@ Holds = Callable[[Any], bool]
 
 
 def _ranged(measure: Callable[[Any], Any], *kinds: type) -> Callable[[list[Any]], Holds]:
-    """A type with a least and a greatest measure: Integer[1, 5], String[3]."""
+    """A maker for types with a least and a greatest measure: Integer[1, 5], String[3]."""
 
     def make(arguments: list[Any]) -> Holds:
         return _between(arguments, measure, lambda value: type(value) in kinds)

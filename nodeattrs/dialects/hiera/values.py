@@ -1,7 +1,6 @@
-"""How values are written into a text, and the type of a text that was not decrypted.
+"""Values of data: how they are written into a text, and the texts in them.
 
-Puppet writes a list or map inside a text in Ruby's notation; so do we, or two nodes
-would read different texts. It knows no lookup.
+Puppet writes a list or map inside of a text in Ruby's notation, and so does this module.
 """
 
 from __future__ import annotations
@@ -16,20 +15,20 @@ from nodeattrs.core.tree import SCALARS, Path
 
 _REDACTED = "Sensitive [value redacted]"
 LEAVES = SCALARS | {Encrypted, MarkedSecret, Sensitive}
-"""What a value of data has at its ends."""
+"""The types of the leaves of data, which copies share."""
 
 
 def texts_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
-    """Each text of a value, with its path; keys are none."""
+    """Yield (path, text) for each text in a value, at any depth; keys of maps, and secrets, are left out."""
     if type(value) is str:
         yield path, value
-    entries = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
-    for step, one in entries:
-        yield from texts_in(one, (*path, step))
+    elif type(value) in (dict, list):
+        for step, one in value.items() if type(value) is dict else enumerate(value):
+            yield from texts_in(one, (*path, step))
 
 
 def redacted_in(value: Any) -> Iterator[Path]:
-    """Where texts have a Sensitive in them: of it they say no more than that it is there."""
+    """Yield the path of each text with a redacted Sensitive in it."""
     return (path for path, text in texts_in(value) if _REDACTED in text)
 
 
@@ -41,11 +40,11 @@ def written(value: Any) -> str:
     """
     if type(value) is str:
         return value
-    return "" if value is None else inspected(value)
+    return "" if value is None else ruby_notation(value)
 
 
-def inspected(value: Any) -> str:
-    """A value in Ruby's notation."""
+def ruby_notation(value: Any) -> str:
+    """A value as Ruby's `inspect` writes it: nil, {"k"=>1}. A Sensitive is redacted."""
     if value is None:
         return "nil"
     if type(value) is bool:
@@ -55,9 +54,9 @@ def inspected(value: Any) -> str:
     if type(value) is str:
         return _quoted(value)
     if type(value) is list:
-        return "[" + ", ".join([inspected(entry) for entry in value]) + "]"
+        return "[" + ", ".join([ruby_notation(entry) for entry in value]) + "]"
     if type(value) is dict:
-        return "{" + ", ".join([f"{inspected(key)}=>{inspected(entry)}" for key, entry in value.items()]) + "}"
+        return "{" + ", ".join([f"{ruby_notation(key)}=>{ruby_notation(entry)}" for key, entry in value.items()]) + "}"
     if hasattr(value, "unwrap") and not isinstance(value, Encrypted):
         return _REDACTED
     return str(value)

@@ -1,6 +1,6 @@
-"""Which variables the hierarchies of a scope depend on, and which of them are not set there.
+"""The variables that the hierarchies of a scope name, and which of them are not set there.
 
-It reads templates and no file: what a variable is worth the scope says.
+Templates of hiera.yaml are searched, and no data. The scope gives the values.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.claim import Origin
-from nodeattrs.dialects.hiera.answers import Answers
 from nodeattrs.dialects.hiera.locations import templates_of
+from nodeattrs.dialects.hiera.search import BaseScope
 
 NAMES = frozenset(
     (
@@ -34,9 +34,9 @@ class Needed:
 
     variable: as it is written: facts.os.family
     layer:    "global", "environment", "module" or "default_hierarchy"
-    template: what names it: a path as it is written, with its datadir; a URI, or an option
-    origin:   the level, and where hiera.yaml has it
-    is_set:   whether it is worth more than null and empty text
+    template: the text that names it: a path with its datadir, a URI, or an option
+    origin:   the level, and its line in hiera.yaml
+    is_set:   whether its value is neither null nor an empty text
     """
 
     variable: str
@@ -58,24 +58,25 @@ class Needed:
         }
 
 
-def needed(answers: Answers, module: str | None = None) -> list[Needed]:
-    """Every variable of the levels that are searched for a key of a module, in their order.
+def needed(scope: BaseScope, module: str | None = None) -> list[Needed]:
+    """The variables of all levels that are searched for a key of a module, in order; one for each naming text.
 
-    cost: one look at each template
+    module: None: for keys without a module
+    cost:   one look at each template; no data file is read
     """
     found: dict[Needed, None] = {}
-    for layer, config, entry in answers.entries(module):
+    for layer, config, entry in scope.entries(module):
         origin = Origin("level", entry.name, config.file, entry.line)
         for template, names in templates_of(entry):
             for name in names:
-                found[Needed(name, layer, template, origin, _is_set(answers, name))] = None
+                found[Needed(name, layer, template, origin, _is_set(scope, name))] = None
     return [*found]
 
 
-def unset(answers: Answers, module: str | None = None) -> Iterator[str]:
-    """A sentence for each variable that is not set, with the shortest path that needs it."""
+def unset_sentences(scope: BaseScope, module: str | None = None) -> Iterator[str]:
+    """Yield a sentence for each variable that is not set, with the shortest text that needs it; nothing for none."""
     paths: dict[str, list[str]] = {}
-    for one in needed(answers, module):
+    for one in needed(scope, module):
         if not one.is_set:
             paths.setdefault(one.variable, []).append(one.template)
     for name, templates in paths.items():
@@ -83,7 +84,7 @@ def unset(answers: Answers, module: str | None = None) -> Iterator[str]:
         yield f"{min(templates, key=len)}{more}: {name} is not set"
 
 
-def _is_set(answers: Answers, name: str) -> bool:
-    if answers.looks is not None:
-        answers.looks.note("set", name)
-    return answers.is_set(name)
+def _is_set(scope: BaseScope, name: str) -> bool:
+    if scope.looks is not None:
+        scope.looks.note("set", name)
+    return scope.is_set(name)

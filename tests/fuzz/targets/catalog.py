@@ -16,7 +16,7 @@ from nodeattrs.catalog.plan import Plan
 from nodeattrs.catalog.questions import impact_of, known_ref, why_before
 from nodeattrs.formats.documents import parse
 from nodeattrs.puppet.chains import parsed_chain, parsed_query
-from nodeattrs.puppet.references import Ref, ref_of, spelled
+from nodeattrs.puppet.references import Ref, query_text, ref_of
 from nodeattrs.reports import Screen
 from nodeattrs.reports.catalog_diff import ComparedCatalogs
 from tests.fuzz.grammar import Grammar
@@ -177,9 +177,9 @@ def _related(chain: Any) -> None:
 
 
 def _spelled(query: Any) -> None:
-    again = parsed_query(spelled(query))
-    assert again == query, f"{query!r} is spelled {spelled(query)!r}, which reads {again!r}"
-    _related(parsed_chain(f"File <| {spelled(query)} |> -> Service <| |>"))
+    again = parsed_query(query_text(query))
+    assert again == query, f"{query!r} is spelled {query_text(query)!r}, which reads {again!r}"
+    _related(parsed_chain(f"File <| {query_text(query)} |> -> Service <| |>"))
 
 
 TARGETS = (

@@ -16,7 +16,7 @@ from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.formats.documents import parse
 from nodeattrs.formats.patterns import fits
 from nodeattrs.formats.removing import without
-from nodeattrs.puppet.manifests import classes_in, computed_in, lookups_in
+from nodeattrs.puppet.manifests import classes_in, computed_keys_in, lookups_in
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE
 from tests.fuzz.target import Target, from_grammar, from_shape, json_of, texts_of
@@ -108,7 +108,7 @@ def _taken_out(text: str) -> None:
 
 def _manifest(text: str) -> str:
     found = [*classes_in(text), *lookups_in(text)]
-    for parts in computed_in(text):
+    for parts in computed_keys_in(text):
         fits(parts, "a" * 200 + "::b")
     assert all(str(one) for one in found)
     return text

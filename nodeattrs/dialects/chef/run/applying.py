@@ -84,8 +84,8 @@ def outcome_data(outcome: Outcome) -> dict[str, Any]:
 def counted(report: Report) -> dict[str, int]:
     """The numbers of resources changed, refreshed, failed, skipped, visited, and that would be changed."""
     names = {"changed": "changed", "refreshed": "restarted", "failed": "failed", "skipped": "skipped"}
-    counts = {name: len(report.those(status)) for name, status in names.items()}
-    return {**counts, "would_change": len(report.those("noop")), "visited": len(report.outcomes)}
+    counts = {name: len(report.with_status(status)) for name, status in names.items()}
+    return {**counts, "would_change": len(report.with_status("noop")), "visited": len(report.outcomes)}
 
 
 def noted_report(report: Report, *, noop: bool = False) -> dict[str, Any]:

@@ -1,6 +1,7 @@
-"""What facts that are not given may decide: files of a path with an unset variable, and variables in values.
+"""Finds what might change an answer if more facts were known, as unread places.
 
-Used by the dialect, and by `nodeattrs hiera` where the caller gives no facts.
+These are the data files that a path with an unset variable may name, and the unset variables in values. Used by the
+dialect and by the commands of `nodeattrs hiera`.
 """
 
 from __future__ import annotations
@@ -9,16 +10,16 @@ import glob
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from nodeattrs.core.unread import Unread
-from nodeattrs.dialects.hiera.answers import IN_LEVELS, Merge
 from nodeattrs.dialects.hiera.census import as_asked
-from nodeattrs.dialects.hiera.expressions import variable
-from nodeattrs.dialects.hiera.keys import NAME, split_key
+from nodeattrs.dialects.hiera.expressions import variable_value
+from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, split_key
 from nodeattrs.dialects.hiera.locations import templates_of
 from nodeattrs.dialects.hiera.scope import Scope
+from nodeattrs.dialects.hiera.search import IN_LEVELS, Merge
 from nodeattrs.dialects.hiera.variables import NAMES, Needed, needed
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.documents import read
@@ -28,12 +29,12 @@ _BRACES = re.compile(r"\{[^{}]*\}")
 _STARS = re.compile(r"\*+")
 
 
-class FileLooks:
-    """Looks at files, each once for all scopes that share the object.
+class FileCache:
+    """Remembers what it read of files, for all scopes that share the object. Made once for a command.
 
-    shown:    gives the name of a file in messages
-    keys:     gives the keys of a data file, None where it cannot be read; and the keys of its lookup_options
-    matching: gives the files below a folder that fit a pattern, sorted
+    shown(file):               the name of a file in messages
+    keys(file):                (the keys of a data file, the keys of its lookup_options); (None, []) if unreadable
+    matching(folder, pattern): the files below a folder that fit a glob of Python, sorted
     """
 
     def __init__(self, shown: Callable[[Path], str]) -> None:
@@ -48,7 +49,7 @@ class FileLooks:
             return None, []
         if not isinstance(tree, dict):
             return [], []
-        options = tree.get(NAME)
+        options = tree.get(LOOKUP_OPTIONS)
         return [*map(str, tree)], [*map(str, options)] if isinstance(options, dict) else []
 
 
@@ -56,48 +57,49 @@ def _matching(folder: Path, pattern: str) -> list[Path]:
     return sorted(folder.glob(pattern))
 
 
-def open_paths(
+def possible_files(
     scope: Scope,
-    looks: FileLooks,
+    file_cache: FileCache,
     wanted: Collection[str] | None = None,
     *,
     is_node: bool = True,
     merge: Merge = None,
 ) -> Iterator[Unread]:
-    """The files that may count for a scope.
+    """Yield an Unread, with the keys that it may set, for each file that an unset variable in a path may name.
 
-    looks:   looks at files
-    wanted:  the first steps of keys that matter; None for all keys
-    is_node: whether the scope is that of a node; without one, files of nodes do not count
+    A file that sets no key that matters is left out, also where stronger levels have all of its keys.
+    wanted:  the first steps of the keys that matter; None for all keys
+    is_node: False leaves out paths with the name of a node
     merge:   the strategy that a call names
-    cost:    a look at each file that fits, and an explanation for each key
+    cost:    a look at each file that fits, and an explanation for each of its keys
     """
-    known: dict[str, Collection[tuple[str, str]] | None] = {}
-    for one, file in _open_files(scope, looks, is_node):
+    deciding = cache(partial(_deciding_templates, scope, merge=merge))
+    for one, file in _open_files(scope, file_cache, is_node):
         reason = _reason(one)
         if file is None:
             yield Unread(one.template, f"{reason}, and files outside of the folder were not looked for")
             continue
-        keys, options = looks.keys(file)
+        keys, options = file_cache.keys(file)
         if keys is None:
-            yield Unread(looks.shown(file), f"{reason}, and it cannot be read")
+            yield Unread(file_cache.shown(file), f"{reason}, and it cannot be read")
             continue
         if any(name.startswith("^") for name in options):  # a pattern may be about any key
-            yield Unread(looks.shown(file), f"{reason}, and its lookup_options have patterns")
+            yield Unread(file_cache.shown(file), f"{reason}, and its lookup_options have patterns")
             continue
-        asked = [key for key in dict.fromkeys((*keys, *options)) if wanted is None or key in wanted]
-        for key in asked:
-            if key not in known:
-                known[key] = _deciding_templates(scope, key, merge)
-        at = one.origin.name, one.template
-        if may_set := [key for key in asked if key in options or (those := known[key]) is None or at in those]:
-            yield Unread(looks.shown(file), reason, tuple((key,) for key in may_set))
+        may_set = []
+        for key in dict.fromkeys((*keys, *options)):
+            if wanted is None or key in wanted:
+                templates = None if key in options else deciding(key)
+                if templates is None or (one.origin.name, one.template) in templates:
+                    may_set.append(key)
+        if may_set:
+            yield Unread(file_cache.shown(file), reason, tuple((key,) for key in may_set))
 
 
-def with_needed(scope: Scope, keys: Iterable[str], merge: Merge = None) -> set[str]:
-    """The first steps of keys, and of all keys that their values look up, directly or by way of others.
+def with_needed_keys(scope: Scope, keys: Iterable[str], merge: Merge = None) -> set[str]:
+    """The first steps of keys, and of all keys that their values look up, directly or through other keys.
 
-    keys:  as they are asked for, with dots; an empty text is left out
+    keys:  as `lookup` takes them, with dots; an empty text is left out
     merge: the strategy that a call names for *keys*
     cost:  an explanation for each of them
     """
@@ -111,14 +113,14 @@ def with_needed(scope: Scope, keys: Iterable[str], merge: Merge = None) -> set[s
     return {str(split_key(key)[0]) for key in found}
 
 
-def open_files(scope: Scope, looks: FileLooks, *, is_node: bool = True) -> Iterator[Unread]:
-    """The files that may count for a scope, also those below a level that has all of their keys."""
-    for one, file in _open_files(scope, looks, is_node):
-        yield Unread(one.template if file is None else looks.shown(file), _reason(one))
+def all_possible_files(scope: Scope, file_cache: FileCache, *, is_node: bool = True) -> Iterator[Unread]:
+    """Yield an Unread for each file that an unset variable in a path may name, whatever keys it sets."""
+    for one, file in _open_files(scope, file_cache, is_node):
+        yield Unread(one.template if file is None else file_cache.shown(file), _reason(one))
 
 
-def _open_files(scope: Scope, looks: FileLooks, is_node: bool) -> Iterator[tuple[Needed, Path | None]]:
-    """What a path with an unset variable may mean; None where files outside of the folder were not looked for."""
+def _open_files(scope: Scope, file_cache: FileCache, is_node: bool) -> Iterator[tuple[Needed, Path | None]]:
+    """Yield (unset variable, a file that its path may name); None for a path that leads out of the folder."""
     config = scope.tree.environment_layer(scope.environment)
     globs = {
         template
@@ -135,7 +137,7 @@ def _open_files(scope: Scope, looks: FileLooks, is_node: bool) -> Iterator[tuple
             yield one, None
             continue
         is_glob = one.template in globs
-        files = looks.matching(config.folder, _as_pattern(scope, one.template, is_glob))
+        files = file_cache.matching(config.folder, _as_pattern(scope, one.template, is_glob))
         yield from ((one, file) for file in files if not (is_glob and file.is_dir()))
 
 
@@ -144,14 +146,14 @@ def _reason(one: Needed) -> str:
 
 
 def unset_variables(unset: Mapping[str, Iterable[str]], knows_facts: bool) -> Iterator[Unread]:
-    """The variables that values name and that are not set, as unread places.
+    """Yield an Unread for each unset variable that values name, with the keys that need it.
 
     unset:       variable -> the keys whose values need it
-    knows_facts: whether facts are given, which may be a part of the node's
+    knows_facts: whether any facts of the node are given; it changes the reason only
     """
     reason = "is not set" if knows_facts else "is not set, and no facts are given (--facts)"
     for name, keys in unset.items():
-        paths = tuple((key,) for key in keys if key not in (NAME, IN_LEVELS))
+        paths = tuple((key,) for key in keys if key not in (LOOKUP_OPTIONS, IN_LEVELS))
         yield Unread(name, reason, paths, "variable")
 
 
@@ -177,16 +179,16 @@ def _text_of(scope: Scope, name: str) -> str:
     if scope.looks is not None:
         scope.looks.note("variable", split_key(name))
     try:
-        value = variable(name, name, scope.in_hierarchies())
+        value = variable_value(name, name, scope.in_hierarchies())
     except NodeattrsError:
         return "*"
     return "*" if value in (None, "") or isinstance(value, (dict, list)) or "/" in str(value) else str(value)
 
 
 def _deciding_templates(scope: Scope, key: str, merge: Merge) -> Collection[tuple[str, str]] | None:
-    """The templates that can change a key, each with its level; None for all.
+    """The (level, template) pairs whose files can change the value of a key; None where all can.
 
-    Under `first` these are the ones before the one that has it, and that one, which may name other files.
+    Under `first` these are the template whose file has it and the ones above it; with a merge, or no value, all.
     """
     found = scope.explain(as_asked(key), merge=merge)
     winner = next((one.place for one in found.searched if one.outcome == "found"), None)
