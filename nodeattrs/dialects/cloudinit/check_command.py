@@ -1,4 +1,8 @@
-"""`nodeattrs cloud-config check`: a linter of user-data, each file for itself or all as those of one machine."""
+"""`nodeattrs cloud-config check`: the findings about files with user-data.
+
+The files are checked together as user-data of one machine, or each by itself (--each). What a finding is about is found
+by `lints`, `schema` and the merge; this module chooses what is merged, and places findings at machines of a document.
+"""
 
 from __future__ import annotations
 
@@ -55,35 +59,38 @@ ARGUMENTS = (
 
 
 def check(question: Question) -> Output:
-    """Check files, together or each by itself: their content, the schema, the size that a cloud takes.
+    """Check the files together, or with --each every file and every machine of a document by itself.
 
-    The output has the findings, the counts, and what was not looked at.
+    The output has the findings of the merge, of the schema and about size, and the numbers of files and parts. A file
+    that cannot be read or unpacked is a finding, and so is a layer that was not read.
+
+    raises: BadArgument or DocumentError, for the file of --schema; MissingExtra
     """
-    asked = question.arguments
-    files, resource = asked["files"], asked["resource"]
+    options = question.arguments
+    files, resource = options["files"], options["resource"]
     schema = None
-    if asked["schema"] is not None:
-        schema = Schema(schema_file(asked["schema"]), sensitive_beside(None, *files))
-    if len(files) > 1 and not (asked["each"] or asked["together"]):
+    if options["schema"] is not None:
+        schema = Schema(schema_file(options["schema"]), sensitive_beside(None, *files))
+    if len(files) > 1 and not (options["each"] or options["together"]):
         text = "files are checked together, as user-data of one machine; --each checks each by itself"
         question.caller.remark([f"{len(files)} {text}"])
-    looked = {"file": len(files), "part": 0} if asked["each"] else {"part": 0}
-    given = {file: _tried(file, asked["input_form"]) for file in files if file != "-"}
+    looked = {"file": len(files), "part": 0} if options["each"] else {"part": 0}
+    given = {file: _tried(file, options["input_form"]) for file in files if file != "-"}
     found: list[Finding] = []
-    for file in files if asked["each"] else ():
+    for file in files if options["each"] else ():
         machines = {one.address: one for one in given.get(file, ())}
         for address in machines or [resource]:
-            about = _checked({**asked, "files": [file], "resource": address or resource}, schema, looked)
+            about = _checked({**options, "files": [file], "resource": address or resource}, schema, looked)
             found += (_of_machine(one, machines[address]) for one in about) if address in machines else about
-    if not asked["each"]:
+    if not options["each"]:
         alone = {file: machines[0] for file, machines in given.items() if len(machines) == 1}
-        about = _checked(asked, schema, looked)
+        about = _checked(options, schema, looked)
         found += (_of_machine(one, alone[one.file]) if one.file in alone else one for one in about)
     for folder in (Path(file) for file in given if Path(file).is_dir()):
         found += map(finding_that_ended, about_seed(folder))
     wanted = (None, "", resource) if resource else None
     sized = [(file, one) for file in given for one in given[file] if not wanted or one.address in wanted]
-    found += _sizes(sized, asked["cloud"])
+    found += _sizes(sized, options["cloud"])
     return Output(checked=CheckFindings(found, looked))
 
 
@@ -106,12 +113,12 @@ def _tried(file: str, form: str | None) -> list[Given]:
         return []
 
 
-def _checked(asked: Mapping[str, Any], schema: Schema | None, looked: dict[str, int]) -> Iterator[Finding]:
+def _checked(options: Mapping[str, Any], schema: Schema | None, looked: dict[str, int]) -> Iterator[Finding]:
     """The findings about one machine: files that cannot be unpacked or read, and unknown layers, among them.
 
     looked: its parts are counted there
     """
-    lenient = {**asked, "strict": False}
+    lenient = {**options, "strict": False}
     try:
         _, merged = merged_files(lenient)
     except CloudConfigError as error:
@@ -121,7 +128,7 @@ def _checked(asked: Mapping[str, Any], schema: Schema | None, looked: dict[str, 
     looked["part"] += len(merged.parts)
     if merged.parts and all(report.is_foreign for report in merged.parts):
         yield from _not_looked_at(merged.parts[0].part)
-    yield from (finding_about_unread(one, "error" if asked["strict"] else "note") for one in merged.unknown.values())
+    yield from (finding_about_unread(one, "error" if options["strict"] else "note") for one in merged.unknown.values())
     if any(report.status == "template" or report.part.filled_in_by for report in merged.parts):
         yield from findings_of_each_branch(lambda data: merged_files(lenient, data)[1], schema)
     else:

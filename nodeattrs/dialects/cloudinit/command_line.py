@@ -1,4 +1,7 @@
-"""What a kernel command line says to cloud-init."""
+"""The two things that cloud-init reads from a kernel command line: config as text, and the address of a config.
+
+Texts only: no file is read and nothing is fetched.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,10 @@ from nodeattrs.dialects.cloudinit.releases import NEWEST, release_of
 
 @taking(cmdline=str)
 def config_of_cmdline(cmdline: str, cloud_init: str = NEWEST) -> str:
-    """The YAML text that a kernel command line carries between `cc:`, at the beginning of a word, and `end_cc`.
+    """The YAML text between `cc:`, at the beginning of a word, and `end_cc` or the end; "" where there is no `cc:`.
+
+    Several texts are joined by line feeds. `%20` and the like are decoded, and `\\n` in the text becomes a line feed.
+    cloud_init: the release; until 23.1 `cc:` counts inside of a word, too
 
     >>> config_of_cmdline("root=/dev/sda cc: runcmd: [ls] end_cc quiet cc:a:%201")
     'runcmd: [ls] \\na: 1'
@@ -30,7 +36,7 @@ def config_of_cmdline(cmdline: str, cloud_init: str = NEWEST) -> str:
 
 @taking(cmdline=str)
 def url_of_cmdline(cmdline: str) -> str | None:
-    """The address of a further config, which cloud-init fetches: `cloud-config-url=`.
+    """The value of `cloud-config-url=`, from where cloud-init fetches a config; None for a line without it.
 
     >>> url_of_cmdline("ro cloud-config-url=http://10.0.0.1/config")
     'http://10.0.0.1/config'

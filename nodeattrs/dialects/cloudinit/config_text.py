@@ -1,4 +1,4 @@
-"""A merged cloud-config as text: YAML for people, JSON for programs."""
+"""A merged cloud-config for output: data that JSON can hold, and YAML for people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from nodeattrs.formats.yaml_writing import written
 
 
 def json_tree(value: Any) -> Any:
-    """A config as JSON can hold it: dates, keys and infinity as text, bytes as base64, sets and tuples as lists.
+    """A copy of a config with only values that JSON has.
+
+    Keys, dates, NaN and infinity become text, bytes base64, tuples lists, and sets sorted lists.
 
     >>> json_tree({1: (2, {"b"})})
     {'1': [2, ['b']]}
@@ -45,5 +47,5 @@ def _json_key(key: Any) -> str:
 
 
 def yaml_text(config: dict[Any, Any]) -> str:
-    """A config as a cloud-config file for people: keys in their order, letters as they are, long texts as blocks."""
+    """The text of a cloud-config file: first line, then YAML with keys in their order and long texts as blocks."""
     return f"#cloud-config\n{written(config, blocks=True)}"

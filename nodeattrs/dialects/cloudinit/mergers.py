@@ -302,7 +302,7 @@ class _Builder:
             if name in BUILT_IN:
                 order.append((name, _Options(spec)))
             else:
-                order.append((name, custom.constructed(name, spec.options, custom.Root(lambda: self.root))))
+                order.append((name, custom.make_merger(name, spec.options, custom.Root(lambda: self.root))))
         kinds = custom.OPEN_KINDS if any(name not in BUILT_IN for name, _ in order) else _KINDS
         self.kinds = kinds
         self.in_map = self.in_list = None
@@ -514,7 +514,7 @@ def _known(spec: MergerSpec) -> str:
 
 def _custom_lines(name: str, merger: Any) -> Iterator[Line]:
     kinds = {**custom.OPEN_KINDS, dict: MAP, list: LIST, str: TEXT, type(None): NULL}
-    for python, handler in custom.methods_of(name, merger):
+    for python, handler in custom.join_functions(name, merger):
         yield Line(kinds[python], PRESENT, Verb(handler, name), f"{name}: decided by a custom merger")
 
 

@@ -14,7 +14,7 @@ from nodeattrs.contract.answers import Answered, part_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.dialects.cloudinit.inputs import given_in, joined, one_of
+from nodeattrs.dialects.cloudinit.inputs import choose_machine, given_in, joined_profiles
 from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
 from nodeattrs.dialects.cloudinit.masking import masked
 from nodeattrs.dialects.cloudinit.secrets import guarded
@@ -76,7 +76,7 @@ class UserData(InRepository):
             if is_outside:
                 given += map(self._outside, some)
                 continue
-            for one in joined(one_of(given_in(self._blob(file))) for file in some):
+            for one in joined_profiles(choose_machine(given_in(self._blob(file))) for file in some):
                 given += [one.layer] if one.unknown else one.user
         return given
 
