@@ -29,10 +29,10 @@ from nodeattrs.dialects.cloudinit.mergers import CONFIG_DEFAULT, Definition, Mod
 from nodeattrs.dialects.cloudinit.merging import ANY_DEFINITION
 from nodeattrs.dialects.cloudinit.parts import CloudPart, independent, load_config, load_yaml
 from nodeattrs.dialects.cloudinit.releases import NEWEST, Release, release_of
-from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status, moved, status_of
+from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status, renumbered_rows, status_of
 from nodeattrs.dialects.cloudinit.templates import InstanceData, template_in, unrendered
 from nodeattrs.dialects.cloudinit.unpacking import read_bytes
-from nodeattrs.dialects.cloudinit.userdata import Merged, without
+from nodeattrs.dialects.cloudinit.userdata import Merged, without_types
 from nodeattrs.formats.yaml_events import RepeatedKey
 
 Source = str | Mapping[Any, Any] | Merged | CloudPart | Layer
@@ -164,7 +164,7 @@ class _Fold:
 
     def _merged(self, title: str, source: Merged) -> _Read:
         offset = len(self.reports)
-        rows = moved(source.rows, offset)
+        rows = renumbered_rows(source.rows, offset)
         self.reports += [report._replace(number=report.number + offset) for report in source.parts]
         self.rows += rows
         self.unknown |= {number + offset: layer for number, layer in source.unknown.items()}
@@ -454,7 +454,7 @@ def _vendor(name: str, source: Any, setting: Any) -> Any:
             f"disabled_handlers of {name} are a {type(excluded).__name__}, which makes cloud-init stop",
             hint="write a list of types, such as [text/cloud-config]",
         ) from error
-    return without(source, off) if off else source
+    return without_types(source, off) if off else source
 
 
 def _disabled(name: str, source: Any) -> _Disabled:

@@ -1,7 +1,7 @@
-"""cloud-init's own JSON schema, asked about a merged config: what it does not allow, and what it calls deprecated.
+"""Check a merged config by cloud-init's own JSON schema: what it does not allow, and what it calls deprecated.
 
-The schema is the user's file; none is part of nodeattrs. What of several alternatives was meant is guessed by the kind
-of the value, and by how far each alternative follows it. It knows no parts: who set a path is asked afterwards.
+The schema is a file of the user; none is part of nodeattrs. Where the schema has alternatives, the message is about the
+one that fits the type of the value and matches furthest. Warnings have paths; `Merged.place_of` finds their lines.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 _NAME = "schema-cloud-config-v1.json"
 _BELOW = ("", "cloudinit/config/schemas", "config/schemas", "schemas")
 _WAY = f"name {_NAME} of a cloud-init, or the folder of its source"
-INSTALLED = "/usr/lib/python3/dist-packages/cloudinit", "/usr/lib/python3*/site-packages/cloudinit"
+_INSTALLED = "/usr/lib/python3/dist-packages/cloudinit", "/usr/lib/python3*/site-packages/cloudinit"
 """Where packages of distributions put cloud-init."""
 
 _STEPS_A_VALUE = 100
-"""How many steps of a budget it takes to look at one value: as near as one can say."""
+"""How many steps of the budget one value is, about."""
 
 _TYPES = {
     "string": "a text", "array": "a list", "object": "a mapping", "boolean": "true or false", "integer": "a number",
@@ -47,11 +47,14 @@ _TYPES = {
 
 @taking(place=str)
 def schema_file(place: str) -> File:
-    """The schema at a place: a file, a folder of cloud-init's, or "installed". raises: BadArgument"""
+    """The path of the schema at a place: a file, a folder of a cloud-init, or "installed" for that of the system.
+
+    The file is not read. raises: BadArgument, where no schema is there
+    """
     places = [File(place)]
     if place == "installed":
-        border.admit(*(os.path.dirname(pattern.partition("*")[0]) for pattern in INSTALLED))
-        places = [File(found) for pattern in INSTALLED for found in sorted(glob.glob(pattern))]
+        border.admit(*(os.path.dirname(pattern.partition("*")[0]) for pattern in _INSTALLED))
+        places = [File(found) for pattern in _INSTALLED for found in sorted(glob.glob(pattern))]
     for one in places:
         for file in [one] if one.is_file() else [one / below / _NAME for below in _BELOW]:
             if file.is_file():
@@ -61,9 +64,11 @@ def schema_file(place: str) -> File:
 
 
 class Schema:
-    """A schema that was read, and what looks at configs with it.
+    """A JSON schema of cloud-init. The constructor reads and checks the file; `warnings` checks a config by it.
 
-    raises: DocumentError, for a file that is no JSON; BadArgument, for one that is no schema; MissingExtra
+    file:      from `schema_file`
+    sensitive: further paths whose values no message may show
+    raises:    DocumentError, for a file that is not JSON; BadArgument, where the JSON is not a schema; MissingExtra
     """
 
     def __init__(self, file: File, sensitive: Iterable[Path] = ()) -> None:
@@ -74,7 +79,11 @@ class Schema:
         self._sensitive = tuple(sensitive)
 
     def warnings(self, config: Any) -> Iterator[Warned]:
-        """What the schema says of a config; nothing of one that is for another program. raises: TooMuch"""
+        """Yield an error for each value that the schema does not allow, and a note for each deprecated key.
+
+        Nothing for a valid config, and nothing for a config for another program. Each path and message comes once.
+        raises: TooMuch; BadArgument, where a reference of the schema leads nowhere
+        """
         if foreign_key(config):
             return
         Budget("the check by the schema").steps(_STEPS_A_VALUE * measured(config))
