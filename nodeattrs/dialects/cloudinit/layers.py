@@ -446,7 +446,8 @@ def _vendor(name: str, source: Any, setting: Any) -> Any:
     if excluded is None or not isinstance(source, Merged) or source.rules is None:
         return source
     try:
-        types = {report.part.type for report in source.parts}
+        # An include is followed before any handler is asked, and what it leads to is not known.
+        types = {report.part.type for report in source.parts if report.status != "include"}
         off = {kind for kind in types if kind in excluded}
     except TypeError as error:
         raise CloudConfigError(

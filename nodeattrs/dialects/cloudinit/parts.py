@@ -59,7 +59,7 @@ class CloudPart(NamedTuple):
     packed:   "gzip" for a part that was packed; else ""
     lost:     merge headers that were lost by unpacking
     lines:    for a rendered template: the line of the template for each line of the body; else ()
-    language: the template language of a text that another program fills in, where its document tells
+    language: the template language of a text that another program fills in, if its document names it
     """
 
     body: str | bytes

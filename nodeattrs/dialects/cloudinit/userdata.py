@@ -176,6 +176,7 @@ class _Run:
         self.effort = _Effort(budget)
         self.folding: Folding | None = None
         self.has_config = False
+        self.sources: list[CloudPart | Layer] = []
         self.reports: list[PartReport] = []
         self.unknown: dict[int, Layer] = {}
         self.joinings: list[Joining] = []
@@ -184,6 +185,7 @@ class _Run:
     def take(self, part: CloudPart | Layer) -> None:
         """Handle one part by its type: merge a config or patch, render a template, and report anything else."""
         number = len(self.reports) + 1
+        self.sources.append(part)
         if not isinstance(part, CloudPart):
             name = part.title or f"part-{number:03d}"
             self.reports.append(
@@ -352,25 +354,24 @@ class _Run:
         self.joinings.append(self.joinings[-1]._replace(policy=None, laid=None, steps=1))
 
     def merged(self) -> Merged:
-        reports = tuple(self.reports)
-        if self.folding is None:
-            return Merged(None, reports, rules=self.rules)
-        row = Row(self.folding, tuple(self.joinings))
-        return Merged(self.folding.result if self.has_config else None, reports, (row,), self.unknown, self.rules)
+        rows = () if self.folding is None else (Row(self.folding, tuple(self.joinings)),)
+        result = self.folding.result if self.folding is not None and self.has_config else None
+        return Merged(result, tuple(self.reports), rows, self.unknown, self.rules, tuple(self.sources))
 
 
 def without_types(merged: Merged, types: Collection[str]) -> Merged:
     """Merge the parts of a `Merged` again without those of some types, whose status is "disabled" then.
 
-    It has to have `rules`: a merge of layers has none.
+    Includes are kept. The `Merged` has to have `rules`: a merge of layers has none.
     """
     assert merged.rules is not None
     run = _Run(merged.rules, Budget("user-data"))
-    for report in merged.parts:
-        if report.part.type in types:
+    for report, source in zip(merged.parts, merged.sources, strict=True):
+        if report.part.type in types and report.status != "include":
+            run.sources.append(source)
             run.reports.append(report._replace(status="disabled", error=None))
         else:
-            run.take(merged.unknown[report.number] if report.status == "unknown" else report.part)
+            run.take(source)
     return run.merged()
 
 
@@ -394,6 +395,7 @@ class Merged(Provenance):
     rows:    the foldings; the last one gave the result
     unknown: number of a part -> the layer in place of it, for a part that could not be read
     rules:   the settings of `merge`; None for merged layers
+    sources: the parts as `merge` unpacked them, before templates were rendered; () for merged layers
 
     >>> from nodeattrs.dialects.cloudinit.userdata import merge
     >>> merged = merge(["#cloud-config\\nhostname: a", "#cloud-config\\nhostname: b"])
@@ -410,10 +412,12 @@ class Merged(Provenance):
         rows: tuple[Row, ...] = (),
         unknown: Mapping[int, Layer] | None = None,
         rules: MergeRules | None = None,
+        sources: tuple[CloudPart | Layer, ...] = (),
     ) -> None:
         self.parts = parts
         self.rows = rows
         self.rules = rules
+        self.sources = sources
         self.unknown = dict(unknown or {})
         self._result = result
         self._locators: dict[int, Locator] = {}
