@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 from nodeattrs.contract.command import Argument
 from nodeattrs.core.fold import refuse_unknown
-from nodeattrs.dialects.cloudinit.command_line import config_of_cmdline, url_of_cmdline
+from nodeattrs.dialects.cloudinit.command_line import cmdline_layers
 from nodeattrs.dialects.cloudinit.inputs import FORM_NAMES, Given, choose_machine, given_in, joined_profiles, vendor_in
 from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
 from nodeattrs.dialects.cloudinit.merging import word_or_definition
@@ -107,7 +107,7 @@ def merged_files(options: Mapping[str, Any], data: InstanceData | None = None) -
     if not given and options["confd"] is None:
         return refuse_unread(user, options), user
     if "cmdline" in given:
-        given["config_url"] = url_of_cmdline(given["cmdline"].headers["cmdline"])
+        given |= cmdline_layers(given["cmdline"].text, rules["cloud_init"], given["cmdline"].file)
     if options["confd"] is not None:
         given["confd"] = read_confd(Path(options["confd"]), **rules)
     return user, refuse_unread(merge_layers(user=user, **rules, **given), options)
@@ -134,7 +134,10 @@ def definition(text: str | None) -> Any:
 
 
 def _layer(name: str, files: list[str], rules: Mapping[str, Any]) -> Any:
-    """What the files of one layer say: vendor-data is merged like user-data, all else is one config."""
+    """One layer as `merge_layers` takes it: vendor-data is merged like user-data, any other layer is one file.
+
+    raises: BadArgument, for several files of a layer other than vendor-data and --extra; CloudConfigError
+    """
     if name in ("vendor", "vendor2"):
         return merge([blob for file in files for blob in vendor_in(_blob(file))], **rules)
     if name != "extra" and len(files) > 1:
@@ -145,18 +148,12 @@ def _layer(name: str, files: list[str], rules: Mapping[str, Any]) -> Any:
     for file in files:
         blob = _blob(file)
         text = blob.content if isinstance(blob.content, str) else blob.content.decode("utf-8", "surrogateescape")
-        if name == "cmdline":
-            text = text.replace("\0", " ").strip()  # /proc/1/cmdline of a container has zeros
-            config = config_of_cmdline(text, rules["cloud_init"])
-            whole = {"cmdline": text}
-            parts.append(CloudPart(config, filename="kernel command line", headers=whole, file=blob.file, line=None))
-        else:
-            parts.append(CloudPart(text, filename=file, file=blob.file))
+        parts.append(CloudPart(text, filename=file, file=blob.file))
     return parts if name == "extra" else parts[0]
 
 
 def _given(options: Mapping[str, Any]) -> list[Given]:
-    """What the files give to the one machine that is meant. raises: CloudConfigError"""
+    """The inputs of the machine that --resource names, or of the only one. raises: CloudConfigError"""
     files = options["files"]
     form = options["input_form"]
     found = (given_in(_blob(file) if file == "-" else Path(file), form=form) for file in files)

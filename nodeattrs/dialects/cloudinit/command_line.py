@@ -5,9 +5,11 @@ Texts only: no file is read and nothing is fetched.
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import unquote
 
 from nodeattrs.core.borders import taking
+from nodeattrs.dialects.cloudinit.parts import CloudPart
 from nodeattrs.dialects.cloudinit.releases import NEWEST, release_of
 
 
@@ -43,3 +45,14 @@ def url_of_cmdline(cmdline: str) -> str | None:
     """
     words = dict(word.partition("=")[::2] for word in cmdline.split())
     return words.get("cloud-config-url") or None
+
+
+def cmdline_layers(text: str, cloud_init: str, file: str | None) -> dict[str, Any]:
+    """The arguments `cmdline` and `config_url` of `merge_layers`, from the text of /proc/cmdline.
+
+    file: the path of the text, for origins
+    """
+    cmdline = text.replace("\0", " ").strip()  # /proc/1/cmdline of a container has zeros
+    config = config_of_cmdline(cmdline, cloud_init)
+    part = CloudPart(config, filename="kernel command line", file=file, line=None)
+    return {"cmdline": part, "config_url": url_of_cmdline(cmdline)}

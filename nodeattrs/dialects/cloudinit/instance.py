@@ -19,7 +19,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.cloudinit.codes import INPUT
-from nodeattrs.dialects.cloudinit.command_line import config_of_cmdline, url_of_cmdline
+from nodeattrs.dialects.cloudinit.command_line import cmdline_layers
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
 from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
 from nodeattrs.dialects.cloudinit.masking import masked
@@ -154,11 +154,7 @@ def read_instance(folder: Path, cloud_init: str = NEWEST) -> Instance:
         layers["runtime"] = _text(files["runtime"])
     if files["cmdline"] is not None:
         command = _text(files["cmdline"])
-        line = command.text.replace("\0", " ").strip()
-        layers["cmdline"] = CloudPart(
-            config_of_cmdline(line, cloud_init), filename="kernel command line", file=command.file, line=None
-        )
-        layers["config_url"] = url_of_cmdline(line)
+        layers |= cmdline_layers(command.text, cloud_init, command.file)
     return Instance(merge_layers(**layers, **rules), _combined(files["combined"]))
 
 
