@@ -1,12 +1,10 @@
-"""Where a value in a Python source comes from: follows names back to literals, attributes and documents.
+"""Find the expressions in Python sources that a value comes from; nothing runs.
 
-Runs nothing. A name is followed to what it was bound to, through loops, arguments, results of
-functions and changes of a list or map, along the path that is asked for. The result
-are expressions: a literal, the path of an attribute, a call that reads a document. Where a name may
-mean several things the value decides: only a literal with that value can be its source.
+A name is traced to its bindings, through loops, arguments, results of functions and changes of a list or map. The path
+says which part of the value is traced. The results are expressions: a literal, an attribute of a node, or a call that
+reads a document. Where a name has several bindings, only a literal with the given value counts.
 
-It knows attributes by the name `node` and documents by the names of their readers, and neither
-nodes nor files.
+Attributes are known by the name `node`, and documents by the names of functions that read them. No file is read here.
 """
 
 from __future__ import annotations
@@ -15,7 +13,15 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from nodeattrs.causes.following import MOST_DEPTH, MOST_FRAMES, Context, Following, Frame, ParsedCode, SourceExpression
+from nodeattrs.causes.expressions import (
+    MOST_DEPTH,
+    MOST_FRAMES,
+    Context,
+    ExpressionTracer,
+    Frame,
+    ParsedCode,
+    SourceExpression,
+)
 from nodeattrs.causes.scopes import EACH, SOME, Addition, Binding, may_equal, name_of, path_into, with_any_index
 
 __all__ = ["Flow", "Frame", "ParsedCode", "SourceExpression"]
@@ -35,8 +41,12 @@ _DOCUMENTS = frozenset({"read_json", "read_yaml", "read_toml", "data_bag_item", 
 _LOOKUPS = frozenset({"lookup", "inject", "parameters", "search"})
 
 
-class Flow(Following):
-    """Traces values through names, calls and functions; `sources` returns the expressions that a value comes from."""
+class Flow(ExpressionTracer):
+    """Finds the expressions that one value comes from: `Flow(value).sources(code, expression, path)`.
+
+    Adds names, attributes, calls and functions to `ExpressionTracer`, whose constructor it has. Each method `_Name`,
+    `_Call` and so on yields the sources of one type of syntax node. Make a new Flow for each value.
+    """
 
     # Names
 
