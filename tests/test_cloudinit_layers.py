@@ -71,6 +71,13 @@ class TestConfd:
 
         assert merged.config == {"l": ["x"], "conf_d": "nope"}
 
+    def test_a_template_that_is_not_rendered_names_its_folder_as_it_is(self, etc: Path):
+        """A file in the usual folder is not read, so that it stops nothing."""
+        (etc / "cloud.cfg").write_text("## template: jinja\na: '{{ v1.a }}'\nconf_d: nope\n")
+        (etc / "cloud.cfg.d" / "90.cfg").write_text("merge_how: odd\n")
+
+        assert [1] == list(read_confd(etc / "cloud.cfg").unknown)
+
     def test_a_folder_name_that_is_no_text_is_an_error(self):
         """As in cloud-init."""
         with pytest.raises(CloudConfigError, match="conf_d"):

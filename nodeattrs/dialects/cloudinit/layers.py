@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -254,7 +255,7 @@ def merge_confd(
     """
     fold = _Fold(mode, cloud_init, instance_data)
     top = fold.read("main file", main, True) if main is not None else _SILENT
-    return _merged_confd(fold, top, {} if files is None or _folder_named_by(top) == "" else files)
+    return _merged_confd(fold, top, {} if files is None or _folder_named_by(fold, top) == "" else files)
 
 
 def _merged_confd(fold: _Fold, top: _Read, files: Mapping[str, str | CloudPart]) -> Merged:
@@ -263,9 +264,15 @@ def _merged_confd(fold: _Fold, top: _Read, files: Mapping[str, str | CloudPart])
     return fold.merged(fold.joined([fold.joined(rows), top]))
 
 
-def _folder_named_by(top: _Read) -> str | None:
-    """The folder that `conf_d` of a main file names; "" where it turns the folder off, None where it is not set."""
+def _folder_named_by(fold: _Fold, top: _Read) -> str | None:
+    """The folder that `conf_d` of a main file names; "" where it turns the folder off, None where it is not set.
+
+    fold: has read *top* first; the text of a template that was not rendered is looked at as it is
+    """
     config = top.part.value
+    if top.unknown:
+        with suppress(CloudConfigError):
+            config = load_config(fold.reports[0].part.text)
     if not isinstance(config, dict) or "conf_d" not in config:
         return None
     folder = config["conf_d"] or ""
@@ -288,7 +295,7 @@ def read_confd(
     if main.is_dir() or (not main.exists() and folder.is_dir()):
         return _merged_confd(fold, _SILENT, _files_in(main if main.is_dir() else folder))
     top = fold.read("main file", _file(main), True)
-    named = _folder_named_by(top)
+    named = _folder_named_by(fold, top)
     if named is not None:
         folder = main.parent / named
     return _merged_confd(fold, top, {} if named == "" else _files_in(folder))
