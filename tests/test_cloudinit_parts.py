@@ -146,6 +146,12 @@ class TestUnfolding:
         assert len(unpack([text], launch_index=0)) == (index in (0, None))
         assert len(unpack([text])) == 1
 
+    def test_a_part_is_the_same_with_a_launch_index(self, tmp_path: Path):
+        """Its lines, and the language of its template, too."""
+        file = tmp_path / "user-data.tftpl"
+        file.write_text("#cloud-config\nhostname: ${name}\n")
+        assert unpack([file], launch_index=0) == unpack([file])
+
 
 class TestPartsThatDoNotJoin:
     @pytest.mark.parametrize(

@@ -76,16 +76,8 @@ def check(question: Question) -> Output:
         question.caller.remark([f"{len(files)} {text}"])
     looked = {"file": len(files), "part": 0} if options["each"] else {"part": 0}
     given = {file: _tried(file, options["input_form"]) for file in files if file != "-"}
-    found: list[Finding] = []
-    for file in files if options["each"] else ():
-        machines = {one.address: one for one in given.get(file, ())}
-        for address in machines or [resource]:
-            about = _checked({**options, "files": [file], "resource": address or resource}, schema, looked)
-            found += (_of_machine(one, machines[address]) for one in about) if address in machines else about
-    if not options["each"]:
-        alone = {file: machines[0] for file, machines in given.items() if len(machines) == 1}
-        about = _checked(options, schema, looked)
-        found += (_of_machine(one, alone[one.file]) if one.file in alone else one for one in about)
+    checked = _each_alone if options["each"] else _all_together
+    found = list(checked(options, given, schema, looked))
     for folder in (Path(file) for file in given if Path(file).is_dir()):
         found += map(finding_that_ended, about_seed(folder))
     wanted = (None, "", resource) if resource else None
@@ -94,8 +86,29 @@ def check(question: Question) -> Output:
     return Output(checked=CheckFindings(found, looked))
 
 
+def _each_alone(
+    options: Mapping[str, Any], given: Mapping[str, list[Given]], schema: Schema | None, looked: dict[str, int]
+) -> Iterator[Finding]:
+    """The findings about each file, and about each machine of a document, by itself. given: file -> its machines"""
+    for file in options["files"]:
+        machines = {one.address: one for one in given.get(file, ())}
+        for address in machines or [options["resource"]]:
+            resource = address or options["resource"]
+            for found in _checked({**options, "files": [file], "resource": resource}, schema, looked):
+                yield _of_machine(found, machines[address]) if address in machines else found
+
+
+def _all_together(
+    options: Mapping[str, Any], given: Mapping[str, list[Given]], schema: Schema | None, looked: dict[str, int]
+) -> Iterator[Finding]:
+    """The findings about all files as user-data of one machine. given: file -> its machines"""
+    for found in _checked(options, schema, looked):
+        machines = given.get(found.file or "", [])
+        yield _of_machine(found, machines[0]) if len(machines) == 1 else found
+
+
 def _of_machine(found: Finding, machine: Given) -> Finding:
-    """A finding about a machine that a document has: with its name, and of a packed text at the line of the machine."""
+    """A finding about a machine of a document, with the name of the machine; without a line at the machine's line."""
     if found.file != machine.origin.file or machine.origin.kind != "resource":
         return found
     is_named = not machine.address or found.message.startswith(machine.address)
@@ -106,7 +119,7 @@ def _of_machine(found: Finding, machine: Given) -> Finding:
 
 
 def _tried(file: str, form: str | None) -> list[Given]:
-    """What a file gives, machine by machine; [] where it cannot be read, which `_checked` says."""
+    """The machines in a file; [] where it cannot be read, which is a finding of `_checked`."""
     try:
         return given_in(Path(file), form=form)
     except CloudConfigError:
@@ -136,14 +149,14 @@ def _checked(options: Mapping[str, Any], schema: Schema | None, looked: dict[str
 
 
 def _not_looked_at(part: CloudPart) -> Iterator[Finding]:
-    """User-data that is all for another program than cloud-init; no warning says that."""
+    """The note about user-data that is all for another program; no warning of `lints` says that."""
     if is_for_another(part.text):
         message = "was not looked at: it is for another program"
         yield Finding(LAYER_IS_UNKNOWN.entry.code, "note", message, part.file, part.line or 1)
 
 
 def _sizes(machines: list[tuple[str, Given]], cloud: str | None) -> Iterator[Finding]:
-    """What is more than a cloud takes: of a file as it is, of a plan what each machine in it is given."""
+    """The findings about machines whose user-data is larger than a cloud takes. machines: (file, machine)"""
     for file, one in machines:
         contents = (blob.content for blob in one.user)
         size = sum(len(text if isinstance(text, bytes) else text.encode("utf-8", "replace")) for text in contents)

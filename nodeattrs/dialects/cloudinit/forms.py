@@ -126,14 +126,8 @@ class Form:
     language: Callable[[Any], Language | None] = lambda value: None
 
     def fits(self, tree: Any) -> bool:
-        """Whether a document has the shape of the form."""
-        return any(
-            all(
-                any(re.search(looks, str(value)) for _, value, _ in _values_at(tree, pattern))
-                for pattern, looks in one.items()
-            )
-            for one in self.marks
-        )
+        """Whether a document has the shape of the form: every mark of one of the maps is in it."""
+        return any(all(_has_mark(tree, *mark) for mark in marks.items()) for marks in self.marks)
 
     def texts(self, tree: Any) -> Iterator[FormText]:
         """Yield the user-data of each machine in a document, in the order of `at`.
@@ -151,6 +145,10 @@ class Form:
             name = "/".join(word for word in (above, *words) if word)
             why = "" if is_config or taken.text is not None else taken.why or self.why
             yield FormText(path, taken.text, name, why, is_config, taken.is_packed, self.language(value))
+
+
+def _has_mark(tree: Any, pattern: _Pattern, looks: str) -> bool:
+    return any(re.search(looks, str(value)) for _, value, _ in _values_at(tree, pattern))
 
 
 def maps_in(value: Any) -> list[dict[Any, Any]]:

@@ -142,7 +142,7 @@ def definition_of(value: Any) -> Definition:
     """The Definition in a value of `merge_how` or `merge_type`: a text, or a list (the structured form).
 
     An entry of the list is a map with `name` and `settings`, or a list of a name and options. As in cloud-init, an
-    entry that is a text counts as a list of its letters. None gives a Definition without mergers.
+    entry that is a text counts as a list of its letters, and one without a name is skipped. None names no mergers.
 
     raises: CloudConfigError of kind "format", for a text; of kind "definition", for another value
 

@@ -186,7 +186,7 @@ def load_yaml(
         raise past_a_limit(error, "the text") from None
 
 
-def marked(text: str) -> Mark:
+def marks_of(text: str) -> Mark:
     """The tree of marks of a YAML text: the offset of each key and element, by the steps of paths.
 
     It is read by the rules of any release. raises: DocumentError, for broken YAML
@@ -235,7 +235,7 @@ _SCALARS: frozenset[type] = frozenset({str, int, float, bool, type(None), date, 
 
 
 def independent(value: Any) -> Any:
-    """A copy of *value* that shares no map or list with it; subclasses become plain dicts, lists and scalars.
+    """A copy of *value* that shares no map or list with it; subclasses of dict and list become plain ones.
 
     Tuples and sets stay tuples and sets. What an alias made one object is copied each time.
     raises: TooDeep, past 500 levels or for a value in itself; BadValue, for a type that YAML does not have

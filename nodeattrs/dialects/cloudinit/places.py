@@ -16,7 +16,7 @@ from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part, listed
 from nodeattrs.core.policy import ANY, ANY_KEY, LIST, MAP, MEET, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.dialects.cloudinit.parts import marked
+from nodeattrs.dialects.cloudinit.parts import marks_of
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.places import Mark, Text
 
@@ -50,7 +50,7 @@ class YamlLocator:
     @cached_property
     def _root(self) -> Mark | None:
         try:
-            return marked(self._text.text)
+            return marks_of(self._text.text)
         except DocumentError:
             return None
 

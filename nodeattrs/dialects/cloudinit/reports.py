@@ -77,12 +77,17 @@ def findings_of_each_branch(
     finding, too. Other findings, which a value of a variable could change, are left out.
     merged: a function that merges the parts with instance data; it is called once for each way
     """
-    data = InstanceData.missing()
-    ways = [_on_one_way(merged, data, schema)]
-    ways += [_on_one_way(merged, InstanceData.missing(way), schema) for way in range(1, data.ways)]
-    for key, one in {key: one for found in reversed(ways) for key, one in found.items()}.items():
-        is_on_all = all(key in found for found in ways)
-        yield one if is_on_all else replace(one, message=f"{one.message}, in a branch of the template")
+    first = InstanceData.missing()
+    ways = [_on_one_way(merged, first, schema)]
+    for number in range(1, first.ways):
+        ways.append(_on_one_way(merged, InstanceData.missing(number), schema))
+    seen: set[Finding] = set()
+    for way in ways:
+        for key, one in way.items():
+            if key not in seen:
+                seen.add(key)
+                is_on_all = all(key in other for other in ways)
+                yield one if is_on_all else replace(one, message=f"{one.message}, in a branch of the template")
 
 
 _INDEX = re.compile(r"\.\d+(?=[. ])")
@@ -91,12 +96,16 @@ _INDEX = re.compile(r"\.\d+(?=[. ])")
 def _on_one_way(
     merged: Callable[[InstanceData], Merged], data: InstanceData, schema: Schema | None
 ) -> dict[Finding, Finding]:
-    """The findings on one way, as finding without indices in its message -> finding; indices depend on the branch."""
+    """The findings on one way: the finding without indices in its message, which depend on the branch -> the first one
+    of these."""
     try:
         found = list(_for_any_machine(merged(data), schema))
     except CloudConfigError as error:
         found = [finding_that_ended(error)]
-    return {replace(one, message=_INDEX.sub("", one.message)): one for one in reversed(found)}
+    by_key: dict[Finding, Finding] = {}
+    for one in found:
+        by_key.setdefault(replace(one, message=_INDEX.sub("", one.message)), one)
+    return by_key
 
 
 def _for_any_machine(merged: Merged, schema: Schema | None) -> Iterator[Finding]:

@@ -293,12 +293,15 @@ class _Unpacking:
         """The parts of a text that is not a message; most are one part, for which no message is made."""
         body = data.decode("utf-8", "surrogateescape")
         kind = type_of_text(body) or _NOT_MULTIPART
-        if kind in (*INCLUDES, ARCHIVE) or self.launch_index is not None:
+        if kind in (*INCLUDES, ARCHIVE):
             message = MIMEBase(*_NOT_MULTIPART.split("/"))
             message.set_payload(data)
             yield from self._parts_of(message)
             return
         self._count(_PER_PART)
+        index = _index_in(data, self.budget) if self.launch_index is not None and kind == CLOUD_CONFIG else None
+        if index not in (None, self.launch_index):
+            return
         self.walked += 1
         name = f"part-{self.attached:03d}"
         headers = {"MIME-Version": "1.0", "Content-Disposition": f'attachment; filename="{name}"', "Content-Type": kind}
@@ -507,20 +510,21 @@ def _rewrapped(part: Message, kind: str, payload: str) -> Message:
 
 
 def _add_launch_index(part: Message, budget: Budget) -> None:
-    """The index that the header says, or else the body."""
-    index: Any = part.get("Launch-Index")
-    if index is None and part.get_content_type() == CLOUD_CONFIG:
-        content = part.get_payload(decode=True)
-        try:
-            config = load_yaml(content.decode("utf-8"), budget.renewed()) if isinstance(content, bytes) else None
-        except (CloudConfigError, UnicodeDecodeError):
-            return
-        index = config.get("launch-index") if isinstance(config, dict) else None
+    """Add the index of the header as a number, or that in the body of a cloud-config."""
+    index = _number(part.get("Launch-Index"))
+    if "Launch-Index" not in part and part.get_content_type() == CLOUD_CONFIG:
+        index = _index_in(part.get_payload(decode=True), budget)
+    if index is not None:
+        part.add_header("Launch-Index", str(index))
+
+
+def _index_in(content: Any, budget: Budget) -> int | None:
+    """The `launch-index` of a cloud-config; None for one without it, and for anything that is no config."""
     try:
-        number = int(index)
-    except (TypeError, ValueError):
-        return
-    part.add_header("Launch-Index", str(number))
+        config = load_yaml(content.decode("utf-8"), budget.renewed()) if isinstance(content, bytes) else None
+    except (CloudConfigError, UnicodeDecodeError):
+        return None
+    return _number(config.get("launch-index")) if isinstance(config, dict) else None
 
 
 def _selected(part: Message, wanted: int | None) -> Iterator[Message]:
