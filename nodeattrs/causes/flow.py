@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from nodeattrs.causes.expressions import (
@@ -208,7 +209,8 @@ class Flow(ExpressionTracer):
         declared = [each for one in self._codes.values() for each in one.scopes.fields.items()]
         places = {each: its.index(name) for each, its in declared if name in its and made in (None, each)}
         for site in list(self._codes.values()):
-            for call in site.scopes.calls.get(made, ()) if made is not None else _all_calls(site):
+            calls = chain.from_iterable(site.scopes.calls.values()) if made is None else site.scopes.calls.get(made, ())
+            for call in calls:
                 at = places.get(name_of(call.func), len(call.args))
                 for one in [*(one.value for one in call.keywords if one.arg == name), *call.args[at : at + 1]]:
                     yield from self._in(site, self._context, self._of(one, path))
@@ -425,11 +427,6 @@ def _near(bindings: Iterable[Binding], node: ast.expr) -> list[Binding]:
     """The bindings in the order in which they may count: the last one before the name first, then all others."""
     before = [one for one in bindings if getattr(one.value, "lineno", 0) <= node.lineno]
     return [*reversed(before), *(one for one in bindings if one not in before)]
-
-
-def _all_calls(code: ParsedCode) -> Iterator[ast.Call]:
-    for calls in code.scopes.calls.values():
-        yield from calls
 
 
 def _element_of(node: ast.expr) -> ast.expr:

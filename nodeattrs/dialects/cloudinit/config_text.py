@@ -7,6 +7,7 @@ import math
 from datetime import date
 from typing import Any
 
+from nodeattrs.core.tree import Path, dig
 from nodeattrs.formats.yaml_writing import written
 
 
@@ -22,7 +23,7 @@ def json_tree(value: Any) -> Any:
     if isinstance(value, dict):
         keyed = {}
         for key, entry in value.items():
-            keyed[_json_key(key)] = json_tree(entry)
+            keyed[json_key(key)] = json_tree(entry)
         return keyed
     if isinstance(value, (list, tuple)):
         listed = []
@@ -40,10 +41,24 @@ def json_tree(value: Any) -> Any:
     return value
 
 
-def _json_key(key: Any) -> str:
-    if key is None or isinstance(key, bool):
-        return str(key).lower() if key is not None else "null"
-    return str(key)
+def json_key(key: Any) -> str:
+    """A key of a map as JSON writes it: null, true and false for None and booleans, the text of any other key."""
+    return {None: "null", True: "true", False: "false"}[key] if key is None or isinstance(key, bool) else str(key)
+
+
+def path_with_own_keys(config: Any, path: Path) -> Path:
+    """*path* with the keys that a config has, such as the number 1, for their texts. A step that is not there stays.
+
+    >>> path_with_own_keys({1: {None: 2}}, ("1", "null", "x"))
+    (1, None, 'x')
+    """
+    own: list[Any] = []
+    for step in path:
+        if isinstance(config, dict) and step not in config:
+            step = next((key for key in config if json_key(key) == step), step)
+        own.append(step)
+        config = dig(config, (step,))
+    return tuple(own)
 
 
 def yaml_text(config: dict[Any, Any]) -> str:

@@ -20,6 +20,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.cloudinit.codes import INPUT
 from nodeattrs.dialects.cloudinit.command_line import cmdline_layers
+from nodeattrs.dialects.cloudinit.config_text import json_key, path_with_own_keys
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
 from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
 from nodeattrs.dialects.cloudinit.masking import masked
@@ -114,17 +115,7 @@ class Instance:
             )
 
     def _origins(self, path: TreePath) -> tuple[Origin, ...]:
-        steps: list[Any] = []
-        at: Any = self._whole.value
-        for step in path:
-            if isinstance(at, dict) and step not in at:  # keys are texts in JSON
-                step = next((key for key in at if _key(key) == step), step)
-            try:
-                at = at[step]
-            except (LookupError, TypeError):
-                break
-            steps.append(step)
-        return self.merged.origins(tuple(steps)) if len(steps) == len(path) else ()
+        return self.merged.origins(path_with_own_keys(self._whole.value, path))
 
 
 @taking(folder=A_PATH)
@@ -209,7 +200,7 @@ def _apart(given: Any, has: Any, path: TreePath) -> Iterator[tuple[TreePath, Any
 def _as_json(value: Any) -> Any:
     """A config as cloud-init writes it as JSON."""
     if isinstance(value, dict):
-        return {_key(key): _as_json(inner) for key, inner in value.items()}
+        return {json_key(key): _as_json(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [_as_json(inner) for inner in value]
     if isinstance(value, bytes):
@@ -217,8 +208,3 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, (date, set)):
         return f"Warning: redacted unserializable type {type(value)}"
     return value
-
-
-def _key(key: Any) -> str:
-    words = {None: "null", True: "true", False: "false"}
-    return words[key] if key is None or isinstance(key, bool) else str(key)

@@ -19,6 +19,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import Path, dig, meant, spell
 from nodeattrs.dialects.cloudinit.codes import SCHEMA, SCHEMA_DEPRECATED
+from nodeattrs.dialects.cloudinit.config_text import json_key, path_with_own_keys
 from nodeattrs.dialects.cloudinit.lints.texts import markup_in
 from nodeattrs.dialects.cloudinit.lints.values import foreign_key, kind_of
 from nodeattrs.dialects.cloudinit.lints.warned import Severity, Warned
@@ -94,7 +95,7 @@ class Schema:
             for path, message, hint, is_note in _faults(error, without_secrets):
                 found.setdefault((path, message), (hint or _about_markup(dig(tree, path)), is_note))
         for (path, message), (hint, is_note) in found.items():
-            own = _own_path(config, path)
+            own = path_with_own_keys(config, path)
             name = SCHEMA_DEPRECATED if is_note else SCHEMA
             severity: Severity = "note" if is_note else "error"
             sentence = f"{spell(own)} {message}" if own else f"the config {message}"
@@ -122,7 +123,7 @@ def _with_text_keys(value: Any) -> Any:
     if isinstance(value, dict):
         keyed = {}
         for key, entry in value.items():
-            keyed[str(key)] = _with_text_keys(entry)
+            keyed[json_key(key)] = _with_text_keys(entry)
         return keyed
     if isinstance(value, list):
         listed = []
@@ -130,17 +131,6 @@ def _with_text_keys(value: Any) -> Any:
             listed.append(_with_text_keys(entry))
         return listed
     return value
-
-
-def _own_path(config: Any, path: Path) -> Path:
-    """The same path with the keys that the config has: a number is one, too."""
-    own: list[Any] = []
-    for step in path:
-        if isinstance(config, dict) and step not in config:
-            step = next((key for key in config if str(key) == step), step)
-        own.append(step)
-        config = dig(config, (step,))
-    return tuple(own)
 
 
 # --- the validator -----------------------------------------------------------------------

@@ -83,11 +83,7 @@ def texts_in(tree: Any) -> Iterator[Found]:
         if isinstance(change.get("address"), str)
     }
     found = list(_found(_of_plan(tree) if _is_plan(tree) else _of_state(tree), known_later))
-    yield from sorted(found, key=_is_config_alone)
-
-
-def _is_config_alone(one: Found) -> bool:
-    return one.is_config
+    yield from sorted(found, key=lambda one: one.is_config)
 
 
 def _of_plan(tree: Any) -> Iterator[_Resource]:

@@ -436,7 +436,7 @@ class Merged(Provenance):
         if self._result is None or self._result.value is None:
             return ""
         joinings = [one for row in self.rows for one in row.joinings if one.number not in self.unknown]
-        names = [_clean(joining.filename) for joining in joinings]
+        names = [_in_a_line(joining.filename.replace("\t", " ")) for joining in joinings]
         lines = ["#cloud-config", ""]
         if names:
             lines += [f"# from {len(names)} files", *(f"# {name or '?'}" for name in names), ""]
@@ -465,10 +465,6 @@ class Merged(Provenance):
     def to_dict(self) -> dict[str, Any]:
         """The config and the report of each part, as data; dates and bytes in the config stay what they are."""
         return {"version": 1, "config": self.config, "parts": [report.to_dict() for report in self.parts]}
-
-
-def _clean(name: str) -> str:
-    return _in_a_line(name.replace("\t", " "))
 
 
 def _in_a_line(name: str) -> str:
