@@ -103,7 +103,8 @@ TRAPS = [
      f"{HEAD}runcmd: [[systemctl, enable, nginx]]\n"),
     ("command-words", f"{HEAD}bootcmd: [echo, hi]\n", 2, 1, f"{HEAD}bootcmd: [ls, pwd]\n"),
     ("owner-too-early", f"{HEAD}users: [default, {{name: b}}]\nwrite_files:\n- path: /a\n  owner: b:b\n", 5, 3,
-     f"{HEAD}users: [default, {{name: b}}]\nwrite_files: [{{path: /a, owner: b, defer: true}}, {{owner: d}}]\n"),
+     f"{HEAD}users: [default, {{name: b}}, {{name: root}}]\n"
+     "write_files: [{path: /a, owner: b, defer: true}, {owner: d}, {owner: root:root}]\n"),
     ("passwd-no-hash", f"{HEAD}users:\n- default\n- name: a\n  passwd: hunter2\n", 5, 3,
      f"{HEAD}users: [default, {{name: a, passwd: $6$salt$hash}}, {{name: b, passwd: '*'}}, {{name: c, passwd: ''}},"
      " {name: d, plain_text_passwd: hunter2}, {name: e, passwd: abJnggxhB/yWI}]\n"),

@@ -241,11 +241,11 @@ def _about_file(entry: dict[Any, Any], path: Path) -> Iterator[Warned]:
 
 
 def _about_owners(config: dict[Any, Any]) -> Iterator[Warned]:
-    """cloud-init writes files before it makes users, unless a file is deferred."""
+    """cloud-init writes files before it makes users, unless a file is deferred; root is there before."""
     made = [entry.get("name") for _, entry in _entries(config.get("users"), "users")]
     for path, entry in _entries(config.get("write_files"), "write_files"):
         owner = str(entry.get("owner", "")).partition(":")[0]
-        if owner in made and not entry.get("defer"):
+        if owner in made and owner != "root" and not entry.get("defer"):
             message = (
                 f"is {owner}, a user that is made after files are written: this file and later ones are not written"
             )
