@@ -27,6 +27,7 @@ from nodeattrs.dialects.cloudinit.parts import measured
 from nodeattrs.dialects.cloudinit.secrets import WITHHELD, guarded
 from nodeattrs.errors import BadArgument, missing_extra
 from nodeattrs.formats.documents import read
+from nodeattrs.reports.screen import counted
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -240,6 +241,10 @@ def _of_the_nearest(error: ValidationError, tree: Any) -> Iterator[_Fault]:
         given = kind_of(error.instance) if hidden else shown(value, 40)
         yield path, f"is {given}, and has to be {wanted}", "", False
         return
+    if len(left) > 1 and all(one.validator == "required" and tuple(one.absolute_path) == path for one in errors):
+        keys = dict.fromkeys(key for one in errors for key in one.validator_value if key not in one.instance)
+        yield path, f"needs one of the keys {', '.join(keys)}", "", False
+        return
     for one in errors:
         yield from _faults(one, tree)
 
@@ -309,9 +314,12 @@ def _missing_keys(error: ValidationError, value: Any) -> _Words:
     return [((), f"has no {' and no '.join(missing)}", "")]
 
 
-def _limit(words: str) -> Callable[[ValidationError, Any], _Words]:
+def _limit(words: str, noun: str = "") -> Callable[[ValidationError, Any], _Words]:
+    """A function for errors of one word. words: the message, with {} for the limit; noun: what the limit counts"""
+
     def words_of(error: ValidationError, value: Any) -> _Words:
-        return [((), words.format(error.validator_value), "")]
+        limit = counted(error.validator_value, noun) if noun else error.validator_value
+        return [((), words.format(limit), "")]
 
     return words_of
 
@@ -325,9 +333,9 @@ _WORDS: dict[str, Callable[[ValidationError, Any], _Words]] = {
     "enum": _one_of_words,
     "additionalProperties": _unknown_keys,
     "required": _missing_keys,
-    "minItems": _limit("needs {} items at least"),
-    "maxItems": _limit("may have {} items at most"),
-    "minProperties": _limit("needs {} keys at least"),
+    "minItems": _limit("needs {} at least", "item"),
+    "maxItems": _limit("may have {} at most", "item"),
+    "minProperties": _limit("needs {} at least", "key"),
     "minimum": _limit("has to be {} at least"),
     "maximum": _limit("has to be {} at most"),
     "uniqueItems": _limit("has an item twice"),
