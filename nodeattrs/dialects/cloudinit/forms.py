@@ -366,7 +366,7 @@ FORMS: tuple[Form, ...] = (
         ({_KIND: r"^(?:Kubeadm|RKE2|KThrees)Config(?:Template)?$|^(?:Kubeadm|RKE2|KThrees)ControlPlane"},),
         (("spec",),),
         take=_made_elsewhere,
-        why="is made by the bootstrap provider: its secret has the user-data",
+        why="is made by the bootstrap provider: name its secret, as `kubectl get secret NAME -o yaml` prints it",
     ),
     Form(
         "harvester",
