@@ -162,10 +162,8 @@ def _given(options: Mapping[str, Any]) -> list[Given]:
 
 def _unpacked(options: Mapping[str, Any], machines: Iterable[Given]) -> list[CloudPart]:
     root = None if options["include_root"] is None else Path(options["include_root"])
-    blobs: list[Any] = []
-    for one in machines:
-        blobs += [one.layer] if one.unknown else one.user
-    return unpack(blobs, launch_index=options["launch_index"], include_root=root)
+    sources = [source for machine in machines for source in machine.sources]
+    return unpack(sources, launch_index=options["launch_index"], include_root=root)
 
 
 def _blob(file: str) -> Blob:

@@ -79,9 +79,9 @@ class Given(NamedTuple):
     settings: Mapping[str, Blob] | None = None
 
     @property
-    def layer(self) -> Layer:
-        """An unknown layer with the reason, in place of user-data that cannot be read."""
-        return Layer.unknown(self.address, self.origin, self.unknown)
+    def sources(self) -> tuple[Blob | Layer, ...]:
+        """The user-data for `unpack`: *user*, or an unknown layer where it cannot be read."""
+        return (Layer.unknown(self.address, self.origin, self.unknown),) if self.unknown else self.user
 
 
 @taking(budget=Budget | None, form=str | None)

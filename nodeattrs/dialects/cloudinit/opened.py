@@ -84,7 +84,7 @@ class UserData(InRepository):
                 given += map(self._outside, some)
                 continue
             for one in joined_profiles(choose_machine(given_in(self._blob(file))) for file in some):
-                given += [one.layer] if one.unknown else one.user
+                given += one.sources
         return given
 
     def _outside(self, file: Path) -> Layer:
