@@ -199,10 +199,13 @@ _NAMES: tuple[TreePath, ...] = (
 
 
 def _name_of(row: Any) -> str:
-    """What a document or an entry of a list is called; "" where it does not say."""
-    names = [name for where in _NAMES if isinstance(name := dig(row, where), str)]
+    """The name of a document or of an entry of a list, after its namespace; "" where it has none."""
+    names = [dig(row, path) for path in _NAMES]
+    name = next((one for one in names if isinstance(one, str)), None)
+    if name is None:
+        return ""
     space = dig(row, ("metadata", "namespace"))
-    return "/".join([*([space] if isinstance(space, str) else []), *names[:1]]) if names else ""
+    return f"{space}/{name}" if isinstance(space, str) else name
 
 
 # --- the text that a value means
@@ -299,17 +302,21 @@ def _arm_text(value: Any, tree: Any) -> str | None:
         return None
     called = _CALL.fullmatch(value)
     if called is None:
-        return None if value.startswith("[") and not value.startswith("[[") else value
+        return None if _is_arm_expression(value) else value
     inner = called[2].strip() if called[1] == "base64" else f"{called[1]}({called[2]})"
-    if literal := _LITERAL.fullmatch(inner):
+    literal = _LITERAL.fullmatch(inner)
+    if literal is not None:
         return literal[1].replace("''", "'")
     named = _NAMED.fullmatch(inner)
     if named is None:
         return None
-    where = ("variables", named[2]) if named[1] == "variables" else ("parameters", named[2], "defaultValue")
-    found = dig(tree, where)
-    is_expression = isinstance(found, str) and found.startswith("[") and not found.startswith("[[")
-    return found if isinstance(found, str) and found and not is_expression else None
+    path = ("variables", named[2]) if named[1] == "variables" else ("parameters", named[2], "defaultValue")
+    text = dig(tree, path)
+    return text if isinstance(text, str) and text and not _is_arm_expression(text) else None
+
+
+def _is_arm_expression(text: str) -> bool:
+    return text.startswith("[") and not text.startswith("[[")
 
 
 def _heat(one: _Value) -> _Taken:

@@ -178,10 +178,12 @@ def _about_commands(commands: Any, key: str) -> Iterator[Warned]:
         message = f"is {kind_of(commands)}, and has to be a list: nothing of it is run"
         yield _warned(COMMANDS_NO_LIST, (key,), message, "write each command as an item: - COMMAND", "error")
         return
-    first, second = [*commands[:2], None, None][:2]
-    if isinstance(first, str) and first in _NEED_WORDS and isinstance(second, str) and " " not in second:
-        message = f"runs {first!r} and {second!r} as two commands: each item is a command of its own"
-        yield _warned(COMMAND_WORDS, (key,), message, "write the words of one command as a list in the list: - [a, b]")
+    if len(commands) > 1:
+        first, second = commands[:2]
+        if isinstance(first, str) and first in _NEED_WORDS and isinstance(second, str) and " " not in second:
+            message = f"runs {first!r} and {second!r} as two commands: each item is a command of its own"
+            hint = "write the words of one command as a list in the list: - [a, b]"
+            yield _warned(COMMAND_WORDS, (key,), message, hint)
     for index, command in enumerate(commands):
         if type(command) is str or type(command) is list or command is None or isinstance(command, tuple):
             continue
