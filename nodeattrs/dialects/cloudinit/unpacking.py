@@ -362,7 +362,7 @@ class _Unpacking:
                 yield self._attached(part, "gzip" if packed else "", lost)
 
     def _payload(self, part: Message) -> Any:
-        content = part.get_payload(decode=True)
+        content = _decoded(part)
         if part.get_content_maintype() != "text" or not isinstance(content, bytes):
             return content
         codec = getattr(part.get_charset(), "input_codec", None) or "utf-8"
@@ -492,6 +492,14 @@ def _message(data: bytes) -> Message:
         ) from error
 
 
+def _decoded(part: Message) -> Any:
+    """The payload of a part, decoded as its header says. raises: CloudConfigError, where `email` cannot do it"""
+    try:
+        return part.get_payload(decode=True)
+    except UnicodeEncodeError as error:
+        raise CloudConfigError(ENCODING, "a part has bytes that are no text beside other letters") from error
+
+
 def _set_header(part: Message, key: str, value: str) -> None:
     del part[key]
     part[key] = value
@@ -513,7 +521,7 @@ def _add_launch_index(part: Message, budget: Budget) -> None:
     """Add the index of the header as a number, or that in the body of a cloud-config."""
     index = _number(part.get("Launch-Index"))
     if "Launch-Index" not in part and part.get_content_type() == CLOUD_CONFIG:
-        index = _index_in(part.get_payload(decode=True), budget)
+        index = _index_in(_decoded(part), budget)
     if index is not None:
         part.add_header("Launch-Index", str(index))
 
