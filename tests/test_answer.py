@@ -146,7 +146,7 @@ class AnswerExam:
 
 
 class TestOurs(AnswerExam):
-    """The node, the core's own fold, and the three adapters."""
+    """The node, the core's own fold, and the three dialects."""
 
     @pytest.fixture(params=[of_node, of_fold, of_hiera, of_cloud_config, of_bindings])
     def ask(self, request: pytest.FixtureRequest) -> Ask:

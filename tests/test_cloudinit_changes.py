@@ -107,7 +107,7 @@ class TestWhatIsLookedAt:
             patching.setattr(part, "FEW", 0)
             merged = merge(bodies)
             found = [one.changes for one in merged.changes()]
-        assert found == [tuple(_whole(one)) for one in merged.steps]
+        assert found == [tuple(one) for row in merged.rows for one in _whole(row)]
 
     def test_a_map_in_a_list_that_many_parts_add_to_is_what_it_was_at_each(self):
         """It grows in place once it is large, in the list before as in the list after."""
@@ -121,12 +121,14 @@ def _patch(op: str, path: str, value: str) -> dict[str, Any]:
     return {"op": op, "path": path, "value": yaml.safe_load(value)}
 
 
-def _whole(step: steps.Joining) -> Iterator[steps.Change]:
-    """What a part changed, by two results that nobody else has."""
-    before, after = step.before.value, step.after.value
-    yield from steps._differences(before, after, (), step.laid and step.policy and (step.policy, step.laid.value))
-    if step.laid is not None:
-        yield from steps._dropped(step.laid.value, before, after, ())
+def _whole(row: steps.Row) -> Iterator[list[steps.Change]]:
+    """What each part changed, by two whole results that no later step changes."""
+    results = [row.folding.start.value, *(after.value for _, _, after in row.folding.rounds())]
+    for step in row.joinings:
+        before, after, results = results[0], results[step.steps], results[step.steps :]
+        met = step.laid and step.policy and (step.policy, step.laid.value)
+        dropped = [] if step.laid is None else steps._dropped(step.laid.value, before, after, ())
+        yield [*steps._differences(before, after, (), met), *dropped]
 
 
 class TestText:

@@ -35,6 +35,7 @@ RULES: dict[str, Any] = {
         "power": {"enum": ["halt", "reboot"]},
         "password": {"enum": ["good"]},
         "users": {"type": "array", "items": {"type": "object", "required": ["name"]}},
+        "user": {"oneOf": [{"type": "string"}, {"anyOf": [{"required": ["name"]}, {"required": ["snapuser"]}]}]},
         "content": {"type": "string"},
         "hostname": {"type": "string", "pattern": "^[a-z]+$"},
         "pool": {"type": "array", "minItems": 1, "uniqueItems": True},
@@ -103,7 +104,8 @@ TRAPS = [
      f"{HEAD}runcmd: [[systemctl, enable, nginx]]\n"),
     ("command-words", f"{HEAD}bootcmd: [echo, hi]\n", 2, 1, f"{HEAD}bootcmd: [ls, pwd]\n"),
     ("owner-too-early", f"{HEAD}users: [default, {{name: b}}]\nwrite_files:\n- path: /a\n  owner: b:b\n", 5, 3,
-     f"{HEAD}users: [default, {{name: b}}]\nwrite_files: [{{path: /a, owner: b, defer: true}}, {{owner: d}}]\n"),
+     f"{HEAD}users: [default, {{name: b}}, {{name: root}}]\n"
+     "write_files: [{path: /a, owner: b, defer: true}, {owner: d}, {owner: root:root}]\n"),
     ("passwd-no-hash", f"{HEAD}users:\n- default\n- name: a\n  passwd: hunter2\n", 5, 3,
      f"{HEAD}users: [default, {{name: a, passwd: $6$salt$hash}}, {{name: b, passwd: '*'}}, {{name: c, passwd: ''}},"
      " {name: d, plain_text_passwd: hunter2}, {name: e, passwd: abJnggxhB/yWI}]\n"),
@@ -270,7 +272,8 @@ class TestSchema:
             ("password: hunter2\n", 2, "password is a text, and has to be one of good"),
             ("users:\n- {}\n", 3, "users.0 has no name"),
             ("hostname: A1\n", 2, "hostname does not look like ^[a-z]+$"),
-            ("pool: []\n", 2, "pool needs 1 items at least"),
+            ("pool: []\n", 2, "pool needs 1 item at least"),
+            ("user: {shell: /bin/sh}\n", 2, "user needs one of the keys name, snapuser"),
             ("pool: [a, a]\n", 2, "pool has an item twice"),
             ("content: 2024-01-02\n", 2, "content is a date, and has to be a text"),
             ("1: 2\n", 2, "1 is a key that is not known there"),

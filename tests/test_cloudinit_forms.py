@@ -265,7 +265,7 @@ UNREAD: list[tuple[str, str, str]] = [
     ("kubevirt", "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: v}\nspec: {template: {spec: "
                  "{volumes: [{name: i, cloudInitNoCloud: {secretRef: {name: s}}}]}}}\n", "is in a secret"),
     ("kubeadm", "apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfigTemplate\nmetadata: {name: k}\n"
-                "spec: {template: {spec: {preKubeadmCommands: [a]}}}\n", "bootstrap provider"),
+                "spec: {template: {spec: {preKubeadmCommands: [a]}}}\n", "bootstrap provider: name its secret"),
     ("cloudformation", "Resources: {W: {Type: 'AWS::EC2::Instance', Properties: {UserData: !Ref Given}}}\n",
      "a function of CloudFormation"),
     ("arm", json.dumps({"$schema": "deploymentTemplate.json", "resources": [{"name": "v", "properties": {

@@ -12,7 +12,7 @@ import pytest
 
 from nodeattrs.cli import main
 from nodeattrs.cloudinit import Blob, CloudConfigError, Given, given_in, merge, vendor_in
-from nodeattrs.dialects.cloudinit.inputs import one_of
+from nodeattrs.dialects.cloudinit.inputs import choose_machine
 
 TEXT = "#cloud-config\npackages: [vim]\n"
 
@@ -447,11 +447,11 @@ class TestVendorData:
 class TestOneOfSeveral:
     def test_it_is_named_by_its_address(self) -> None:
         found = given_in(plan(("a.x", {"user_data": TEXT}), ("a.y", {"user_data": TEXT})))
-        assert one_of(found, "a.y").address == "a.y"
+        assert choose_machine(found, "a.y").address == "a.y"
         with pytest.raises(CloudConfigError, match=r"several machines: a\.x, a\.y"):
-            one_of(found)
+            choose_machine(found)
         with pytest.raises(CloudConfigError, match="nothing called z"):
-            one_of(found, "z")
+            choose_machine(found, "z")
 
     def test_one_that_nobody_can_read_is_an_unknown_layer(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -10,6 +10,7 @@ import pytest
 from nodeattrs.cloudinit import (
     CloudConfigError,
     CloudPart,
+    InstanceData,
     config_of_cmdline,
     merge,
     merge_confd,
@@ -50,6 +51,7 @@ class TestConfd:
         ("said", "config"),
         [
             ("''", {"conf_d": "", "a": 1}),
+            ("' '", {"conf_d": " ", "a": 1}),
             ("cloud.cfg.d", {"c": "twenty", "a": "ten", "conf_d": "cloud.cfg.d"}),
             ("nope", {"conf_d": "nope", "a": 1}),
         ],
@@ -59,6 +61,22 @@ class TestConfd:
         (etc / "other.cfg").write_text(f"conf_d: {said}\na: 1\n")
 
         assert read_confd(etc / "other.cfg").config == config
+
+    def test_a_template_names_its_folder_by_what_it_is_rendered_to(self, etc: Path):
+        """The text before that is no YAML."""
+        block = "l:\n{% for x in v1.l %}\n- {{ x }}\n{% endfor %}\n"
+        (etc / "cloud.cfg").write_text(f"## template: jinja\n{block}conf_d: nope\n")
+
+        merged = read_confd(etc / "cloud.cfg", instance_data=InstanceData({"v1": {"l": ["x"]}}))
+
+        assert merged.config == {"l": ["x"], "conf_d": "nope"}
+
+    def test_a_template_that_is_not_rendered_names_its_folder_as_it_is(self, etc: Path):
+        """A file in the usual folder is not read, so that it stops nothing."""
+        (etc / "cloud.cfg").write_text("## template: jinja\na: '{{ v1.a }}'\nconf_d: nope\n")
+        (etc / "cloud.cfg.d" / "90.cfg").write_text("merge_how: odd\n")
+
+        assert [1] == list(read_confd(etc / "cloud.cfg").unknown)
 
     def test_a_folder_name_that_is_no_text_is_an_error(self):
         """As in cloud-init."""

@@ -11,6 +11,7 @@ import pytest
 from nodeattrs.cli import main
 from nodeattrs.cloudinit import (
     CloudConfigError,
+    InstanceData,
     config_of_cmdline,
     kind_of,
     merge,
@@ -69,6 +70,21 @@ class TestSwitches:
         merged = merge_layers(user=merge([f"#cloud-config\n{switch}"]), vendor=vendor)
         assert merged.value["a"] == 1
         assert "b" not in merged.value
+
+    def test_a_template_is_merged_where_another_type_is_left_out(self):
+        """Rendered once more, with its lines."""
+        data = InstanceData({"v1": {"region": "eu"}})
+        vendor = merge(["## template: jinja\n#cloud-config\na: {{ v1.region }}", "#!/bin/sh\n"], instance_data=data)
+        switch = "vendor_data: {disabled_handlers: [text/x-shellscript]}"
+        merged = merge_layers(user=merge([f"#cloud-config\n{switch}"]), vendor=vendor, instance_data=data)
+        assert (merged.value["a"], merged.parts[2].status) == ("eu", "disabled")
+
+    @pytest.mark.parametrize("disabled", ["[text/x-include-url, text/cloud-config]", "5"])
+    def test_an_include_stays_an_unknown_layer(self, disabled: str):
+        """It is followed before any type is left out, and may lead to a config or to nothing."""
+        vendor = merge(["#include\nhttp://none.invalid/x\n"])
+        merged = merge_layers(user=f"vendor_data: {{disabled_handlers: {disabled}}}", vendor=vendor)
+        assert [2] == list(merged.unknown)
 
     def test_a_setting_at_which_cloud_init_stops_is_an_error(self):
         """It asks a number whether it holds a type."""

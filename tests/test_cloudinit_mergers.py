@@ -250,7 +250,7 @@ class TestCustomMergers:
             def load(self) -> Any:
                 return Counting
 
-        monkeypatch.setattr(custom, "offered", lambda: {"offered": Entry()})
+        monkeypatch.setattr(custom, "_offered", lambda: {"offered": Entry()})
 
         assert merge_values([1], [5], "offered()") == [2]
 

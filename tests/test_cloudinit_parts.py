@@ -146,6 +146,20 @@ class TestUnfolding:
         assert len(unpack([text], launch_index=0)) == (index in (0, None))
         assert len(unpack([text])) == 1
 
+    @pytest.mark.parametrize("index", [None, 0])
+    def test_bytes_beside_letters_in_an_entry_are_an_error_as_in_cloud_init(self, index: int | None):
+        """Its type has a blank before it, so that it is no text to the library."""
+        entry = r'- {type: " text/cloud-config", content: "a: \uDCFF \xFC"}'
+        with pytest.raises(CloudConfigError) as caught:
+            merge([f"#cloud-config-archive\n{entry}"], launch_index=index)
+        assert caught.value.kind == "encoding"
+
+    def test_a_part_is_the_same_with_a_launch_index(self, tmp_path: Path):
+        """Its lines, and the language of its template, too."""
+        file = tmp_path / "user-data.tftpl"
+        file.write_text("#cloud-config\nhostname: ${name}\n")
+        assert unpack([file], launch_index=0) == unpack([file])
+
 
 class TestPartsThatDoNotJoin:
     @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from nodeattrs.core.budget import in_force, limited
 from nodeattrs.dialects.chef.fleet import Fleet, compared, shipped
 from nodeattrs.errors import BadArgument, FleetError, MissingExtra
 from nodeattrs.workers import batches
-from nodeattrs.workers.batches import Workers, each, opened
+from nodeattrs.workers.batches import Workers, each, open_workers
 from tests.on_disk import repository
 
 
@@ -21,11 +21,11 @@ def doubled(number):
 class TestWords:
     @pytest.mark.parametrize("word", ["process", "thread", "concurrent.futures:ThreadPoolExecutor"])
     def test_each_names_workers(self, word):
-        with opened(word, 1 if word == "process" else None) as workers:
+        with open_workers(word, 1 if word == "process" else None) as workers:
             assert [0, 2, 4] == sorted(each(doubled, range(3), executor=workers))
 
     def test_threads_are_as_many_as_were_asked_for(self):
-        with opened("thread", 3) as workers:
+        with open_workers("thread", 3) as workers:
             assert 3 == workers.executor._max_workers
 
     @pytest.mark.parametrize(
@@ -41,13 +41,13 @@ class TestWords:
         ],
     )
     def test_a_slip_is_an_error(self, word, jobs, message):
-        with pytest.raises(BadArgument, match=message), opened(word, jobs):
+        with pytest.raises(BadArgument, match=message), open_workers(word, jobs):
             pass
 
     def test_without_the_library_the_extra_is_named(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "distributed", None)
 
-        with pytest.raises(MissingExtra, match=r"nodeattrs\[dask\]"), opened("dask:tcp://127.0.0.1:1"):
+        with pytest.raises(MissingExtra, match=r"nodeattrs\[dask\]"), open_workers("dask:tcp://127.0.0.1:1"):
             pass
 
 

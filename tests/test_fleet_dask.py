@@ -15,7 +15,7 @@ from nodeattrs.cli import main
 from nodeattrs.dialects.chef.fleet import Fleet, compared, resolve, shipped, still_to_do
 from nodeattrs.errors import FleetError
 from nodeattrs.store import open_store
-from nodeattrs.workers.batches import opened
+from nodeattrs.workers.batches import open_workers
 from tests import dask_programs, postgresql_server
 from tests.on_disk import repository
 
@@ -82,7 +82,7 @@ def fleet(tmp_path):
 
 
 def on_cluster(fleet, address, names=NAMES, ship=False):
-    with opened(f"dask:{address}") as workers:
+    with open_workers(f"dask:{address}") as workers:
         ready, pack = shipped(fleet, names) if ship else (compared(fleet), None)
         yield from resolve(ready, names, executor=workers, pack=pack)
 
@@ -150,24 +150,24 @@ class TestTheSameRepository:
         And is not reported once for each node. Sent along, it does not matter what lies there.
         """
         other = replace(fleet, content="0" * 64)
-        with opened(f"dask:{address}") as workers, pytest.raises(FleetError) as refused:
+        with open_workers(f"dask:{address}") as workers, pytest.raises(FleetError) as refused:
             list(resolve(other, NAMES, executor=workers))
         assert f"{socket.gethostname()} has another repository at {fleet.repository}" in str(refused.value)
         assert "--ship" in refused.value.hint
 
         nowhere = replace(other, repository="/nowhere")
         with (
-            opened(f"dask:{address}") as workers,
+            open_workers(f"dask:{address}") as workers,
             pytest.raises(FleetError, match="there is no repository at /nowhere"),
         ):
             list(resolve(nowhere, NAMES, executor=workers))
 
     def test_what_is_sent_is_unpacked_once_a_worker_however_many_batches(self, fleet, address):
         list(on_cluster(fleet, address, ship=True))
-        with opened(f"dask:{address}") as workers:
+        with open_workers(f"dask:{address}") as workers:
             before = workers.executor._client.run(folders)
         list(on_cluster(fleet, address, ship=True))
-        with opened(f"dask:{address}") as workers:
+        with open_workers(f"dask:{address}") as workers:
             assert before == workers.executor._client.run(folders)
         assert 2 == len({tuple(one) for one in before.values()})
 

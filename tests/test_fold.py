@@ -387,7 +387,7 @@ class TestDepth:
             fold([{"l": wheel}, {"l": [1]}], INSIDE)
 
 
-# Other tools' rules, as small as they can be: evidence for docs/merging.md. The adapters build theirs from options.
+# Other tools' rules, as small as they can be: evidence for docs/merging.md. The dialects build theirs from options.
 
 DROPPING = Policy("null removes", Line(PRESENT, NULL, DROP), Line(MAP, MAP, MEET), Line(ANY, PRESENT, TAKE))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.cloudinit import InstanceData, merge, merge_confd, merge_layers
+from nodeattrs.cloudinit import CloudConfigError, InstanceData, merge, merge_confd, merge_layers
 from tests.oracles.cloudinit import agree, spelled
 from tests.oracles.cloudinit_questions import SORTS, question
 from tests.oracles.cloudinit_rules import RULES, Asked, explained
@@ -17,6 +17,13 @@ DIFFERENCES = (Path(__file__).parents[1] / "docs" / "differences.md").read_text(
 
 def statuses(*texts: str, **more: Any) -> list[str]:
     return [part.status for part in merge(texts, **more).parts]
+
+
+def raises_archive(entry: str) -> bool:
+    """Whether an archive with that entry cannot be unpacked."""
+    with pytest.raises(CloudConfigError) as caught:
+        merge([f"#cloud-config-archive\n{entry}"])
+    return caught.value.kind == "archive"
 
 
 SMALLEST: dict[str, Any] = {
@@ -35,6 +42,9 @@ SMALLEST: dict[str, Any] = {
         in merge(["#cloud-config-archive\n- {content: '#cloud-config', filename: \"a\\nb\"}"]).text
     ),
     "an include is listed": lambda: statuses("#include-once\n\udce9") == ["include"],
+    "a broken archive stops vendor-data that is off": lambda: raises_archive(
+        "- {content: {a: 1}, type: message/rfc822}"
+    ),
     "pairs are lists once written": lambda: (
         merge_layers(user=merge(["#cloud-config\na: !!pairs [x: 1]"])).config == {"a": [("x", 1)]}
     ),

@@ -18,7 +18,7 @@ from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.errors import BadValue, DocumentError
 from nodeattrs.node.running import setting_as
 from nodeattrs.node.slots import COMPONENTS, SLOTS
-from nodeattrs.reports import Long, Screen
+from nodeattrs.reports import Screen, StreamedReport
 from nodeattrs.reports.diff import Difference, DiffSide
 from nodeattrs.reports.explain import NodeExplanation, explained, way_to
 from nodeattrs.reports.screen import in_columns
@@ -405,7 +405,7 @@ class TestDifference:
         assert "hunter" not in json.dumps(difference.to_dict()) + "".join(lines(difference))
 
 
-class _Counting(Long):
+class _Counting(StreamedReport):
     """So many rows, made when they are asked for; then what comes of *last*."""
 
     def __init__(self, count: int, last: Any = None) -> None:

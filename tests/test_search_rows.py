@@ -11,7 +11,7 @@ import pytest
 from nodeattrs.cli import main
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.errors import NotFound
-from nodeattrs.reports.search import ALL, Page, search
+from nodeattrs.reports.search import ALL, SearchPage, search
 from nodeattrs.store import Saved, Store, open_store
 from nodeattrs.store.search import parse_query
 
@@ -50,7 +50,7 @@ def say(place, capsys):
     return run
 
 
-def rows(store: Store, *paths: str, page: Page = ALL) -> list[tuple[str, dict]]:
+def rows(store: Store, *paths: str, page: SearchPage = ALL) -> list[tuple[str, dict]]:
     found = search(store, EVERY, {path: (path,) for path in paths}, page)
     return [(one.name, one.values) for one in found.page]
 
@@ -76,15 +76,15 @@ class TestRows:
     @pytest.mark.parametrize(
         ("page", "names"),
         [
-            (Page(), ["db1", "web1", "web2"]),
-            (Page(reverse=True), ["web2", "web1", "db1"]),
-            (Page(sort=("port",)), ["web1", "web2", "db1"]),
-            (Page(sort=("chef_environment",)), ["db1", "web1", "web2"]),
-            (Page(sort=("port",), reverse=True, limit=1), ["db1"]),
-            (Page(only=["web2", "nobody"]), ["web2"]),
-            (Page(offset=1), ["web1", "web2"]),
-            (Page(offset=5), []),
-            (Page(limit=0), []),
+            (SearchPage(), ["db1", "web1", "web2"]),
+            (SearchPage(reverse=True), ["web2", "web1", "db1"]),
+            (SearchPage(sort=("port",)), ["web1", "web2", "db1"]),
+            (SearchPage(sort=("chef_environment",)), ["db1", "web1", "web2"]),
+            (SearchPage(sort=("port",), reverse=True, limit=1), ["db1"]),
+            (SearchPage(only=["web2", "nobody"]), ["web2"]),
+            (SearchPage(offset=1), ["web1", "web2"]),
+            (SearchPage(offset=5), []),
+            (SearchPage(limit=0), []),
         ],
     )
     def test_a_page_has_its_part_of_the_nodes_in_its_order(self, store, page, names):
@@ -92,7 +92,7 @@ class TestRows:
 
     def test_sorting_by_an_attribute_that_no_node_has_names_those_that_are_near(self, store):
         with pytest.raises(NotFound, match="did you mean port"):
-            search(store, EVERY, {}, Page(sort=("prot",)))
+            search(store, EVERY, {}, SearchPage(sort=("prot",)))
 
     def test_a_field_of_the_query_that_no_node_has_is_a_doubt(self, store):
         found = search(store, parse_query("prot:80"))

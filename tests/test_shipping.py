@@ -13,7 +13,15 @@ import pytest
 
 from nodeattrs.errors import FleetError
 from nodeattrs.workers import shipping
-from nodeattrs.workers.shipping import FACTS, REPOSITORY, PackedRepository, digest_of, held, hold, packed
+from nodeattrs.workers.shipping import (
+    FACTS,
+    REPOSITORY,
+    PackedRepository,
+    digest_of,
+    pack_repository,
+    unpack_once,
+    unpacked_folder,
+)
 from tests.on_disk import repository
 
 FILES = {"roles/web.json": {"name": "web"}, "cookbooks/app/recipes/default.py": "pass\n", "empty.txt": ""}
@@ -80,16 +88,16 @@ class TestSending:
         With the commit, which revisions note; once a process, however often it is sent.
         """
         repository(tmp_path / "a", FILES)
-        sent = packed(tmp_path / "a", "c" * 40)
-        hold(sent)
-        folder = held(sent.digest)
-        hold(PackedRepository(sent.digest, bytes(sent.body)))
+        sent = pack_repository(tmp_path / "a", "c" * 40)
+        unpack_once(sent)
+        folder = unpacked_folder(sent.digest)
+        unpack_once(PackedRepository(sent.digest, bytes(sent.body)))
 
         place = Path(folder.name, REPOSITORY)
         assert {**tree_of(tmp_path / "a"), ".git/HEAD": b"c" * 40} == tree_of(place)
         assert digest_of(place) == digest_of(tmp_path / "a")
         assert 0o700 == stat.S_IMODE(os.stat(folder.name).st_mode)
-        assert folder is held(sent.digest)
+        assert folder is unpacked_folder(sent.digest)
         folder.cleanup()
 
     @pytest.mark.parametrize("place", ["a/facts", "facts"], ids=["in the repository", "beside it"])
@@ -97,10 +105,10 @@ class TestSending:
         repository(tmp_path / "a", FILES)
         before = tree_of(tmp_path / "a")
         repository(tmp_path / place, {f"{name}.json": {"fqdn": name} for name in ("web1", "web2", "db1")})
-        sent = packed(tmp_path / "a", facts=tmp_path / place, nodes=["web1", "db1", "new1"])
-        hold(sent)
+        sent = pack_repository(tmp_path / "a", facts=tmp_path / place, nodes=["web1", "db1", "new1"])
+        unpack_once(sent)
 
-        found = tree_of(held(sent.digest).name)
+        found = tree_of(unpacked_folder(sent.digest).name)
         facts = {f"{FACTS}/{name}.json": (tmp_path / place / f"{name}.json").read_bytes() for name in ("db1", "web1")}
         files = {f"{REPOSITORY}/{name}": content for name, content in {**before, ".git/HEAD": b""}.items()}
         assert {**files, **facts} == found
@@ -110,9 +118,9 @@ class TestSending:
         most = shipping.MOST_HELD
         for number in range(most + 1):
             repository(tmp_path / "a", {"number.txt": str(number)})
-            sent = packed(tmp_path / "a")
-            hold(sent)
-            folders.append(held(sent.digest).name)
+            sent = pack_repository(tmp_path / "a")
+            unpack_once(sent)
+            folders.append(unpacked_folder(sent.digest).name)
 
         assert [False, *[True] * most] == [os.path.isdir(folder) for folder in folders]
 
@@ -120,7 +128,7 @@ class TestSending:
         for name in "ab":
             repository(tmp_path / name, FILES)
 
-        assert packed(tmp_path / "a") == packed(tmp_path / "b")
+        assert pack_repository(tmp_path / "a") == pack_repository(tmp_path / "b")
 
     @pytest.mark.parametrize("target", ["secret.txt", "folder"])
     def test_a_link_that_leads_out_is_refused(self, tmp_path, target):
@@ -131,15 +139,15 @@ class TestSending:
         (tmp_path / "a" / "roles" / "out").symlink_to(tmp_path / target)
 
         with pytest.raises(FleetError, match=r"roles/out.* leads out of "):
-            packed(tmp_path / "a")
+            pack_repository(tmp_path / "a")
 
     def test_a_link_that_leads_out_of_the_facts_is_refused(self, tmp_path):
         repository(tmp_path, {"secret.json": {}, "a/roles/web.json": {"name": "web"}, "facts/web1.json": {}})
         (tmp_path / "facts" / "web2.json").symlink_to(tmp_path / "secret.json")
 
-        packed(tmp_path / "a", facts=tmp_path / "facts", nodes=["web1"])
+        pack_repository(tmp_path / "a", facts=tmp_path / "facts", nodes=["web1"])
         with pytest.raises(FleetError, match=r"web2.json leads out of "):
-            packed(tmp_path / "a", facts=tmp_path / "facts", nodes=["web1", "web2"])
+            pack_repository(tmp_path / "a", facts=tmp_path / "facts", nodes=["web1", "web2"])
 
 
 def pack(*members):
@@ -190,13 +198,13 @@ class TestWhatMustNotArrive:
     )
     def test_a_pack_with_an_odd_member_leaves_nothing(self, one):
         with pytest.raises(FleetError, match="no file of a repository"):
-            hold(pack((member("first"), b"x"), (one, b"")))
+            unpack_once(pack((member("first"), b"x"), (one, b"")))
         assert not os.path.exists("/tmp/nodeattrs-outside")
 
     @pytest.mark.parametrize("other", ["a/b", "a"], ids=["a folder too", "twice"])
     def test_a_file_that_is_in_it_a_second_time_is_an_error(self, other):
         with pytest.raises(FleetError, match="cannot be unpacked"):
-            hold(pack((member("a"), b"x"), (member(other), b"y")))
+            unpack_once(pack((member("a"), b"x"), (member(other), b"y")))
 
     def test_other_bytes_than_those_of_the_digest_are_refused(self):
         good = pack((member("a"), b"x"))
@@ -207,9 +215,9 @@ class TestWhatMustNotArrive:
             PackedRepository(good.digest, b"no"),
         ):
             with pytest.raises(FleetError, match="not the one that was packed"):
-                hold(bad)
+                unpack_once(bad)
 
     @pytest.mark.parametrize("body", [b"", b"no", lzma.compress(b"no"), lzma.compress(b"x" * 2000)[:-40]])
     def test_what_is_no_tar_is_an_error(self, body):
         with pytest.raises(FleetError, match="no packed repository"):
-            hold(named(body))
+            unpack_once(named(body))

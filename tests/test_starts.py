@@ -14,7 +14,7 @@ from nodeattrs.cli.program import summaries
 from tests.benchmarks.starts import LINES, ROOT, desk
 
 DIALECTS = ("ansible", "bindings", "chef", "cloudinit", "hiera", "files", "catalog", "verbs", "web")
-"""Packages that only some commands use: folders in `adapters` and `dialects`, and three beside them."""
+"""Packages that only some commands use: folders in `dialects`, and three beside them."""
 
 ROWS: dict[str, tuple[str, str]] = {
     # command: a line of it, and the packages of `DIALECTS` that this line uses
@@ -96,7 +96,7 @@ def test_every_command_has_a_row():
 def test_a_command_loads_no_dialect_and_no_optional_library_that_it_does_not_use(command: str, place: Path):
     line, used = ROWS[command]
     code, loaded, errors = counted(line, place)
-    modules = {name.removeprefix("nodeattrs.").removeprefix("adapters.") for name in loaded if not is_light(name)}
+    modules = {name.removeprefix("nodeattrs.") for name in loaded if not is_light(name)}
     modules = {name.removeprefix("dialects.") for name in modules}
     dialects = {name.partition(".")[0] for name in modules if "." in name} & {*DIALECTS}  # of a package, not itself
     optional = {

@@ -1,21 +1,28 @@
-"""Where a value in a Python source comes from: follows names back to literals, attributes and documents.
+"""Find the expressions in Python sources that a value comes from; nothing runs.
 
-Runs nothing. A name is followed to what it was bound to, through loops, arguments, results of
-functions and changes of a list or map, along the path that is asked for. The result
-are expressions: a literal, the path of an attribute, a call that reads a document. Where a name may
-mean several things the value decides: only a literal with that value can be its source.
+A name is traced to its bindings, through loops, arguments, results of functions and changes of a list or map. The path
+says which part of the value is traced. The results are expressions: a literal, an attribute of a node, or a call that
+reads a document. Where a name has several bindings, only a literal with the given value counts.
 
-It knows attributes by the name `node` and documents by the names of their readers, and neither
-nodes nor files.
+Attributes are known by the name `node`, and documents by the names of functions that read them. No file is read here.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
-from nodeattrs.causes.following import MOST_DEPTH, MOST_FRAMES, Context, Following, Frame, ParsedCode, SourceExpression
+from nodeattrs.causes.expressions import (
+    MOST_DEPTH,
+    MOST_FRAMES,
+    Context,
+    ExpressionTracer,
+    Frame,
+    ParsedCode,
+    SourceExpression,
+)
 from nodeattrs.causes.scopes import EACH, SOME, Addition, Binding, may_equal, name_of, path_into, with_any_index
 
 __all__ = ["Flow", "Frame", "ParsedCode", "SourceExpression"]
@@ -35,8 +42,12 @@ _DOCUMENTS = frozenset({"read_json", "read_yaml", "read_toml", "data_bag_item", 
 _LOOKUPS = frozenset({"lookup", "inject", "parameters", "search"})
 
 
-class Flow(Following):
-    """Traces values through names, calls and functions; `sources` returns the expressions that a value comes from."""
+class Flow(ExpressionTracer):
+    """Finds the expressions that one value comes from: `Flow(value).sources(code, expression, path)`.
+
+    Adds names, attributes, calls and functions to `ExpressionTracer`, whose constructor it has. Each method `_Name`,
+    `_Call` and so on yields the sources of one type of syntax node. Make a new Flow for each value.
+    """
 
     # Names
 
@@ -198,7 +209,8 @@ class Flow(Following):
         declared = [each for one in self._codes.values() for each in one.scopes.fields.items()]
         places = {each: its.index(name) for each, its in declared if name in its and made in (None, each)}
         for site in list(self._codes.values()):
-            for call in site.scopes.calls.get(made, ()) if made is not None else _all_calls(site):
+            calls = chain.from_iterable(site.scopes.calls.values()) if made is None else site.scopes.calls.get(made, ())
+            for call in calls:
                 at = places.get(name_of(call.func), len(call.args))
                 for one in [*(one.value for one in call.keywords if one.arg == name), *call.args[at : at + 1]]:
                     yield from self._in(site, self._context, self._of(one, path))
@@ -415,11 +427,6 @@ def _near(bindings: Iterable[Binding], node: ast.expr) -> list[Binding]:
     """The bindings in the order in which they may count: the last one before the name first, then all others."""
     before = [one for one in bindings if getattr(one.value, "lineno", 0) <= node.lineno]
     return [*reversed(before), *(one for one in bindings if one not in before)]
-
-
-def _all_calls(code: ParsedCode) -> Iterator[ast.Call]:
-    for calls in code.scopes.calls.values():
-        yield from calls
 
 
 def _element_of(node: ast.expr) -> ast.expr:

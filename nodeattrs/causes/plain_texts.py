@@ -1,6 +1,7 @@
-"""Expressions that put attributes of a node into a text, and decide nothing: `f"{node['fqdn']}: welcome"`.
+"""Expressions that only put attributes of a node into a text, such as `f"{node['fqdn']}: welcome"`.
 
-They always read the same paths. So two of them give the same text if the paths have equal values.
+They always read the same paths, so two equal ones give the same text if the paths have equal values. `verbs.comparing`
+and runs of nodes use that to compute a value once for several nodes. Nothing runs here.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from nodeattrs.core.tree import Path
 _NODE, _RECIPE = "node", "nodeattrs.recipe"
 
 
-class PlainText(NamedTuple):
-    """A function without arguments whose value is such an expression.
+class _PlainText(NamedTuple):
+    """A lambda without arguments whose body only puts attributes into a text.
 
-    written: the expression, equal for equal ones
+    written: the body as text, equal for equal expressions
     reads:   the paths that it reads
     """
 
@@ -28,8 +29,8 @@ class PlainText(NamedTuple):
     reads: tuple[Path, ...]
 
 
-def plain_text(code: CodeType) -> PlainText | None:
-    """The expression of a lambda; None where it may decide something, or its source is not known.
+def plain_text(code: CodeType) -> _PlainText | None:
+    """The expression of a lambda; None where it does more than put attributes into a text, or has no known source.
 
     >>> plain_text((lambda: 1).__code__) is None
     True
@@ -38,23 +39,23 @@ def plain_text(code: CodeType) -> PlainText | None:
 
 
 @lru_cache(maxsize=1024)
-def _of_line(text: str, line: int) -> PlainText | None:
-    tree = parsed(text)
+def _of_line(text: str, line: int) -> _PlainText | None:
+    tree = _parsed(text)
     found = (
         [] if tree is None else [one for one in ast.walk(tree) if isinstance(one, ast.Lambda) and one.lineno == line]
     )
     if len(found) != 1 or ast.dump(found[0].args) != ast.dump(_NO_ARGUMENTS):
         return None
-    reads = reads_of_text(found[0].body)
-    return None if reads is None else PlainText(ast.dump(found[0].body), tuple(reads))
+    reads = _reads_of_text(found[0].body)
+    return None if reads is None else _PlainText(ast.dump(found[0].body), tuple(reads))
 
 
 _NO_ARGUMENTS = ast.arguments([], [], None, [], [], None, [])
 
 
 @lru_cache(maxsize=256)
-def parsed(text: str) -> ast.Module | None:
-    """The tree of a program in which `node` is the node everywhere; None for others."""
+def _parsed(text: str) -> ast.Module | None:
+    """The tree of a program that binds the name `node` to nothing else; None for any other text."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -76,7 +77,7 @@ def _binds_node(one: ast.AST) -> bool:
     return named or _NODE in getattr(one, "names", ()) or getattr(one, "rest", None) == _NODE
 
 
-def reads_of_text(expression: ast.expr, also_length: bool = False) -> list[Path] | None:
+def _reads_of_text(expression: ast.expr, also_length: bool = False) -> list[Path] | None:
     """The paths that an expression reads, where it only puts them into a text; else None. also_length: allow `len`"""
     found: list[Path] = []
     try:
@@ -123,18 +124,19 @@ class _Waiting(ast.NodeTransformer):
         call = one.value
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "log" and call.args:
             text = call.args[0]
-            if isinstance(text, ast.JoinedStr) and reads_of_text(text, also_length=True) is not None:
+            if isinstance(text, ast.JoinedStr) and _reads_of_text(text, also_length=True) is not None:
                 call.args[0] = ast.copy_location(ast.Lambda(_NO_ARGUMENTS, text), text)
         return one
 
 
 @lru_cache(maxsize=256)
 def with_waiting_messages(text: str) -> ast.Module | None:
-    """A program in which the message of each `log` that is such an expression is a function; None where none is.
+    """The tree of a program in which each `log(f"...")` with attributes alone gets a lambda instead of a text.
 
-    No answer has the message. So the values in it do not matter, unless a value would be an error.
+    Then the message is not computed, and its attributes do not count as read. None for a program without `log(`, one
+    that binds `node` or `len`, and a text that is not Python.
     """
-    if parsed(text) is None or "log(" not in text or "len" in _bound(text):
+    if _parsed(text) is None or "log(" not in text or "len" in _bound(text):
         return None
     tree = ast.parse(text)
     _Waiting().visit(tree)

@@ -1,7 +1,7 @@
-"""What a line of Python reads of a node, from its source; nothing runs.
+"""Find the attributes of a node that a line of a Python source reads; nothing runs.
 
-The names that a line uses are followed to where they were bound, in the same file. A step that is computed ends the
-path, so what is named was certainly read, and what was read in other files is not named.
+The names that a line uses are followed to their bindings in the same file. A computed step ends a path, so each named
+path was certainly read. Reads in other files are not found.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ _MOST, _MOST_NODES = 200, 10_000
 
 
 def reads_of(text: str, line: int) -> tuple[str, ...]:
-    """The attributes and lookups that the statement at *line* reads: spelled paths, and `lookup(key)`; () for none.
+    """The attributes and lookups that the statement at *line* reads: spelled paths, and `lookup(key)`.
+
+    Each once, in the order of the text. () for a line without a statement, and for a text that is not Python.
 
     >>> reads_of("web = node['apache2']\\nfile('/x', content=web['dir'] + lookup('motd'))\\n", 2)
     ('apache2.dir', 'lookup(motd)')
@@ -33,10 +35,10 @@ def reads_of(text: str, line: int) -> tuple[str, ...]:
 
 
 def conditions_of(text: str, line: int) -> tuple[str, ...]:
-    """What the conditions, cases and loops around the statement at *line* read, as `reads_of` gives it; () for none.
+    """The attributes and lookups that decide whether the statement at *line* runs: spelled paths, and `lookup(key)`.
 
-    A condition before the statement counts where it may leave the function or loop around both. What a `try` does
-    before the statement counts, since an error there skips the statement or leads to it.
+    These are reads in conditions, cases and loops around it, and in a condition before it that may leave the function
+    or loop around both. Statements before it in a `try` count, too. () for none, and for a text that is not Python.
 
     >>> conditions_of("if node['web']:\\n    node.default['a'] = 1\\n", 2)
     ('web',)

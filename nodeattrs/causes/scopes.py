@@ -1,7 +1,7 @@
-"""Scopes of a Python source: the bindings of each name, and values that were put into another one after its binding.
+"""The scopes of a Python source: the bindings of each name, and the values that are put into another value later.
 
-It parses and never runs. It knows no values: a name is bound to an expression, with the steps from its value to the
-part that is meant.
+A binding is an expression, with the steps from its value to the value of the name: in `a, b = x`, b is bound to x with
+the step 1. Nothing runs, and no values are computed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from nodeattrs.formats.python import LEAVES, inside
 
 
 class _Any:
-    """A step that is not known: an element of what a loop runs over, or an entry at a computed key."""
+    """A step that is not known; its instances are the constants below."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -25,7 +25,8 @@ class _Any:
 
 
 EACH, SOME, REST = _Any("each"), _Any("some"), _Any("rest")
-"""What a loop gets of each round; what stands at a key or index that is computed; the list that a `*name` takes."""
+"""Steps that are not known: an element that a loop runs over; the entry at a computed key or index; the list that a
+`*name` takes."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -35,7 +36,7 @@ _NOTED = {
     *(ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.AugAssign, ast.For, ast.AsyncFor, ast.comprehension, ast.withitem),
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Call, ast.Return, ast.Yield),
 }
-"""What binds a name, puts something into a value or gives it: the least of all that is written."""
+"""The syntax nodes that bind a name, put a value into another one, or return one."""
 _ADDS: dict[str, tuple[object, ...]] = {
     **dict.fromkeys(("append", "add", "appendleft", "push", "insert"), (SOME,)),
     **dict.fromkeys(("extend", "concat", "update", "extendleft", "setdefault"), ()),
@@ -55,11 +56,11 @@ class Binding(NamedTuple):
 
 
 class Addition(NamedTuple):
-    """A value that was put into another one after that was bound to its name.
+    """A value that is put into a list or map after the list or map was bound to a name: `x["a"] = 1`, `x.append(1)`.
 
-    site:  the statement or call
-    into:  the path inside of the changed value
-    value: the new part
+    site:  the statement or call that does it
+    into:  the path of the new value in the list or map
+    value: the new value
     """
 
     site: ast.AST
@@ -68,7 +69,12 @@ class Addition(NamedTuple):
 
 
 class NameScope:
-    """A module, class, function or comprehension, with the names that it binds."""
+    """A module, class, function or comprehension, with the names that it binds. `Scopes` fills it.
+
+    node:  its syntax node
+    above: the scope around it; None for a module
+    names: name -> its bindings, in the order of the text
+    """
 
     def __init__(self, node: ast.AST, above: NameScope | None) -> None:
         self.node = node
@@ -89,7 +95,9 @@ class NameScope:
 
 
 class Scopes:
-    """The scopes of one source, with indexes of its bindings and calls.
+    """The scopes of one source, with indexes of its bindings and calls. The constructor visits the tree once.
+
+    `of` and `additions` are the usual entries. The fields are not changed after that.
 
     attributes: name of an attribute -> its bindings, in classes and by `x.name = ...`
     added:      root name, or ".attribute" -> the values that were put into it
@@ -98,8 +106,7 @@ class Scopes:
     generators: the functions that yield
     passed:     function, or name of one -> the calls with it as an argument
     fields:     name of a class -> its declared fields, in the order of its arguments
-    decorated:  name of a decorator -> the functions below it
-    cost:       one visit of every node
+    decorated:  name of a decorator -> the functions and classes below it
     """
 
     def __init__(self, tree: ast.AST) -> None:

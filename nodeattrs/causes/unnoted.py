@@ -1,6 +1,7 @@
-"""Which programs of a repository may depend on what no look names: the time, random numbers, files, the network.
+"""Find Python programs that may depend on more than the node: the time, random numbers, files, the network.
 
-It reads names, and runs nothing. A program that it passes reads the node, and what else it computes follows from that.
+Only names in the sources are looked at; nothing runs. Any other program computes the same from the same attributes, so
+its results may be used for several nodes.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ _OPEN = frozenset(
 
 
 def unnoted(place: Path) -> str:
-    """Why a program may depend on something that is not noted, in words; "" where none may.
+    """The reason why a program may depend on more than the node: "a.py uses time"; "" where none does.
 
-    place: a program, or a folder of programs
-    cost:  one parse of each program, once for each content
+    place:  a program, or a folder: its programs are looked at in order of their names, up to the first with a reason
+    A file that cannot be read is a reason; one that is not Python has none. Each content is parsed once.
     """
     for file in [place] if place.suffix == ".py" else sorted(place.rglob("*.py")):
         try:

@@ -1,6 +1,6 @@
-"""The attributes that a Python source sets, as far as its text says, and the conditions around them.
+"""Find the lines of a Python source that set attributes of a node, and the conditions around them; nothing runs.
 
-It parses and never runs. A computed step may be any key.
+Attributes are known by the names of levels, such as `default`. A computed step of a path may be any key.
 """
 
 from __future__ import annotations
@@ -20,17 +20,19 @@ _DECIDE = (ast.If, ast.For, ast.While, ast.Try, ast.Match, ast.FunctionDef, ast.
 
 
 class Write(NamedTuple):
-    """A line that sets a path. under: the line of the condition or loop around it; None for none"""
+    """A line that sets a path.
+
+    under: the line of the innermost condition, loop or function around it; None for none
+    """
 
     line: int
     under: int | None
 
 
 def writes_of(text: str, path: Path) -> Iterator[Write]:
-    """Yield the lines of a Python source that set *path*, or a map that contains it; none for a text that is no
-    Python.
+    """Yield the lines of a Python source that set *path*, or a map with it; nothing for a text that is not Python.
 
-    A computed step fits any step.
+    A computed step fits any key. A map literal without the key does not count; another expression may have it.
 
     >>> list(writes_of("if x:\\n    default['a'] = {'b': 1}\\n", ("a", "b")))
     [Write(line=2, under=1)]
@@ -43,7 +45,7 @@ def writes_of(text: str, path: Path) -> Iterator[Write]:
 
 
 def includes_of(text: str) -> Iterator[int]:
-    """Yield the lines of a Python source that include a recipe or an attribute file; none for no Python."""
+    """Yield the lines that call include_recipe or include_attribute; nothing for a text that is not Python."""
     with suppress(SyntaxError, ValueError, RecursionError):
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Call) and name_of(node.func) in _INCLUDING:
@@ -51,7 +53,10 @@ def includes_of(text: str) -> Iterator[int]:
 
 
 def first_keys(text: str) -> Iterator[tuple[object, int]]:
-    """Yield the first key of each attribute that a Python source sets, None for a computed one, and the line."""
+    """Yield (first key, line) for each attribute that a Python source sets; the key is None if it is computed.
+
+    Nothing for a text that is not Python. A key comes again for each line.
+    """
     with suppress(SyntaxError, ValueError, RecursionError):
         for node in ast.walk(ast.parse(text)):
             for target, _ in _stored(node):

@@ -59,20 +59,20 @@ class Terminal(Caller):
 
         unread: sources that were not read and may change the report; None for a report that always is certain
         """
-        from nodeattrs.reports import Long
+        from nodeattrs.reports import StreamedReport
 
         self.note_unread(unread or ())
         if self._form not in ("json", "yaml"):
             self._pieces(f"{line}\n" for line in report.lines(self.screen(sys.stdout)))
             return
-        data = report.data() if isinstance(report, Long) else report.to_dict()
+        data = report.data() if isinstance(report, StreamedReport) else report.to_dict()
         data |= {} if unread is None else self.certainty(data)
         if self._form == "json":
             self._pieces(_json(data))
         else:
             from nodeattrs.formats.yaml_writing import pieces, written
 
-            self._pieces(pieces(data) if isinstance(report, Long) else [written(data)])
+            self._pieces(pieces(data) if isinstance(report, StreamedReport) else [written(data)])
 
     def note_unread(self, found: Iterable[Unread]) -> None:
         """Add sources that were not read to `unread`."""

@@ -1,7 +1,8 @@
-"""Reports about nodes, traces and runs: the data of a command's output, and its lines.
+"""Reports: the output of a command, as data and as lines of text.
 
-A report reads no options and no files. `to_dict` returns its data for JSON and YAML, with a version; `lines` returns
-its text for a screen of some width.
+A report is made from results that are computed already; it reads no options and no files. `to_dict` returns its data
+for JSON and YAML, with a version; `lines` returns its text for a screen of some width. Each module has the reports of
+one or more commands.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from typing import Any, Protocol
 
 from nodeattrs.reports.screen import Screen
 
-__all__ = ["Long", "Report", "Screen"]
+__all__ = ["Report", "Screen", "StreamedReport"]
 
 
 class Report(Protocol):
-    """Data that the command line prints: as JSON or YAML with `to_dict`, as text with `lines`."""
+    """The protocol of every report: the command line prints `to_dict` as JSON or YAML, or `lines` as text."""
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON-able data that says its `version`; secrets are masked."""
@@ -26,10 +27,11 @@ class Report(Protocol):
         ...
 
 
-class Long:
-    """A report with too many rows for memory: `data` may hold iterators, which `to_dict` and the JSON writer read once.
+class StreamedReport:
+    """The base class of reports whose rows are read once, from an iterator, since they may not fit into memory.
 
-    Call `to_dict`, `data` or `lines` once in all: the rows are used up then.
+    A subclass has `data` and `lines`. The JSON writer prints the rows of `data` one by one. Call only one of `to_dict`,
+    `data` and `lines`, and only once: the rows are used up then.
     """
 
     def data(self) -> dict[str, Any]:

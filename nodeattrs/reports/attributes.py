@@ -1,7 +1,7 @@
-"""The attributes of a node, a row each: the value, the slot and line that set it, and the slots that it overrides.
+"""The report of `nodeattrs show --winners`: a row for each leaf of a node, with the slot and the line that set it.
 
-A list is one row. A row has the same facts as a trace of its path. Where only one slot has the path, no trace is
-made, so that a node with thousands of facts is quick.
+A list is one leaf. A row has the facts of a trace. Where only one slot sets a path, the row is made without a trace,
+which is quick for a node with thousands of facts.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _WIDEST = 60
 
 
 class Attribute(NamedTuple):
-    """The value of one path, and the slots that set it.
+    """A row of the report: one leaf of a node, and the slots that set it. A slot is named by its number, 1 to 15.
 
-    rank:      the number of the strongest slot that sets a part of the value
-    origin:    the line of that slot
-    joins:     the numbers of the other slots that set a part of the value
-    overrides: the numbers of the slots whose values at the path, or above it, are overridden
+    rank:      the strongest slot that sets the value or a part of it
+    origin:    the line in that slot
+    joins:     the other slots that set a part of the value
+    overrides: the slots whose values at the path, or above it, are overridden
     """
 
     path: Path
@@ -64,7 +64,7 @@ def attributes(node: Node, path: Path = ()) -> Iterator[Attribute]:
 
 
 def _below(tree: Any, path: Path) -> Any:
-    """What a slot has at a path, or what stands in the way there; None where it has nothing."""
+    """The value of a slot at a path, or the value above it that is not a map; None for nothing, and for {}."""
     for step in path:
         if not isinstance(tree, dict):
             break
@@ -77,18 +77,22 @@ def _rows(node: Node, value: Any, path: Path, below: Mapping[int, Any], is_known
         for key, inner in value.items():
             at = {slot: there for slot, tree in below.items() if (there := _step(tree, key)) is not None}
             yield from _rows(node, inner, (*path, key), at, is_known)
-    elif len(below) == 1 and is_known and _is_whole(node.slots[slot := next(iter(below))], value, path):
-        yield Attribute(path, value, slot, node.slots[slot].origin(path))
-    else:
-        trace = node.trace(path)
-        if (winner := trace.winner) is not None:
-            ranks = dict.fromkeys(one.rank for one in trace.standing if one.rank != winner.rank)
-            lost = tuple(dict.fromkeys(one.rank for one in trace.losers))
-            yield Attribute(path, value, winner.rank, winner.origin, tuple(ranks), lost)
+        return
+    if len(below) == 1 and is_known:
+        (number,) = below
+        slot = node.slots[number]
+        if _is_whole(slot, value, path):
+            yield Attribute(path, value, number, slot.origin(path))
+            return
+    trace = node.trace(path)
+    if trace.winner is not None:
+        joins = dict.fromkeys(one.rank for one in trace.standing if one.rank != trace.winner.rank)
+        overrides = dict.fromkeys(one.rank for one in trace.losers)
+        yield Attribute(path, value, trace.winner.rank, trace.winner.origin, tuple(joins), tuple(overrides))
 
 
 def _is_whole(slot: SlotTree, value: Any, path: Path) -> bool:
-    """Whether one setter set what is there; a list may be changed in place by others."""
+    """Whether one line set the whole value; a list may have got elements later."""
     return not isinstance(value, list) or slot.verb(path) is not Verb.APPEND
 
 
@@ -103,9 +107,9 @@ def _step(tree: Any, key: Any) -> Any:
 
 
 class ShownAttributes(NamedTuple):
-    """The rows of a node for `nodeattrs show --winners`: what `shown_attributes` returns.
+    """The report about the leaves of one node, at and below a path. `shown_attributes` makes it, with all rows.
 
-    revision: the number of the save that was read; None where the node was not read from a store
+    revision: the number of the save that the node was read from; None for a node that is not from a store
     """
 
     node: str
@@ -138,6 +142,6 @@ class ShownAttributes(NamedTuple):
 
 
 def shown_attributes(node: Node, path: Path = (), revision: int | None = None) -> ShownAttributes:
-    """The report about the leaves of a node at and below *path*; without rows where the path is not set."""
+    """Compute the report about the leaves of a node at and below *path*; it has no rows where the path is not set."""
     rows = tuple(attributes(node, path))
     return ShownAttributes(node.name, node.environment, path, revision, rows)

@@ -1,4 +1,7 @@
-"""How two catalogs differ: as text, as data, and as Markdown for a pull request."""
+"""The report about the difference of two catalogs: as text, as data, and as Markdown for a pull request.
+
+`catalog.differing` computes the difference. Secrets are masked in all forms.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ _STYLES = {"-": "removed", "+": "added", " ": "faint"}
 
 @dataclass(frozen=True, slots=True)
 class ComparedCatalogs:
-    """The difference of two catalogs, with the titles of both."""
+    """The report about the difference of two catalogs.
+
+    before, after: the titles of the catalogs
+    """
 
     before: str
     after: str

@@ -1,4 +1,4 @@
-"""What codes mean: one as a whole, several as a list."""
+"""The report of `nodeattrs codes`: the meaning of codes of errors and findings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nodeattrs.reports.screen import Screen, in_columns
 
 @dataclass(frozen=True, slots=True)
 class CodeList:
-    """Codes of errors and findings: a single one is shown in full, several as a list."""
+    """The report about some codes. As text a single code is shown in full, and several as a list of causes."""
 
     entries: Sequence[Code]
 

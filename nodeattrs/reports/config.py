@@ -1,4 +1,4 @@
-"""The settings of a call, each with where it comes from."""
+"""The report of `nodeattrs config`: the settings that count for a call, each with the place that set it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from nodeattrs.reports.values import on_one_line
 
 @dataclass(frozen=True, slots=True)
 class ShownSettings:
-    """The settings of a call, as traces: the value of each, and where it was set. A URL is shown without its
-    password."""
+    """The report about the settings of a call. URLs are shown without their passwords.
+
+    traces: the trace of each setting, in the order of the report
+    """
 
     traces: Sequence[Trace]
 

@@ -1,4 +1,4 @@
-"""The differences of two saved nodes: by path, and in lists by element, with the origins of each side."""
+"""The report of `nodeattrs diff`: the differences of two nodes by path, and in lists by element, with origins."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DiffSide(NamedTuple):
     node: Node
 
 
-class ElementChange(NamedTuple):
+class _ElementChange(NamedTuple):
     """A list element that only one side has.
 
     kind:    "removed" where only the left side has the element, "added" where only the right side has it
@@ -41,10 +41,11 @@ class ElementChange(NamedTuple):
     origins: tuple[Origin, ...]
 
 
-Elements = list[tuple[Any, tuple[Origin, ...]]]
+_Elements = list[tuple[Any, tuple[Origin, ...]]]
+"""The elements of a list, each with the places that set it."""
 
 
-def _element_changes(before: Elements, after: Elements) -> list[ElementChange]:
+def _element_changes(before: _Elements, after: _Elements) -> list[_ElementChange]:
     """The list elements that only one side has: first the removed ones, then the added ones.
 
     Elements are compared by value and count; a change of order is no difference.
@@ -55,21 +56,21 @@ def _element_changes(before: Elements, after: Elements) -> list[ElementChange]:
     return [*_only_in(before, after, "removed"), *_only_in(after, before, "added")]
 
 
-def _only_in(one: Elements, other: Elements, kind: str) -> Iterator[ElementChange]:
+def _only_in(one: _Elements, other: _Elements, kind: str) -> Iterator[_ElementChange]:
     left = Counter(strict_key(value) for value, _ in other)
     for value, origins in one:
         key = strict_key(value)
         if left[key]:
             left[key] -= 1
         else:
-            yield ElementChange(kind, value, origins)
+            yield _ElementChange(kind, value, origins)
 
 
 def _trace_origins(trace: Trace) -> tuple[Origin, ...]:
     return () if trace.winner is None else (trace.winner.claim.origin,)
 
 
-def _elements_of(node: Node, path: Path, values: Sequence[Any]) -> Elements:
+def _elements_of(node: Node, path: Path, values: Sequence[Any]) -> _Elements:
     """The elements of the list that is read, as they are shown, each with who set it."""
     trace = node.trace(path)
     found = [tuple(dict.fromkeys(claim.origin for claim in one.claims)) for one in trace.elements]
@@ -77,15 +78,17 @@ def _elements_of(node: Node, path: Path, values: Sequence[Any]) -> Elements:
     return list(zip(values, found if len(found) == len(values) else [whole] * len(values), strict=True))
 
 
-def _slot_elements(slot: SlotTree, path: Path, values: Sequence[Any]) -> Elements:
+def _slot_elements(slot: SlotTree, path: Path, values: Sequence[Any]) -> _Elements:
     return [(value, (slot.origin((*path, index)),)) for index, value in enumerate(values)]
 
 
 class Difference:
-    """How the merged attributes of two nodes differ, at and below a path.
+    """The report about the differences of two nodes, in their merged attributes at and below a path.
 
-    by_slot: also compare each of the fifteen slots, and find differences that an override hides
-    causes:  also name the lines that the values of the right side come from
+    The trees are compared at the first access; traces are computed when the report is written.
+
+    by_slot: whether each of the fifteen slots is compared, too, which finds differences that an override hides
+    causes:  whether the report also has the lines that the values of the right side come from
     """
 
     def __init__(
@@ -111,7 +114,7 @@ class Difference:
         """The sources of both nodes that were not read and may change a compared value."""
         return [one for side in (self.left, self.right) for one in unread_at(side.node, self.path)]
 
-    def elements(self, change: TreeDifference) -> list[ElementChange]:
+    def elements(self, change: TreeDifference) -> list[_ElementChange]:
         """The elements that only one of the two lists of a change has.
 
         [] where a value is not a list, and where only the order differs.
@@ -128,7 +131,7 @@ class Difference:
         )
 
     def _ways(self, change: TreeDifference) -> list[str]:
-        """The lines that a value of the right side comes from, where they are asked for."""
+        """The lines that a value of the right side comes from; [] without *causes*."""
         winner = self.right.node.trace(change.path).winner if self.causes and change.after is not ABSENT else None
         return [] if winner is None else winner.claim.cause_lines()
 
@@ -157,7 +160,10 @@ class Difference:
 
 
 class SlotDifference:
-    """How one slot differs between two nodes, at and below a path, also where an override hides the difference."""
+    """The differences between the same slot of two nodes, at and below a path; a part of the report `Difference`.
+
+    left, right: the slot of each node
+    """
 
     def __init__(self, left: SlotTree, right: SlotTree, path: Path = ()) -> None:
         self.left, self.right, self.path = left, right, path
@@ -168,7 +174,7 @@ class SlotDifference:
         before, after = (dig(data_of(side.to_dict()), self.path) for side in (self.left, self.right))
         return [TreeDifference((*self.path, *one.path), one.before, one.after) for one in changes(before, after)]
 
-    def elements(self, change: TreeDifference) -> list[ElementChange]:
+    def elements(self, change: TreeDifference) -> list[_ElementChange]:
         """The elements that only one of the two lists of a change has; [] where a value is not a list."""
         if not isinstance(change.before, list) or not isinstance(change.after, list):
             return []
@@ -194,7 +200,7 @@ class SlotDifference:
 
 
 def _entry(
-    change: TreeDifference, origins: Sequence[tuple[Origin, ...]], elements: list[ElementChange]
+    change: TreeDifference, origins: Sequence[tuple[Origin, ...]], elements: list[_ElementChange]
 ) -> dict[str, Any]:
     entry: dict[str, Any] = {"path": spell(change.path), "change": change.kind}
     for side, value, who in zip(("before", "after"), (change.before, change.after), origins, strict=True):
@@ -209,7 +215,7 @@ def _entry(
 
 
 def _block(
-    change: TreeDifference, origins: Sequence[tuple[Origin, ...]], elements: list[ElementChange], screen: Screen
+    change: TreeDifference, origins: Sequence[tuple[Origin, ...]], elements: list[_ElementChange], screen: Screen
 ) -> Iterator[str]:
     yield f"  {screen.paint(_SIGNS[change.kind], change.kind)} {printable(spell(change.path))}"
     for one in elements:

@@ -1,4 +1,4 @@
-"""Why a value is what it is: a trace, laid out for a screen.
+"""The report of `nodeattrs explain` and `why`: a trace in columns for a screen.
 
     app.workers = 30
 
@@ -9,7 +9,7 @@
       12 over 11: the later component replaces the earlier one (inside the level)
       11 over 6: the stronger level replaces the weaker one (across levels)
 
-The core computes the trace; this module formats it in columns. The plain form of a trace is `str(trace)`.
+The core computes the trace; this module formats it. `str(trace)` is the plain form.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ASIDE = " " * 17
 
 @dataclass(frozen=True, slots=True)
 class LineChange:
-    """The last change of a line, as Git knows it.
+    """The last change of one line, by `git blame`.
 
     commit: the full hash; "" where the line has no commit, and then author, date and summary are "" as well
     date:   the author's date, as 2024-05-02
@@ -59,12 +59,12 @@ class LineChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
-    """A source that sets an attribute, but not on the node of the question.
+class OtherSetter:
+    """A source, such as a role, that sets an attribute, but does not count for the node that is explained.
 
     origin: the source and its line
-    reason: why the source does not count on the node of the question, in words
-    nodes:  the saved nodes on which the source counts; () where only the repository shows the source
+    reason: the reason why it does not count for this node, as a sentence
+    nodes:  the names of saved nodes for which it counts; () where only the repository was searched
     """
 
     origin: Origin
@@ -82,9 +82,10 @@ class Elsewhere:
 
 
 class LookupExplanation(Protocol):
-    """The explanation of a key that another dialect looked up (Hiera, bindings).
+    """The protocol of an explanation by another dialect (Hiera, bindings), for a key that a recipe looked up.
 
-    error:  why the key has no value; None where it has one
+    value:  the value; only where *error* is None
+    error:  the reason why the key has no value; None where it has one
     needed: the other keys that were looked up to compute the value
     """
 
@@ -102,7 +103,7 @@ class LookupExplanation(Protocol):
 
 @dataclass(frozen=True)
 class ReadValue:
-    """A value that a line of a recipe read.
+    """A value that the winning line read, with its explanation.
 
     what:  the expression in the source: a path, or "lookup(key)"
     trace: the explanation of the value that was read; None where it is not known
@@ -113,9 +114,9 @@ class ReadValue:
 
 
 class NodeExplanation(NamedTuple):
-    """A trace of one path, with the node it belongs to, and further answers for the same report.
+    """The report about one path of a node: its trace, and further answers that a command has computed.
 
-    node, environment: the node of the trace
+    node, environment: the name of the node, and its environment; "" for a trace of something else
     hint:              a sentence about similar paths, where the path was never set; else None
     readings:          the values that the winning line read, where it is a line of a cookbook
     revision:          the number of the save that was read; None for a node that is not from a store
@@ -135,7 +136,7 @@ class NodeExplanation(NamedTuple):
     is_run: bool = False
     causes: tuple[Cause, ...] | None = None
     changes: tuple[LineChange, ...] | None = None
-    elsewhere: tuple[Elsewhere, ...] | None = None
+    elsewhere: tuple[OtherSetter, ...] | None = None
     facts: str = ""
 
     @property
@@ -221,7 +222,7 @@ class NodeExplanation(NamedTuple):
 
 
 def explained(node: Node, path: Path, revision: int | None = None) -> NodeExplanation:
-    """The explanation of a path of a node; a path that was never set has the hint of `way_to`.
+    """Compute the explanation of a path of a node; for a path that was never set it has the hint of `way_to`.
 
     revision: the number of the save that the node was read from; None for another node
     """

@@ -1,6 +1,6 @@
-"""Findings in the forms that other programs read: SARIF 2.1.0, GitHub's annotations, GitLab's code quality, JUnit.
+"""Write findings in forms for other programs: SARIF 2.1.0, annotations of GitHub, code quality of GitLab, JUnit.
 
-Each is a function from findings to a text. It knows those forms, and nothing of where findings come from.
+`FORMS` has a function for each form, from the findings of a check and the version of nodeattrs to a text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ _GITLAB = {"error": "major", "warning": "minor", "note": "info"}
 
 
 def sarif(findings: Findings, version: str) -> str:
-    """The findings as one run of SARIF 2.1.0; each code that occurs is a rule. version: of nodeattrs"""
+    """The findings as a SARIF 2.1.0 document with one run; each code that occurs is a rule.
+
+    A finding without a file has no location. version: the version of nodeattrs, which is the tool of the run
+    """
     rules = sorted({one.code for one in findings.found})
     driver = {"name": "nodeattrs", "version": version, "rules": [_rule(code) for code in rules]}
     run = {
@@ -35,7 +38,7 @@ def sarif(findings: Findings, version: str) -> str:
 
 
 def _marked(findings: Findings) -> Iterator[tuple[Finding, str]]:
-    """Each with its fingerprint; the second of one fingerprint, on another line, is distinguished."""
+    """Yield each finding with a unique mark: its fingerprint, and its number among those with that fingerprint."""
     seen: Counter[str] = Counter()
     for one in findings.found:
         seen[one.fingerprint] += 1
@@ -129,4 +132,4 @@ FORMS: Mapping[str, Callable[[Findings, str], str]] = {
     "gitlab": gitlab,
     "junit": junit,
 }
-"""The name of each form, and what makes it: given the findings and our version."""
+"""The name of a form -> the function that writes it."""

@@ -1,7 +1,7 @@
-"""The findings of all checks in one form: a code, a severity, a message and a place.
+"""Findings: the results of every check, each with a code, a severity, a message and a place.
 
-Errors and warnings become findings here. Some are left out: by a comment beside them, by name, or because an earlier
-check had them. It knows no dialect. `finding_forms` writes the forms that other programs read.
+Dialects make them, also from errors and warnings. A `Selection` leaves out findings: by code, by a comment in the file,
+or because a baseline of an earlier check has them. `finding_forms` writes them for other programs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from nodeattrs.kinds import LAYER_IS_UNKNOWN, NOT_LITERAL, NOT_RUN, RUBY
 from nodeattrs.reports.screen import Screen, printable
 
 Severity = Literal["error", "warning", "note"]
-"""How bad it is: what cannot be right; what is probably not meant; what is only worth knowing."""
+"""error: cannot be right; warning: is probably not meant; note: is only worth knowing."""
 
 _STYLES = {"error": "error", "warning": "warning", "note": "faint"}
 _COMMENT = re.compile(r"(?:#|//)\s*nodeattrs:\s*ignore(-file)?(?:\[([^\]\n]{0,500})\])?", re.ASCII)
@@ -33,9 +33,9 @@ _MOVES = re.compile(r"(?<=line )\d+|(?<=column )\d+|(?<=:)\d+")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fault or remark of a check, with its code and its place.
+    """One result of a check: an error, a warning or a note, with its code and its place.
 
-    file, line, column: the place, as far as it is known; line and column count from 1
+    file, line, column: the place, as far as it is known, else None; line and column count from 1
     details:            further sentences, with the other places
     hint:               the way out
     """
@@ -108,10 +108,9 @@ class Finding:
 def finding_of(problem: object, severity: Severity = "error", code: str = NodeattrsError.entry.code) -> Finding:
     """An error, a warning or a sentence as a Finding; a Finding is returned unchanged.
 
-    The place of an error is its file and line, else the first of its origins that has a file. The message of the
-    finding
-    does not repeat the place.
-    code: of a sentence; an error has its own
+    The place of an error is its file and line, else its first origin with a file. The message does not repeat it.
+    severity: for an error or a sentence
+    code:     for a sentence; an error has its own
 
     >>> from nodeattrs.errors import DocumentError
     >>> finding_of(DocumentError("must be text", file="a.json", line=3)).head()
@@ -134,7 +133,7 @@ def finding_of(problem: object, severity: Severity = "error", code: str = Nodeat
 @taking(select=ListLike, ignore=ListLike, known=Mapping, root=str)
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which findings of a check are reported.
+    """Chooses the findings of a check that are reported: `reported` returns them.
 
     select: codes, beginnings of codes, or names of codes; only these are reported. Empty: all
     ignore: codes in the same form; left out, unless an entry of `select` is longer
@@ -170,7 +169,7 @@ class Selection:
 
 
 def _closeness(word: str, one: Finding) -> int:
-    """How closely a word names a finding; 0 where it does not."""
+    """The length of the part of a finding's code that a word names; 0 where it names another code."""
     if word == "all":
         return 1
     if one.code.startswith(word):
@@ -189,14 +188,14 @@ def _from_here(root: str, file: str | None) -> str | None:
 
 
 def _is_commented_away(one: Finding, comments_of: Callable[[str], dict[int, list[str]]]) -> bool:
-    """Whether a comment passes it over: on its line, alone on the line before, or for the file."""
+    """Whether a comment leaves out a finding: on its line, alone on the line before, or for the whole file."""
     comments = comments_of(one.file) if one.file else {}
     words = [*comments.get(0, ()), *comments.get(one.line or 0, ())]
     return any(_closeness(word, one) for word in words)
 
 
 def _comments(file: str) -> dict[int, list[str]]:
-    """Line -> the words that comments pass over there; line 0 is the whole file."""
+    """The codes and names in comments of a file: line -> words; line 0 is for the whole file. {} for none."""
     if not os.path.isfile(file):
         return {}
     try:
@@ -218,11 +217,12 @@ _UNREAD = frozenset(one.entry.code for one in (LAYER_IS_UNKNOWN, NOT_LITERAL, NO
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The result of a check: its findings, and counts of what was checked.
+    """The report of a check: the findings after a `Selection`, and counts.
 
-    looked:  what was checked -> its number: {"part": 2}
+    found:   the findings, in the order of the report
+    looked:  the kind of things that were checked -> their number: {"part": 2}
     ignored: the number of findings that were left out
-    worst:   the lowest severity that makes the check fail; with "note" each finding does
+    worst:   the lowest severity for which the check fails; with "note" every finding counts
     """
 
     found: Sequence[Finding]

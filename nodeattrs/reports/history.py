@@ -1,4 +1,7 @@
-"""The revisions of a node."""
+"""Reports about revisions of saved nodes: `nodeattrs history`, and commands that change or delete a saved node.
+
+A revision is one save of a node, by a run or by another command; `store` keeps them.
+"""
 
 from __future__ import annotations
 
@@ -54,9 +57,11 @@ def outcome_of(revision: Revision) -> str:
 
 
 class ChangedNode(NamedTuple):
-    """The result of a command that changes or deletes a saved node.
+    """The report of a command that changes or deletes one saved node.
 
+    node:   the name of the node
     latest: the new revision; None where the node was deleted
+    store:  the address of the store, as it is shown
     """
 
     node: str
@@ -74,7 +79,10 @@ class ChangedNode(NamedTuple):
 
 
 class History(NamedTuple):
-    """The saved revisions of one node, the latest first."""
+    """The report about the saved revisions of one node.
+
+    revisions: the latest first
+    """
 
     node: str
     revisions: Sequence[Revision]

@@ -1,4 +1,4 @@
-"""Names of one kind."""
+"""The report of `nodeattrs list`: names of one kind."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.reports import Long
+from nodeattrs.reports import StreamedReport
 from nodeattrs.reports.screen import Screen, printable
 
 
 @dataclass(frozen=True, slots=True)
-class NameList(Long):
-    """Names of one kind, such as nodes or roles, for `nodeattrs list`."""
+class NameList(StreamedReport):
+    """The report with the names of one kind, such as nodes or roles.
+
+    kind:  the word that the command was given, such as "nodes"
+    names: read once, when the report is written
+    """
 
     kind: str
     names: Iterable[str]

@@ -1,6 +1,6 @@
-"""The answers of many nodes to one question, grouped by value, with the lines that set each value.
+"""The report about one key on many nodes, grouped by value, with the lines that set each value.
 
-Any dialect can use it: a value or an error for each node, and the origins of the value.
+Any dialect can use it. Nodes, hosts and other subjects are called nodes here.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from nodeattrs.reports.screen import Screen, counted, first_of, printable
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The answer of one node to the question of a Matrix.
+    """The answer of one node in a Matrix.
 
-    value:   the value; an error where it could not be read
+    value:   the value; a NodeattrsError where there is no value
     origins: the places that set the value, the strongest first
     notes:   further remarks, a sentence each
     unread:  sources that were not read and may change the value
@@ -54,10 +54,11 @@ def names_of(arguments: Mapping[str, Any]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The answers of many nodes to one question.
+    """The report about the values of one key on many nodes.
 
-    cells: the node and its answer, for each node
-    most:  the number of nodes of a group that a text names; the others are counted
+    question: the title, such as the key
+    cells:    (name of a node, its answer), in any order
+    most:     the number of nodes of a group that the text names; the others are counted
     """
 
     question: str

@@ -1,6 +1,6 @@
-"""The JSON Schemas that are shipped: one file for each document, and `_parts.json` for what several have in common.
+"""Read the JSON Schemas of our documents, which are files of the package; `python -m tests.schemas` makes the files.
 
-`python -m tests.schemas` makes the files.
+There is one file for each document, and `_parts.json` with definitions that several documents use.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ def names() -> list[str]:
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The schema of a name, with the parts that it needs. raises: FileNotFoundError"""
+    """The schema of a document, with the definitions that it refers to under "$defs".
+
+    name:   one of `names`
+    raises: FileNotFoundError, for another name
+    """
     found, parts = _read(name), _read("_parts")
     needed: dict[str, Any] = {}
     while missing := set(_PART.findall(json.dumps([found, needed]))) - needed.keys():

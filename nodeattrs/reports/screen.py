@@ -25,7 +25,7 @@ _STYLES = {
 
 
 class Screen(NamedTuple):
-    """The width of output lines, and whether they are coloured."""
+    """The place where text is printed: the width of its lines in characters, and whether it shows colours."""
 
     width: int = 80
     colour: bool = False
@@ -65,7 +65,7 @@ def cut(text: str, width: int) -> str:
 
 
 _AT_ONCE = 1_000
-"""Rows that are looked at before the first of them is written."""
+"""The number of rows that are looked at before the first of them is written."""
 
 
 def first_of(names: Sequence[str], most: int) -> str:

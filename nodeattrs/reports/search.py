@@ -1,4 +1,7 @@
-"""Search saved nodes: a page of rows, each with the values of the requested attributes."""
+"""Search saved nodes, and the report of `nodeattrs search`: one page of nodes, with the values of some attributes.
+
+`store.search` finds the names; here they are sorted, cut to a page, and each node of the page is read.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from nodeattrs.core.unread import Unread, unread_layer
 from nodeattrs.errors import NotFound
 from nodeattrs.formats.hidden import ESCAPES
 from nodeattrs.node.node import Node
-from nodeattrs.reports import Long
+from nodeattrs.reports import StreamedReport
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import on_one_line, unread_at
 from nodeattrs.store import Store
@@ -25,7 +28,7 @@ _ORDER = {bool: 0, int: 1, float: 1, str: 2}
 
 
 class FoundNode(NamedTuple):
-    """One row of a search: a node, and its values for the requested attributes.
+    """A row of the report: one node, and its values for the requested attributes.
 
     values: the title of each attribute -> its value; ABSENT where the node has none
     """
@@ -39,8 +42,8 @@ class FoundNode(NamedTuple):
         return {"name": self.name, "values": values} if values else {"name": self.name}
 
 
-class Page(NamedTuple):
-    """Which of the found nodes are reported, and in which order.
+class SearchPage(NamedTuple):
+    """The part of a search result that is reported, and its order.
 
     only:    report these names only; None: all
     sort:    the path of the attribute to sort by; None: sort by name
@@ -56,7 +59,7 @@ class Page(NamedTuple):
     limit: int | None = None
 
 
-ALL = Page()
+ALL = SearchPage()
 """All nodes found, by name."""
 
 
@@ -64,7 +67,7 @@ def search(
     store: Store,
     query: Query,
     attributes: Mapping[str, Path] = NO_ENTRIES,
-    page: Page = ALL,
+    page: SearchPage = ALL,
     at: datetime | None = None,
 ) -> FoundNodes:
     """Search saved nodes; returns one page of rows with the values of some attributes.
@@ -151,8 +154,8 @@ def _sorted(store: Store, names: list[str], path: Path, at: datetime | None) -> 
     return sorted(names, key=key)
 
 
-class FoundNodes(Long):
-    """One page of a search result; its rows can be read once.
+class FoundNodes(StreamedReport):
+    """The report about one page of a search result; its rows can be read once.
 
     query:  the text of the query
     total:  the number of nodes found

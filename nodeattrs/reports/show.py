@@ -1,4 +1,7 @@
-"""A tree as text that people can read and YAML can parse, with the origin of each leaf as a comment."""
+"""The reports of `nodeattrs show`: a tree as YAML, with the origin of each leaf as a comment.
+
+A tree is the merged attributes of a node, one of its slots, or a document such as a role. Secrets are masked.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +30,9 @@ _NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", "none"
 
 
 class ShownNode(NamedTuple):
-    """The merged attributes of a node at a path.
+    """The report about the merged attributes of a node at a path.
 
-    value:   the tree; deferred values are computed when the report is written
+    value:   the tree at the path; deferred values are computed when the report is written
     origins: a function from a path to the origin of its leaf; None: no origins are shown
     """
 
@@ -53,9 +56,11 @@ class ShownNode(NamedTuple):
 
 
 class ShownSlots(NamedTuple):
-    """The values of some of the fifteen slots at a path, before they are merged.
+    """The report about the values of some slots of a node at a path, before they are merged.
 
-    slots: the requested slots; `lines` leaves out a slot that sets nothing at the path
+    path:         the path; () for the whole slots
+    slots:        the slots; `lines` leaves out a slot that sets nothing at the path
+    with_origins: whether the origin of each leaf is reported, too
     """
 
     node: str
@@ -102,8 +107,9 @@ class ShownSlots(NamedTuple):
 
 
 class ShownDocument(NamedTuple):
-    """The value at a path of a document: facts, a role, an environment.
+    """The report about the value at a path of a document: facts, a role, an environment.
 
+    value:   the value at the path
     origins: a function from a path to the origin of its leaf; None: no origins are shown
     """
 

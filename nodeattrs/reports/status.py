@@ -1,4 +1,4 @@
-"""The last run of each saved node, and its outcome."""
+"""The report of `nodeattrs status`: the last run of each saved node, and its outcome."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from nodeattrs.reports import Long
+from nodeattrs.reports import StreamedReport
 from nodeattrs.reports.history import outcome_of, revision_dict
 from nodeattrs.reports.screen import Screen, in_columns, printable
 from nodeattrs.store import Revision
@@ -28,7 +28,7 @@ def age(span: timedelta) -> str:
 
 
 class NodeStatus(NamedTuple):
-    """The last run of a saved node, and its latest revision.
+    """A row of the report: one saved node, with its last run and its latest revision.
 
     latest: the latest revision; None where it cannot be read
     run:    the latest revision that a run saved; None where none is kept
@@ -66,10 +66,11 @@ class NodeStatus(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Status(Long):
-    """The last runs of all saved nodes; its rows can be read once.
+class Status(StreamedReport):
+    """The report about the last runs of all saved nodes; its rows can be read once.
 
-    now: the time that ages are computed from
+    nodes: the rows, in the order of the report
+    now:   the time that ages are computed from
     """
 
     nodes: Iterable[NodeStatus]

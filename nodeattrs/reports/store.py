@@ -1,4 +1,4 @@
-"""The results of commands that check, prune, copy, export or import a store."""
+"""The reports of commands that prune, copy, export or import a store."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from nodeattrs.store.folders import ExportResult
 
 @dataclass(frozen=True, slots=True)
 class TendedStore:
-    """The result of a command that changes or copies a store.
+    """The report of a command that changes or copies a store. Make it with the class method for the command.
 
-    data:      the counts, as `to_dict` adds them
-    sentences: the same counts in words
+    store:     the address of the store, as it is shown
+    data:      the counts for `to_dict`: name -> number
+    sentences: the same counts in words, for `lines`
     """
 
     store: str

@@ -1,7 +1,7 @@
-"""Values as reports give them: plain data, or text on one line.
+"""Values in reports: as JSON-able data, or as text on one line.
 
-Secrets are masked in both, and deferred values are computed, as they are in what is saved: so
-a run that was made now and one that was saved read the same.
+In both, secrets are masked and deferred values are computed, as in saved nodes. So the report about a run just made
+and the one about the same run from a store are equal.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Worker processes: hand names out in chunks, and send a repository to another machine."""
+"""Worker processes: run a function over many names in chunks, and send a repository to another machine."""

@@ -1,14 +1,12 @@
-"""Hand names out to workers in chunks, and give the results.
+"""Run a function over names in chunks, in this process, in worker processes, or on an executor such as a cluster.
 
-    for came in each(function, names, jobs=4): ...
+    for result in each(function, names, jobs=4): ...
 
-Used by `dialects.chef.fleet` and `verbs.impact`. It does not know what is done with a name. The workers are this
-process, processes of this machine, or workers of an executor that the word of `--executor` names: the library of a
-cluster is imported when its word is given.
+A worker does one chunk of names at a time. The executor is chosen by the word of `--executor`; the library of a cluster
+is imported when its word is given. What is done with a name is not known here.
 
-Of worker processes on this machine the parent holds the writing ends of two pipes, and each worker the reading ends. A
-message in the first pipe asks the workers to begin no other node. The end of the second one makes them exit at once;
-it also ends when the parent is killed.
+Worker processes of this machine read from two pipes of the parent. A message in the first asks them to begin no further
+name. The end of the second makes them exit at once, also when the parent is killed.
 """
 
 from __future__ import annotations
@@ -48,7 +46,7 @@ from nodeattrs.children import callers_safe_path, restore_safe_path, safe_path
 from nodeattrs.core.budget import Limits, in_force, limited
 from nodeattrs.errors import BadArgument, FleetError, missing_extra
 from nodeattrs.kinds import CLUSTER_GONE, OTHER_CLOCK, OTHER_VERSION, WORKER_DIED
-from nodeattrs.workers.shipping import PackedRepository, hold
+from nodeattrs.workers.shipping import PackedRepository, unpack_once
 
 
 def without_processes() -> str:
@@ -66,9 +64,10 @@ def without_processes() -> str:
 
 
 class Processes(Executor):
-    """An executor with worker processes. The end of a `with` block waits for the names that are at work.
+    """An executor with worker processes of this machine, which are started by the first tasks.
 
-    A KeyboardInterrupt that leaves the block ends the workers at once.
+    Use it in a `with` block. At the end of the block tasks that wait are dropped, and started names are finished; after
+    a KeyboardInterrupt the workers end at once.
     """
 
     def __init__(self, jobs: int) -> None:
@@ -178,14 +177,14 @@ def processors() -> int:
 
 @dataclass(frozen=True)
 class Workers:
-    """An executor, with its properties that `concurrent.futures` does not have.
+    """Where `run_in_chunks` runs names: an executor, with the properties that `concurrent.futures` does not have.
 
-    executor:  None: this process, or for many names processes that are started and ended by `through`
-    jobs:      the number of processes then; None: chosen by the number of names
-    share:     a function that wraps data which all chunks need, so that the data is sent to each worker once
+    executor:  the executor, which stays open; None: this process, or for many names processes of this machine
+    jobs:      without an executor the number of processes; None: chosen by the number of names
+    share:     a function that wraps data for all chunks, so that the data is sent to each worker once
     width:     a function that returns the number of chunks that can run at once; 0 while no worker is connected
     stop:      a function that asks the workers to begin no further name
-    elsewhere: whether workers may be on other machines, with other files
+    elsewhere: whether workers may be on other machines, with other files and clocks
     deaths:    exceptions that mean that workers have died
     ends:      exceptions that mean that the executor has ended
     """
@@ -201,12 +200,14 @@ class Workers:
 
 
 @contextmanager
-def opened(word: str, jobs: int | None = None) -> Iterator[Workers]:
-    """A context with the Workers that a word names: process, thread, dask:ADDRESS, or MODULE:CALLABLE.
+def open_workers(word: str, jobs: int | None = None) -> Iterator[Workers]:
+    """A context manager that gives the Workers for a word: process, thread, dask:ADDRESS, or MODULE:CALLABLE.
 
-    CALLABLE returns an executor, which is shut down at the end.
-    jobs:   the number of processes or threads; None: chosen. For other words BadArgument
-    raises: BadArgument, MissingExtra; FleetError, where a cluster does not answer
+    For `process` nothing is started yet. CALLABLE is imported and called; it returns an executor, which is shut down at
+    the end, as threads and the connection to a cluster are.
+    jobs:   the number of processes or threads; None: chosen. Only for the words process and thread
+    raises: BadArgument, for an unknown word, or *jobs* with another word; MissingExtra; FleetError, where a cluster
+            does not answer or has no worker
     """
     kind, _, rest = word.partition(":")
     if word == "process":
@@ -270,10 +271,10 @@ def _dask(address: str) -> Iterator[Workers]:
 
 
 CHUNK = 8
-"""Names that a worker is given at once."""
+"""The number of names in a chunk."""
 
 UNDER_WAY = 64
-"""Chunks that are under way at once, unless there are many workers."""
+"""The number of chunks that are submitted at once, unless there are many workers."""
 
 _SKEW = 5.0
 """Seconds by which a worker's clock may differ."""
@@ -298,11 +299,11 @@ def jobs_for(count: int) -> int:
 
 
 def each(one: Callable[[_A], _T], names: Iterable[_A], **how: Any) -> Iterator[_T]:
-    """Yield `one(name)` for each name, from worker processes. The keywords are those of `through`."""
-    return through(partial(map, one), names, **how)
+    """Yield `one(name)` for each name, computed by workers. The keywords are the arguments of `run_in_chunks`."""
+    return run_in_chunks(partial(map, one), names, **how)
 
 
-def through(
+def run_in_chunks(
     run: _Run[_A, _T],
     names: Iterable[_A],
     *,
@@ -312,17 +313,17 @@ def through(
     stopping: Callable[[], bool] = lambda: False,
     pack: PackedRepository | None = None,
 ) -> Iterator[_T]:
-    """Yield the results of *run* for names that are handed to workers in chunks; nothing without names.
+    """Yield the results of *run* for all names, as workers finish chunks of them; nothing without names.
 
-    run:      a function from an iterator of names to one result for each. The iterator ends early when the work is
-              stopped. Function and results are pickled for other processes
-    executor: does the work, and stays open. None: *jobs* processes of this machine do it
-    jobs:     1 means this process alone; None: `jobs_for` chooses. Where `without_processes` gives a reason, this
-              process does the work
+    run:      a function from an iterator of names to an iterator of one result for each. The names end early when the
+              work is stopped. Function and results are pickled for other processes
+    executor: does the work, and stays open; None: this process or processes of this machine do it
+    jobs:     the number of processes; 1, or a system without worker processes: this process. None: `jobs_for` chooses
     in_order: yield the results in the order of *names*
     stopping: called repeatedly; once it returns True no further name is started, and started ones are finished
-    pack:     a repository to send to each worker once
-    raises:   FleetError, where a worker has died; BadArgument, for *jobs* below 1
+    pack:     a repository to send to each worker once; workers get it by `unpacked_folder`
+    raises:   FleetError, where a worker has died or cannot do the work; BadArgument, for *jobs* below 1. An error of
+              *run* is raised unchanged
     """
     workers = executor if isinstance(executor, Workers) else Workers(executor, jobs)
     task = _Task(run, in_force(), border.in_force())
@@ -364,7 +365,7 @@ def _handed_out(
     stopping: Callable[[], bool],
     pack: PackedRepository | None,
 ) -> Iterator[Any]:
-    """Submit the chunks, and give their results."""
+    """Submit the chunks to an executor, and yield their results."""
     shared = None if pack is None else workers.share(pack)
     waiting = _chunks(names)
     under_way: list[Future[_Done]] = []
@@ -399,13 +400,13 @@ def _handed_out(
 
 
 def _finished(under_way: list[Future[_Done]], in_order: bool) -> list[Future[_Done]]:
-    """Wait a moment for a chunk to finish; those that have, or with *in_order* those that nothing precedes."""
+    """Wait a moment for a chunk to finish; returns the finished ones, with *in_order* only up to an unfinished one."""
     wait(under_way[:1] if in_order else under_way, _PAUSE, FIRST_COMPLETED)
     return list(takewhile(Future.done, under_way) if in_order else filter(Future.done, under_way))
 
 
 def _require_same_time(done: _Done, began: float, workers: Workers) -> None:
-    """raises: FleetError, where a worker's clock differs: times of revisions would mean nothing"""
+    """Check the clock of a worker. raises: FleetError, where it differs: times of revisions would be wrong"""
     if workers.elsewhere and not began - _SKEW < done.at < time.time() + _SKEW:
         raise FleetError(
             f"the clock of {done.host} is another one: {done.at - time.time():+.0f} seconds",
@@ -415,7 +416,7 @@ def _require_same_time(done: _Done, began: float, workers: Workers) -> None:
 
 
 def _loss(error: Exception, workers: Workers) -> FleetError:
-    """What to say when an executor gives up."""
+    """The FleetError for an error of an executor."""
     if isinstance(error, workers.deaths):
         message, kind, hint = "workers have died over the same nodes", WORKER_DIED, "have they enough memory?"
     elif isinstance(error, ImportError):
@@ -437,7 +438,7 @@ def _loss(error: Exception, workers: Workers) -> FleetError:
 
 @dataclass(frozen=True)
 class _Task:
-    """What a worker does with a chunk, and under which limits and within which border."""
+    """The work for each chunk: a function, and the limits and the border of this process, which workers use, too."""
 
     run: Callable[[Iterable[Any]], Iterator[Any]]
     limits: Limits
@@ -446,11 +447,11 @@ class _Task:
 
 
 class _Done(NamedTuple):
-    """What came of a chunk.
+    """The results of a chunk.
 
-    host:    the machine that did it
+    host:    the name of the machine that did it
     at:      its clock at the end, in seconds since 1970
-    refused: paths beyond the border that a reader wanted
+    refused: paths outside of the border that were not read
     """
 
     given: list[Any]
@@ -466,7 +467,7 @@ def _run_chunk(task: _Task, pack: PackedRepository | None, names: list[Any]) -> 
         message = f"{host} has nodeattrs {VERSION}, and here it is {task.version}"
         raise FleetError(message, kind=OTHER_VERSION, hint="install the same one there")
     if pack is not None:
-        hold(pack)
+        unpack_once(pack)
     with limited(task.limits), border.held(task.border):
         given = list(task.run(_until(_is_stopped, names)))
     refused = tuple(task.border.refused) if task.border is not None else ()

@@ -1,8 +1,7 @@
-"""A repository on another machine: `digest_of` shows whether it is the same one, and `packed` makes a tar to send.
+"""Send a repository to workers on other machines: a digest to compare it, a pack of its files, and its folder there.
 
-Used by `fleet` and `batches`. What counts is the files, by their paths as seen from the repository, and their bytes;
-version control, caches and the store do not. `hold` checks what arrived before it unpacks it. Nodes and executors are
-not known here.
+The content of a repository are its files, by relative path and bytes; version control, caches and the store do not
+count. A worker checks the digest of a pack before it unpacks it. Nodes and executors are not known here.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ _NO_CONTENT = frozenset({".git", ".hg", ".svn", ".nodeattrs", "__pycache__"})
 
 
 class PackedRepository(NamedTuple):
-    """A repository with facts of nodes, packed for other machines.
+    """The files of a repository, and the facts of some nodes, packed for workers on other machines.
 
-    digest: the SHA-256 of the body
-    body:   a tar, compressed with xz, which shrinks facts that nodes have in common
+    digest: the SHA-256 of the body; `unpacked_folder` takes it
+    body:   a tar with the folders `REPOSITORY` and `FACTS`, compressed with xz
     """
 
     digest: str
@@ -55,14 +54,14 @@ def digest_of(root: str | os.PathLike[str], but: Collection[str] = ()) -> str:
     return digest.hexdigest()
 
 
-def packed(
+def pack_repository(
     root: str | os.PathLike[str], commit: str = "", facts: Path | None = None, nodes: Collection[str] = ()
 ) -> PackedRepository:
-    """Pack a repository, and the facts of some nodes, to send them to workers.
+    """Pack the files of a repository, and the facts of some nodes, to send them to workers.
 
-    commit: of the repository, for the notes of revisions
-    facts:  a folder with NODE.json for nodes; None for none
-    nodes:  the nodes whose facts are packed
+    commit: the id of the commit, which a worker notes in revisions; "" for none
+    facts:  a folder with NODE.json for nodes; None: no facts
+    nodes:  the nodes whose facts are packed; a node without a file is left out
     cost:   each file is read; the memory of the largest file and of the pack
     raises: FleetError, where a file cannot be read, or a link leads out of its folder
     """
@@ -139,10 +138,10 @@ MOST_HELD = 4
 """Packs that a process keeps unpacked, for the next fleet that sends the same one."""
 
 
-def hold(pack: PackedRepository) -> None:
-    """Unpack into a temporary folder of this process, which `held` returns; does nothing for a pack that is unpacked.
+def unpack_once(pack: PackedRepository) -> None:
+    """Unpack a pack into a new temporary folder, which `unpacked_folder` returns; a pack is unpacked only once.
 
-    Some packs are kept at a time; the oldest is dropped.
+    Up to `MOST_HELD` packs are kept in a process; then the oldest one is dropped.
     raises: FleetError, where the digest is wrong, or a member is not a plain file in the folder
     """
     with _HOLDING:
@@ -152,10 +151,11 @@ def hold(pack: PackedRepository) -> None:
             del HELD[next(iter(HELD))]
 
 
-def held(digest: str) -> TemporaryDirectory[str]:
-    """The temporary folder of a pack; it is removed once the pack is dropped and no caller refers to the folder.
+def unpacked_folder(digest: str) -> TemporaryDirectory[str]:
+    """The temporary folder of a pack that was unpacked in this process.
 
-    raises: FleetError, where the pack was not unpacked here
+    Keep the object: the folder is removed once the pack is dropped and nothing refers to the object.
+    raises: FleetError, where the pack was not unpacked here, or was dropped
     """
     with _HOLDING:
         if digest in HELD:

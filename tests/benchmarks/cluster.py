@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nodeattrs.dialects.chef.fleet import Fleet, compared, resolve
-from nodeattrs.workers.batches import Workers, opened
+from nodeattrs.workers.batches import Workers, open_workers
 from tests import postgresql_server
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.fleet import describe, example, write_facts
@@ -42,7 +42,7 @@ def cluster_figures(rounds: int) -> Iterator[Figure]:
             rates = dict.fromkeys(ways, (0.0, 0.0))
             for _ in range(min(rounds, 3)):
                 for name, (word, store) in ways.items():
-                    with opened(word, 2 if word == "process" else None) as workers:
+                    with open_workers(word, 2 if word == "process" else None) as workers:
                         found = _rates(Fleet(place, store(), facts), workers)
                     rates[name] = max(rates[name][0], found[0]), max(rates[name][1], found[1])
     for number, title in enumerate(("the first run", "a run in which nothing changes")):

@@ -30,7 +30,7 @@ from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, attribute_fil
 from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.node.running import merged_shared
 from nodeattrs.store import Saved, filtered_snapshot, saved_document
-from nodeattrs.workers.batches import opened
+from nodeattrs.workers.batches import open_workers
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.plain import Plain
 
@@ -232,7 +232,7 @@ def fleet_figures(folder: Path) -> Iterator[Figure]:
         fleet = Fleet(place, str(folder / f"fleet{jobs}.db"), str(facts))
         for title in ("the first run", "", "a run in which nothing changes"):
             began = time.perf_counter()
-            with opened("process", jobs) as workers:
+            with open_workers("process", jobs) as workers:
                 outcomes = resolve(fleet, [f"n{number}" for number in range(SAMPLE)], executor=workers)
                 failed = [one.error for one in outcomes if one.error]
             if failed:

@@ -49,6 +49,9 @@ RULES: dict[str, Callable[[Asked], bool]] = {
         one.sort == "userdata" and _is_ok(one) and one.theirs[1][1] == one.mine[1][1] and _in_lines(one.mine[1][1])
     ),
     "an include is listed": lambda one: one.theirs == ("error", "UnicodeEncodeError") and "include" in one.kinds,
+    "a broken archive stops vendor-data that is off": lambda one: (
+        one.sort == "machine" and one.theirs[0] == "ok" and one.mine == ("error", "archive")
+    ),
     "pairs are lists once written": lambda one: (
         one.sort == "machine"
         and _is_ok(one)

@@ -17,7 +17,7 @@ from typing import Any
 from nodeattrs.dialects.chef.fleet import Fleet, compared, resolve, shipped, still_to_do
 from nodeattrs.errors import FleetError, NodeattrsError
 from nodeattrs.store import open_store
-from nodeattrs.workers.batches import opened
+from nodeattrs.workers.batches import open_workers
 from tests import dask_programs, postgresql_server
 from tests.on_disk import repository
 
@@ -50,7 +50,7 @@ def _one(fleet: Fleet, folder: pathlib.Path, kind: str, chance: random.Random, s
     for attempt in range(TRIES):
         with dask_programs.running(folder) as (address, scheduler), contextlib.ExitStack() as stack:
             try:
-                with opened(f"dask:{address}") as workers:
+                with open_workers(f"dask:{address}") as workers:
                     if attempt == 0:
                         kill = _killing(kind, workers.executor, scheduler.pid, fleet.store)
                         stack.enter_context(_after(delay, kill))

@@ -25,7 +25,7 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import RunListItem, cookbook_of, qualified
 from nodeattrs.node.watched import name_of
-from nodeattrs.reports.explain import Elsewhere
+from nodeattrs.reports.explain import OtherSetter
 from nodeattrs.store import Store
 from nodeattrs.store.remembered import remembered
 
@@ -145,7 +145,7 @@ class _Causes:
 _MOST_NODES, _MOST = 200, 6
 
 
-def setters_on(store: Store, node: Node, path: Path, sensitive: Iterable[Path] = ()) -> list[Elsewhere]:
+def setters_on(store: Store, node: Node, path: Path, sensitive: Iterable[Path] = ()) -> list[OtherSetter]:
     """The sources that set a path on other saved nodes, each with the reason why it does not count on *node*.
 
     Nodes that cannot be read are skipped.
@@ -160,21 +160,21 @@ def setters_on(store: Store, node: Node, path: Path, sensitive: Iterable[Path] =
             continue  # one that cannot be read has nothing to say about this one
         for origin in origins:
             found.setdefault(origin, []).append(name)
-    return [Elsewhere(origin, _lacks(node, origin), tuple(names)) for origin, names in found.items()][:_MOST]
+    return [OtherSetter(origin, _lacks(node, origin), tuple(names)) for origin, names in found.items()][:_MOST]
 
 
-def setters_in(repository: Repository, node: Node, path: Path) -> list[Elsewhere]:
+def setters_in(repository: Repository, node: Node, path: Path) -> list[OtherSetter]:
     """The sources in a repository that set a path: roles, environments, files of nodes, and lines of cookbooks.
 
     Each has the reason why it does not count on *node*. Lines count as far as their keys are constant.
     """
     maps = attribute_maps(repository, repository.roles(), repository.environments())
     origins = (locator.at(path) for _, _, tree, locator in maps if dig(tree, path) is not ABSENT)
-    found = [Elsewhere(origin, _lacks(node, origin)) for origin in origins]
+    found = [OtherSetter(origin, _lacks(node, origin)) for origin in origins]
     return [*found, *_lines_that_write(repository, node, path)][:_MOST]
 
 
-def _lines_that_write(repository: Repository, node: Node, path: Path) -> Iterator[Elsewhere]:
+def _lines_that_write(repository: Repository, node: Node, path: Path) -> Iterator[OtherSetter]:
     for cookbook in readable(repository.cookbooks(), repository.cookbook):
         attributes = [(cookbook.attribute_name(file), file) for file in cookbook.attribute_paths]
         recipes = [(f"{cookbook.name}::{part}", file) for part, file in cookbook.recipes.items()]
@@ -186,15 +186,15 @@ def _lines_that_write(repository: Repository, node: Node, path: Path) -> Iterato
                 continue
             if file.endswith(RUBY):
                 for line in lines_that_set(cookbook, file, path):
-                    yield Elsewhere(Origin(kind, full, cookbook.shown(file), line), f"it {NOT_RUN}")
+                    yield OtherSetter(Origin(kind, full, cookbook.shown(file), line), f"it {NOT_RUN}")
                 continue
             for write in writes_of(text, path) if _last_key(path) in text else ():
                 origin = Origin(kind, full, cookbook.shown(file), write.line)
                 decides = "" if write.under is None else f"{cookbook.shown(file)}:{write.under}"
-                yield Elsewhere(origin, _lacks(node, origin, decides))
+                yield OtherSetter(origin, _lacks(node, origin, decides))
 
 
-def _in_data(cookbook: Cookbook, file: str, node: Node, path: Path) -> Iterator[Elsewhere]:
+def _in_data(cookbook: Cookbook, file: str, node: Node, path: Path) -> Iterator[OtherSetter]:
     with suppress(NodeattrsError):
         data = cookbook.data(file)
         for block in data.blocks:
@@ -203,7 +203,7 @@ def _in_data(cookbook: Cookbook, file: str, node: Node, path: Path) -> Iterator[
             for level in block.levels:
                 if dig(level.tree, path) is not ABSENT:
                     origin = level.locator.at(path)
-                    yield Elsewhere(origin, _lacks(node, origin, decides))
+                    yield OtherSetter(origin, _lacks(node, origin, decides))
 
 
 def _last_key(path: Path) -> str:

@@ -34,8 +34,8 @@ from nodeattrs.kinds import ALREADY_RUN, OTHER_REPOSITORY, STORE_GONE
 from nodeattrs.store import NewerRevision, Revision, Store, open_store
 from nodeattrs.store.engines.store import last_runs
 from nodeattrs.store.remembered import SavedNode
-from nodeattrs.workers.batches import CHUNK, Workers, through
-from nodeattrs.workers.shipping import FACTS, REPOSITORY, PackedRepository, digest_of, held, packed
+from nodeattrs.workers.batches import CHUNK, Workers, run_in_chunks
+from nodeattrs.workers.shipping import FACTS, REPOSITORY, PackedRepository, digest_of, pack_repository, unpacked_folder
 
 if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog, Report
@@ -134,7 +134,7 @@ def shipped(fleet: Fleet, names: Collection[str]) -> tuple[Fleet, PackedReposito
     facts = Path(fleet.facts) if isinstance(fleet.facts, str) else None
     if facts is not None and not facts.is_dir():
         fleet, facts = replace(fleet, facts=load_facts(facts, repository.shown(facts), settled=True)), None
-    pack = packed(fleet.repository, repository.commit, facts, names)
+    pack = pack_repository(fleet.repository, repository.commit, facts, names)
     shown = "" if facts is None else repository.shown(facts)
     return replace(fleet, pack=pack.digest, facts_shown=shown), pack
 
@@ -184,7 +184,7 @@ def resolve(
     work = _Work(fleet, collect, apply, is_ours=workers.executor is None, opened=opened if is_here else None)
     refused = 0
     try:
-        for outcome in through(
+        for outcome in run_in_chunks(
             partial(_run, work), names, executor=workers, in_order=in_order, stopping=stopping, pack=pack
         ):
             yield outcome
@@ -354,7 +354,7 @@ class _Worker:
         fleet = work.fleet
         self._fleet, self._facts, place = fleet, fleet.facts, fleet.repository
         if fleet.pack:
-            self._unpacked = held(fleet.pack)  # the folder exists as long as this object does
+            self._unpacked = unpacked_folder(fleet.pack)  # the folder exists as long as this object does
             place = os.path.join(self._unpacked.name, REPOSITORY)
             if isinstance(fleet.facts, str):
                 self._facts = os.path.join(self._unpacked.name, FACTS)

@@ -1,4 +1,8 @@
-"""The arguments that the commands share, and what is read with them: parts, and one merged config."""
+"""Command line options that the commands of cloud-init share, and the functions that read the files they name.
+
+*options* is the parsed command line: option name -> value, as `Question.arguments` has it. This module prints nothing
+and reports no finding.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,8 @@ from typing import Any, get_args
 
 from nodeattrs.contract.command import Argument
 from nodeattrs.core.fold import refuse_unknown
-from nodeattrs.dialects.cloudinit.command_line import config_of_cmdline, url_of_cmdline
-from nodeattrs.dialects.cloudinit.inputs import FORM_NAMES, Given, given_in, joined, one_of, vendor_in
+from nodeattrs.dialects.cloudinit.command_line import cmdline_layers
+from nodeattrs.dialects.cloudinit.inputs import FORM_NAMES, Given, choose_machine, given_in, joined_profiles, vendor_in
 from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
 from nodeattrs.dialects.cloudinit.merging import word_or_definition
 from nodeattrs.dialects.cloudinit.parts import CloudPart
@@ -77,54 +81,63 @@ MERGING = (
 )
 
 
-def merged_files(asked: Mapping[str, Any], data: InstanceData | None = None) -> tuple[Merged, Merged]:
-    """The merged user-data of the files, and the whole: the same unless there are layers.
+def merged_files(options: Mapping[str, Any], data: InstanceData | None = None) -> tuple[Merged, Merged]:
+    """Read and merge the files; returns the merged user-data alone, and user-data merged with all other layers.
 
-    data:   what templates are rendered with, in place of the file of --instance-data
-    raises: CloudConfigError, BadArgument; UnknownLayer with --strict
+    Other layers come from options such as --vendor and --confd, and from vendor-data in a folder that is named as a
+    file. Without any, both results are the same object.
+
+    data:   instance data for templates; None: the file of --instance-data, else the first folder's meta-data
+    raises: CloudConfigError, for a file that cannot be read or unpacked; BadArgument; UnknownLayer with --strict
     """
-    rules: dict[str, Any] = {"mode": asked["mode"], "cloud_init": asked["cloud_init"]}
+    rules: dict[str, Any] = {"mode": options["mode"], "cloud_init": options["cloud_init"]}
     if data is not None:
         rules["instance_data"] = data
-    elif asked["instance_data"] is not None:
-        rules["instance_data"] = InstanceData.read(Path(asked["instance_data"]))
-    machines = _given(asked)
+    elif options["instance_data"] is not None:
+        rules["instance_data"] = InstanceData.read(Path(options["instance_data"]))
+    machines = _given(options)
     if "instance_data" not in rules:
         rules["instance_data"] = next((one.data for one in machines if one.data is not None), None)
-    user = merge(_unpacked(asked, machines), how=definition(asked["how"]), **rules)
-    given = {name: _layer(name, asked[name], rules) for name in _LAYERS if asked[name]}
+    user = merge(_unpacked(options, machines), how=definition(options["how"]), **rules)
+    given = {name: _layer(name, options[name], rules) for name in _LAYERS if options[name]}
     for name in ("vendor", "vendor2"):
         beside = [blob for machine in machines for blob in getattr(machine, name)]
         if beside and name not in given:
             given[name] = merge(beside, **rules)
-    if not given and asked["confd"] is None:
-        return known(user, asked), user
+    if not given and options["confd"] is None:
+        return refuse_unread(user, options), user
     if "cmdline" in given:
-        given["config_url"] = url_of_cmdline(given["cmdline"].headers["cmdline"])
-    if asked["confd"] is not None:
-        given["confd"] = read_confd(Path(asked["confd"]), **rules)
-    return user, known(merge_layers(user=user, **rules, **given), asked)
+        given |= cmdline_layers(given["cmdline"].text, rules["cloud_init"], given["cmdline"].file)
+    if options["confd"] is not None:
+        given["confd"] = read_confd(Path(options["confd"]), **rules)
+    return user, refuse_unread(merge_layers(user=user, **rules, **given), options)
 
 
-def known(merged: Merged, asked: Mapping[str, Any]) -> Merged:
-    """The same. raises: UnknownLayer with --strict, where not all of it can be read"""
-    if asked["strict"]:
+def refuse_unread(merged: Merged, options: Mapping[str, Any]) -> Merged:
+    """Returns *merged* unchanged. raises: UnknownLayer, with --strict and a layer that was not read"""
+    if options["strict"]:
         refuse_unknown(merged.unknown.values())
     return merged
 
 
-def parts_of(asked: Mapping[str, Any]) -> list[CloudPart]:
-    """The parts of the files. raises: CloudConfigError"""
-    return _unpacked(asked, _given(asked))
+def parts_of(options: Mapping[str, Any]) -> list[CloudPart]:
+    """Read and unpack the files: the parts of one machine's user-data, in order. raises: CloudConfigError"""
+    return _unpacked(options, _given(options))
 
 
 def definition(text: str | None) -> Any:
-    """The mergers that a word or a definition names; None for None. raises: CloudConfigError"""
+    """The Definition that an option names by a word ("append") or by its text; None for None.
+
+    raises: CloudConfigError
+    """
     return None if text is None else word_or_definition(text)
 
 
 def _layer(name: str, files: list[str], rules: Mapping[str, Any]) -> Any:
-    """What the files of one layer say: vendor-data is merged like user-data, all else is one config."""
+    """One layer as `merge_layers` takes it: vendor-data is merged like user-data, any other layer is one file.
+
+    raises: BadArgument, for several files of a layer other than vendor-data and --extra; CloudConfigError
+    """
     if name in ("vendor", "vendor2"):
         return merge([blob for file in files for blob in vendor_in(_blob(file))], **rules)
     if name != "extra" and len(files) > 1:
@@ -135,30 +148,22 @@ def _layer(name: str, files: list[str], rules: Mapping[str, Any]) -> Any:
     for file in files:
         blob = _blob(file)
         text = blob.content if isinstance(blob.content, str) else blob.content.decode("utf-8", "surrogateescape")
-        if name == "cmdline":
-            text = text.replace("\0", " ").strip()  # /proc/1/cmdline of a container has zeros
-            config = config_of_cmdline(text, rules["cloud_init"])
-            whole = {"cmdline": text}
-            parts.append(CloudPart(config, filename="kernel command line", headers=whole, file=blob.file, line=None))
-        else:
-            parts.append(CloudPart(text, filename=file, file=blob.file))
+        parts.append(CloudPart(text, filename=file, file=blob.file))
     return parts if name == "extra" else parts[0]
 
 
-def _given(asked: Mapping[str, Any]) -> list[Given]:
-    """What the files give to the one machine that is meant. raises: CloudConfigError"""
-    files = asked["files"]
-    form = asked["input_form"]
+def _given(options: Mapping[str, Any]) -> list[Given]:
+    """The inputs of the machine that --resource names, or of the only one. raises: CloudConfigError"""
+    files = options["files"]
+    form = options["input_form"]
     found = (given_in(_blob(file) if file == "-" else Path(file), form=form) for file in files)
-    return joined(one_of(one, asked["resource"]) for one in found)
+    return joined_profiles(choose_machine(one, options["resource"]) for one in found)
 
 
-def _unpacked(asked: Mapping[str, Any], machines: Iterable[Given]) -> list[CloudPart]:
-    root = None if asked["include_root"] is None else Path(asked["include_root"])
-    blobs: list[Any] = []
-    for one in machines:
-        blobs += [one.layer] if one.unknown else one.user
-    return unpack(blobs, launch_index=asked["launch_index"], include_root=root)
+def _unpacked(options: Mapping[str, Any], machines: Iterable[Given]) -> list[CloudPart]:
+    root = None if options["include_root"] is None else Path(options["include_root"])
+    sources = [source for machine in machines for source in machine.sources]
+    return unpack(sources, launch_index=options["launch_index"], include_root=root)
 
 
 def _blob(file: str) -> Blob:

@@ -1,7 +1,9 @@
-"""The branches of a Jinja template. Each branch is rendered once where the machine is not known.
+"""Ways through a Jinja template: where the machine is not known, a template is rendered once for each way.
 
-`templates` imports it when a template is rendered without instance data, and Jinja2 must be there. A condition is
-left as it is where the template alone decides it.
+A branch is one side of an `if`, of a conditional expression, or of a loop with `else`. A way says for each condition
+which side is taken, so that together the ways go through every branch. A condition is open if it depends on a variable
+that the template does not set itself; other conditions are left to Jinja. Jinja2 is imported here: `templates` imports
+this module only to render without instance data.
 """
 
 from __future__ import annotations
@@ -28,9 +30,9 @@ _NAMES: tuple[type[nodes.Node], ...] = (nodes.Name, nodes.NSRef)
 class _Branch(NamedTuple):
     """One side of a condition.
 
-    condition: as text
+    condition: the text of the condition
     holds:     whether the condition holds in the branch
-    around:    the number of the branch around it, which is a lower one; None for one at the top
+    around:    the index of the branch that contains this one, which is lower; None at the top
     """
 
     condition: str
@@ -39,31 +41,33 @@ class _Branch(NamedTuple):
 
 
 class Way(NamedTuple):
-    """One way through a template.
+    """One way through a template: for each condition whether it holds.
 
-    chosen:    which conditions hold, by their text
-    otherwise: what is taken of all other conditions
+    chosen:    text of a condition -> whether it holds
+    otherwise: whether the conditions hold that *chosen* does not name
     """
 
     chosen: dict[str, bool]
     otherwise: bool
 
     def takes(self, condition: str, holds: bool) -> bool:
-        """Whether the way takes this side of a condition."""
+        """Whether the way goes into the branch in which *condition* holds, or with False does not hold."""
         return self.chosen.get(condition, self.otherwise) == holds
 
-    def through(self, branches: Sequence[_Branch]) -> set[int]:
-        """The numbers of the branches that the way leads through."""
+    def visited(self, branches: Sequence[_Branch]) -> set[int]:
+        """The indexes of the branches that the way goes through; a branch in one that is left out does not count."""
         found: set[int] = set()
-        for number, one in enumerate(branches):
-            if self.takes(one.condition, one.holds) and (one.around is None or one.around in found):
-                found.add(number)
+        for index, branch in enumerate(branches):
+            if self.takes(branch.condition, branch.holds) and (branch.around is None or branch.around in found):
+                found.add(index)
         return found
 
 
 class Ways(NamedTuple):
-    """Ways through a template, and how many of its branches none of them leads through.
+    """The ways through one template.
 
+    ways:    at least one
+    unseen:  the number of branches that no way goes through, because there would be too many ways
     unknown: the names whose values depend on the machine
     """
 
@@ -73,17 +77,18 @@ class Ways(NamedTuple):
 
 
 def ways_of(tree: nodes.Template, budget: Budget) -> Ways:
-    """Ways that lead through each branch once at least, `MOST` at most; one way where there are no branches.
+    """The ways through a parsed template, so that each branch is on one of them if `MOST` ways are enough.
 
-    A large template has fewer: two at least, which take all conditions or none.
-    raises: TooMuch, for an `if` with more than 500 `elif`, whose branches lie in each other in Jinja's code
+    The first way takes every condition, the second none, the others lead to branches that are still missing. A template
+    without open conditions has one way. A large template has fewer than `MOST`, but at least two.
+    raises: TooMuch, for an `if` with more than 500 `elif`
     """
     for one in tree.find_all(nodes.If):
         budget.depth(len(one.elif_))
     unknown = _unknown_names(tree)
     branches = _Branches(unknown).of(tree)
     ways, most = [Way({}, True), Way({}, False)], min(MOST, _NODES // sum(1 for _ in tree.find_all(nodes.Node)))
-    seen = ways[0].through(branches) | ways[1].through(branches)
+    seen = ways[0].visited(branches) | ways[1].visited(branches)
     unseen = 0
     for number in range(len(branches)):
         chosen = None if number in seen else _chosen_in(branches, number)
@@ -91,7 +96,7 @@ def ways_of(tree: nodes.Template, budget: Budget) -> Ways:
             continue
         if len(ways) < most:
             ways.append(Way(chosen, True))
-            seen |= ways[-1].through(branches)
+            seen |= ways[-1].visited(branches)
         else:
             unseen += 1
     return Ways(ways if branches else ways[:1], unseen, unknown)
@@ -110,13 +115,19 @@ def _chosen_in(branches: Sequence[_Branch], number: int) -> dict[str, bool] | No
 
 
 def follow(tree: nodes.Template, way: Way, unknown: frozenset[str]) -> nodes.Template:
-    """The template that has this way alone. The tree is changed. unknown: see `Ways`"""
+    """Change a parsed template so that its open conditions are constants of one way; returns the same tree.
+
+    unknown: the names whose values depend on the machine
+    """
     followed: nodes.Template = _Follower(way, unknown).visit(tree)
     return followed
 
 
 def once(value: Any, names: int) -> Iterator[Any]:
-    """What a loop goes over; of what is not known one element, with as many parts as the loop has names."""
+    """A filter for what a loop goes over: yields the elements; for an undefined value the value itself, once.
+
+    names: the number of names that the loop binds; an undefined element becomes a tuple of as many
+    """
     for row in (value,) if isinstance(value, Undefined) else value:
         yield (row,) * names if names > 1 and isinstance(row, Undefined) else row
 

@@ -1,4 +1,8 @@
-"""`nodeattrs cloud-config check`: a linter of user-data, each file for itself or all as those of one machine."""
+"""`nodeattrs cloud-config check`: the findings about files with user-data.
+
+The files are checked together as user-data of one machine, or each by itself (--each). What a finding is about is found
+by `lints`, `schema` and the merge; this module chooses what is merged, and places findings at machines of a document.
+"""
 
 from __future__ import annotations
 
@@ -55,40 +59,56 @@ ARGUMENTS = (
 
 
 def check(question: Question) -> Output:
-    """Check files, together or each by itself: their content, the schema, the size that a cloud takes.
+    """Check the files together, or with --each every file and every machine of a document by itself.
 
-    The output has the findings, the counts, and what was not looked at.
+    The output has the findings of the merge, of the schema and about size, and the numbers of files and parts. A file
+    that cannot be read or unpacked is a finding, and so is a layer that was not read.
+
+    raises: BadArgument or DocumentError, for the file of --schema; MissingExtra
     """
-    asked = question.arguments
-    files, resource = asked["files"], asked["resource"]
+    options = question.arguments
+    files, resource = options["files"], options["resource"]
     schema = None
-    if asked["schema"] is not None:
-        schema = Schema(schema_file(asked["schema"]), sensitive_beside(None, *files))
-    if len(files) > 1 and not (asked["each"] or asked["together"]):
+    if options["schema"] is not None:
+        schema = Schema(schema_file(options["schema"]), sensitive_beside(None, *files))
+    if len(files) > 1 and not (options["each"] or options["together"]):
         text = "files are checked together, as user-data of one machine; --each checks each by itself"
         question.caller.remark([f"{len(files)} {text}"])
-    looked = {"file": len(files), "part": 0} if asked["each"] else {"part": 0}
-    given = {file: _tried(file, asked["input_form"]) for file in files if file != "-"}
-    found: list[Finding] = []
-    for file in files if asked["each"] else ():
-        machines = {one.address: one for one in given.get(file, ())}
-        for address in machines or [resource]:
-            about = _checked({**asked, "files": [file], "resource": address or resource}, schema, looked)
-            found += (_of_machine(one, machines[address]) for one in about) if address in machines else about
-    if not asked["each"]:
-        alone = {file: machines[0] for file, machines in given.items() if len(machines) == 1}
-        about = _checked(asked, schema, looked)
-        found += (_of_machine(one, alone[one.file]) if one.file in alone else one for one in about)
+    looked = {"file": len(files), "part": 0} if options["each"] else {"part": 0}
+    given = {file: _tried(file, options["input_form"]) for file in files if file != "-"}
+    checked = _each_alone if options["each"] else _all_together
+    found = list(checked(options, given, schema, looked))
     for folder in (Path(file) for file in given if Path(file).is_dir()):
         found += map(finding_that_ended, about_seed(folder))
     wanted = (None, "", resource) if resource else None
     sized = [(file, one) for file in given for one in given[file] if not wanted or one.address in wanted]
-    found += _sizes(sized, asked["cloud"])
+    found += _sizes(sized, options["cloud"])
     return Output(checked=CheckFindings(found, looked))
 
 
+def _each_alone(
+    options: Mapping[str, Any], given: Mapping[str, list[Given]], schema: Schema | None, looked: dict[str, int]
+) -> Iterator[Finding]:
+    """The findings about each file, and about each machine of a document, by itself. given: file -> its machines"""
+    for file in options["files"]:
+        machines = {one.address: one for one in given.get(file, ())}
+        for address in machines or [options["resource"]]:
+            resource = address or options["resource"]
+            for found in _checked({**options, "files": [file], "resource": resource}, schema, looked):
+                yield _of_machine(found, machines[address]) if address in machines else found
+
+
+def _all_together(
+    options: Mapping[str, Any], given: Mapping[str, list[Given]], schema: Schema | None, looked: dict[str, int]
+) -> Iterator[Finding]:
+    """The findings about all files as user-data of one machine. given: file -> its machines"""
+    for found in _checked(options, schema, looked):
+        machines = given.get(found.file or "", [])
+        yield _of_machine(found, machines[0]) if len(machines) == 1 else found
+
+
 def _of_machine(found: Finding, machine: Given) -> Finding:
-    """A finding about a machine that a document has: with its name, and of a packed text at the line of the machine."""
+    """A finding about a machine of a document, with the name of the machine; without a line at the machine's line."""
     if found.file != machine.origin.file or machine.origin.kind != "resource":
         return found
     is_named = not machine.address or found.message.startswith(machine.address)
@@ -99,19 +119,19 @@ def _of_machine(found: Finding, machine: Given) -> Finding:
 
 
 def _tried(file: str, form: str | None) -> list[Given]:
-    """What a file gives, machine by machine; [] where it cannot be read, which `_checked` says."""
+    """The machines in a file; [] where it cannot be read, which is a finding of `_checked`."""
     try:
         return given_in(Path(file), form=form)
     except CloudConfigError:
         return []
 
 
-def _checked(asked: Mapping[str, Any], schema: Schema | None, looked: dict[str, int]) -> Iterator[Finding]:
+def _checked(options: Mapping[str, Any], schema: Schema | None, looked: dict[str, int]) -> Iterator[Finding]:
     """The findings about one machine: files that cannot be unpacked or read, and unknown layers, among them.
 
     looked: its parts are counted there
     """
-    lenient = {**asked, "strict": False}
+    lenient = {**options, "strict": False}
     try:
         _, merged = merged_files(lenient)
     except CloudConfigError as error:
@@ -121,7 +141,7 @@ def _checked(asked: Mapping[str, Any], schema: Schema | None, looked: dict[str, 
     looked["part"] += len(merged.parts)
     if merged.parts and all(report.is_foreign for report in merged.parts):
         yield from _not_looked_at(merged.parts[0].part)
-    yield from (finding_about_unread(one, "error" if asked["strict"] else "note") for one in merged.unknown.values())
+    yield from (finding_about_unread(one, "error" if options["strict"] else "note") for one in merged.unknown.values())
     if any(report.status == "template" or report.part.filled_in_by for report in merged.parts):
         yield from findings_of_each_branch(lambda data: merged_files(lenient, data)[1], schema)
     else:
@@ -129,14 +149,14 @@ def _checked(asked: Mapping[str, Any], schema: Schema | None, looked: dict[str, 
 
 
 def _not_looked_at(part: CloudPart) -> Iterator[Finding]:
-    """User-data that is all for another program than cloud-init; no warning says that."""
+    """The note about user-data that is all for another program; no warning of `lints` says that."""
     if is_for_another(part.text):
         message = "was not looked at: it is for another program"
         yield Finding(LAYER_IS_UNKNOWN.entry.code, "note", message, part.file, part.line or 1)
 
 
 def _sizes(machines: list[tuple[str, Given]], cloud: str | None) -> Iterator[Finding]:
-    """What is more than a cloud takes: of a file as it is, of a plan what each machine in it is given."""
+    """The findings about machines whose user-data is larger than a cloud takes. machines: (file, machine)"""
     for file, one in machines:
         contents = (blob.content for blob in one.user)
         size = sum(len(text if isinstance(text, bytes) else text.encode("utf-8", "replace")) for text in contents)

@@ -1,4 +1,7 @@
-"""Checks cloud-config files in a folder."""
+"""Find the files in a folder that begin with `#cloud-config`, and check each by itself.
+
+Only the first lines decide. Folders of tests and of other tools, such as node_modules, are skipped.
+"""
 
 from __future__ import annotations
 
@@ -36,28 +39,30 @@ class _Form(Enum):
     TEMPLATE = "template"
 
 
-def begun_in(root: Path) -> list[str]:
-    """The files that begin with `#cloud-config` and can be merged, as paths from a folder, sorted."""
-    return sorted(path.relative_to(root).as_posix() for path, form in _begun_so(root) if form is _Form.PLAIN)
+def plain_configs_in(root: Path) -> list[str]:
+    """The sorted paths, relative to *root*, of files that begin with `#cloud-config` and have no markup."""
+    return sorted(path.relative_to(root).as_posix() for path, form in _configs_in(root) if form is _Form.PLAIN)
 
 
-def looked(root: Path, count: Callable[[str], object]) -> Iterator[CheckedFiles]:
-    """The findings of files that begin with `#cloud-config`, each for itself.
+def checked_files(root: Path, count: Callable[[str], object]) -> Iterator[CheckedFiles]:
+    """Check the files below *root* that begin with `#cloud-config`; yields nothing without such a file.
 
-    A template is named, and is read without a machine; one of another program only where it has blocks.
+    A template of Jinja is checked with each of its branches, and one of another program where it has blocks. A note
+    names each template, since the text that a machine gets is not known.
+    count: called with the path of a file before it is read
     """
-    begun = dict(_begun_so(root))
-    files = sorted(path for path in begun if begun[path] is not _Form.TEMPLATE)
+    forms = dict(_configs_in(root))
+    files = sorted(path for path, form in forms.items() if form is not _Form.TEMPLATE)
     found: list[Finding] = []
     for path in files:
         blob = blob_of(path)
         blob.file = path.relative_to(root).as_posix()
         count(blob.file)
-        found += findings_of(merge([blob])) if begun[path] is _Form.PLAIN else _of_each_branch(blob, begun[path])
-    unread = (_Form.JINJA, _Form.TEMPLATE)
-    templates = [path.relative_to(root).as_posix() for path in begun if begun[path] in unread]
-    found += [Finding(LAYER_IS_UNKNOWN.entry.code, "note", _UNREAD, file) for file in templates]
-    if begun:
+        found += findings_of(merge([blob])) if forms[path] is _Form.PLAIN else _of_each_branch(blob, forms[path])
+    templates = [path for path, form in forms.items() if form in (_Form.JINJA, _Form.TEMPLATE)]
+    for path in templates:
+        found.append(Finding(LAYER_IS_UNKNOWN.entry.code, "note", _UNREAD, path.relative_to(root).as_posix()))
+    if forms:
         yield CheckedFiles("cloud-config file", len(files), found)
 
 
@@ -66,12 +71,12 @@ def _of_each_branch(blob: Blob, form: _Form) -> Iterator[Finding]:
     try:
         yield from findings_of_each_branch(lambda data: merge([blob], instance_data=data))
     except MissingExtra as error:
-        if form is _Form.BLOCKS:  # `looked` names all others
+        if form is _Form.BLOCKS:  # `checked_files` names all others
             yield Finding(LAYER_IS_UNKNOWN.entry.code, "note", _UNREAD, blob.file, hint=error.hint)
 
 
-def _begun_so(root: Path) -> Iterator[tuple[Path, _Form]]:
-    """Each file of cloud-config, and its form."""
+def _configs_in(root: Path) -> Iterator[tuple[Path, _Form]]:
+    """Each file that begins with `#cloud-config`, and its form; at most `_MOST_FILES` files are opened."""
     left = _MOST_FILES
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in _PASSED)

@@ -1,16 +1,24 @@
-"""What a kernel command line says to cloud-init."""
+"""The two things that cloud-init reads from a kernel command line: config as text, and the address of a config.
+
+Texts only: no file is read and nothing is fetched.
+"""
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import unquote
 
 from nodeattrs.core.borders import taking
+from nodeattrs.dialects.cloudinit.parts import CloudPart
 from nodeattrs.dialects.cloudinit.releases import NEWEST, release_of
 
 
 @taking(cmdline=str)
 def config_of_cmdline(cmdline: str, cloud_init: str = NEWEST) -> str:
-    """The YAML text that a kernel command line carries between `cc:`, at the beginning of a word, and `end_cc`.
+    """The YAML text between `cc:`, at the beginning of a word, and `end_cc` or the end; "" where there is no `cc:`.
+
+    Several texts are joined by line feeds. `%20` and the like are decoded, and `\\n` in the text becomes a line feed.
+    cloud_init: the release; until 23.1 `cc:` counts inside of a word, too
 
     >>> config_of_cmdline("root=/dev/sda cc: runcmd: [ls] end_cc quiet cc:a:%201")
     'runcmd: [ls] \\na: 1'
@@ -30,10 +38,21 @@ def config_of_cmdline(cmdline: str, cloud_init: str = NEWEST) -> str:
 
 @taking(cmdline=str)
 def url_of_cmdline(cmdline: str) -> str | None:
-    """The address of a further config, which cloud-init fetches: `cloud-config-url=`.
+    """The value of `cloud-config-url=`, from where cloud-init fetches a config; None for a line without it.
 
     >>> url_of_cmdline("ro cloud-config-url=http://10.0.0.1/config")
     'http://10.0.0.1/config'
     """
     words = dict(word.partition("=")[::2] for word in cmdline.split())
     return words.get("cloud-config-url") or None
+
+
+def cmdline_layers(text: str, cloud_init: str, file: str | None) -> dict[str, Any]:
+    """The arguments `cmdline` and `config_url` of `merge_layers`, from the text of /proc/cmdline.
+
+    file: the path of the text, for origins
+    """
+    cmdline = text.replace("\0", " ").strip()  # /proc/1/cmdline of a container has zeros
+    config = config_of_cmdline(cmdline, cloud_init)
+    part = CloudPart(config, filename="kernel command line", file=file, line=None)
+    return {"cmdline": part, "config_url": url_of_cmdline(cmdline)}

@@ -18,9 +18,9 @@ from nodeattrs.dialects.cloudinit.arguments import (
     MACHINE,
     MERGING,
     definition,
-    known,
     merged_files,
     parts_of,
+    refuse_unread,
 )
 from nodeattrs.dialects.cloudinit.codes import INPUT
 from nodeattrs.dialects.cloudinit.config_text import json_tree, yaml_text
@@ -62,46 +62,46 @@ _WHY = (
 
 
 def _merge(question: Question) -> Output:
-    asked = question.arguments
-    ignored = listed_codes("ignore", asked["ignore"])
-    user, merged = merged_files(asked)
+    options = question.arguments
+    ignored = listed_codes("ignore", options["ignore"])
+    user, merged = merged_files(options)
     _refuse_foreign(merged)
-    question.caller.warn(_warnings(merged, asked["warn"], ignored))
+    question.caller.warn(_warnings(merged, options["warn"], ignored))
     merged = _printable(merged, question)
     config = merged.config if merged.config is not None else {}
-    if asked["format"] == "json":
+    if options["format"] == "json":
         text = json.dumps(json_tree(config), indent=2, ensure_ascii=False).translate(ESCAPES) + "\n"
-    elif asked["format"] == "mime":
-        text = pack(_for_message(report.part for report in user.parts), definition(asked["how"]))
-    elif asked["format"] == "cloud-init":
+    elif options["format"] == "mime":
+        text = pack(_for_message(report.part for report in user.parts), definition(options["how"]))
+    elif options["format"] == "cloud-init":
         text = merged.text
     else:
         text = yaml_text(config)
-    return Output(text, 0 if merged.ok or asked["allow_failed"] else 1, unread=_unread(merged))
+    return Output(text, 0 if merged.ok or options["allow_failed"] else 1, unread=_unread(merged))
 
 
 def _explain(question: Question) -> Output:
-    asked = question.arguments
-    if asked["because"] and not asked["path"]:
+    options = question.arguments
+    if options["because"] and not options["path"]:
         raise BadUsage("--because names what decided about a path, so it needs --path")
-    if asked["instance"] is None and not asked["files"]:
+    if options["instance"] is None and not options["files"]:
         raise BadUsage("name at least one FILE, or --instance DIR")
-    if asked["instance"] is not None and asked["files"]:
+    if options["instance"] is not None and options["files"]:
         raise BadUsage("--instance reads the files of the machine: name no others")
-    ignored = listed_codes("ignore", asked["ignore"])
-    paths, instance = tuple(map(parse, asked["path"])), None
-    if asked["instance"] is None:
-        _, merged = merged_files(asked)
+    ignored = listed_codes("ignore", options["ignore"])
+    paths, instance = tuple(map(parse, options["path"])), None
+    if options["instance"] is None:
+        _, merged = merged_files(options)
         _refuse_foreign(merged)
     else:
-        instance = read_instance(Path(asked["instance"]), asked["cloud_init"])
-        merged = known(instance.merged, asked)
-    question.caller.warn(_warnings(merged, asked["warn"], ignored))
-    if not asked["show_secrets"]:
-        sensitive = sensitive_beside(None, asked["instance"], *asked["files"])
+        instance = read_instance(Path(options["instance"]), options["cloud_init"])
+        merged = refuse_unread(instance.merged, options)
+    question.caller.warn(_warnings(merged, options["warn"], ignored))
+    if not options["show_secrets"]:
+        sensitive = sensitive_beside(None, options["instance"], *options["files"])
         instance = instance and instance.masked(sensitive)
         merged = instance.merged if instance else masked(merged, sensitive)
-    report = explained_config(merged, paths, asked["steps"], asked["because"], instance)
+    report = explained_config(merged, paths, options["steps"], options["because"], instance)
     is_decided = paths and not any(merged.trace(path).unknown for path in paths)
     return Output(report, unread=[] if is_decided else _unread(merged))
 
@@ -139,12 +139,12 @@ def _warnings(merged: Merged, with_lints: bool, ignored: Sequence[str]) -> list[
 
 def _printable(merged: Merged, question: Question) -> Merged:
     """What may be printed of it. raises: BadArgument, for a message of parts that have secrets in them"""
-    asked = question.arguments
-    if asked["show_secrets"]:
+    options = question.arguments
+    if options["show_secrets"]:
         return merged
-    shown = masked(merged, sensitive_beside(None, *asked["files"]))
+    shown = masked(merged, sensitive_beside(None, *options["files"]))
     has_secrets = shown.value != merged.value
-    if asked["format"] == "mime" and (
+    if options["format"] == "mime" and (
         has_secrets or any(veiled(report.part.text) != report.part.text for report in merged.parts)
     ):
         raise BadArgument("the parts have secrets in them", hint="--show-secrets prints them as they are")

@@ -1,4 +1,4 @@
-"""A merged cloud-config as text: YAML for people, JSON for programs."""
+"""A merged cloud-config for output: data that JSON can hold, and YAML for people."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import math
 from datetime import date
 from typing import Any
 
+from nodeattrs.core.tree import Path, dig
 from nodeattrs.formats.yaml_writing import written
 
 
 def json_tree(value: Any) -> Any:
-    """A config as JSON can hold it: dates, keys and infinity as text, bytes as base64, sets and tuples as lists.
+    """A copy of a config with only values that JSON has.
+
+    Keys, dates, NaN and infinity become text, bytes base64, tuples lists, and sets sorted lists.
 
     >>> json_tree({1: (2, {"b"})})
     {'1': [2, ['b']]}
@@ -20,7 +23,7 @@ def json_tree(value: Any) -> Any:
     if isinstance(value, dict):
         keyed = {}
         for key, entry in value.items():
-            keyed[_json_key(key)] = json_tree(entry)
+            keyed[json_key(key)] = json_tree(entry)
         return keyed
     if isinstance(value, (list, tuple)):
         listed = []
@@ -38,12 +41,26 @@ def json_tree(value: Any) -> Any:
     return value
 
 
-def _json_key(key: Any) -> str:
-    if key is None or isinstance(key, bool):
-        return str(key).lower() if key is not None else "null"
-    return str(key)
+def json_key(key: Any) -> str:
+    """A key of a map as JSON writes it: null, true and false for None and booleans, the text of any other key."""
+    return {None: "null", True: "true", False: "false"}[key] if key is None or isinstance(key, bool) else str(key)
+
+
+def path_with_own_keys(config: Any, path: Path) -> Path:
+    """*path* with the keys that a config has, such as the number 1, for their texts. A step that is not there stays.
+
+    >>> path_with_own_keys({1: {None: 2}}, ("1", "null", "x"))
+    (1, None, 'x')
+    """
+    own: list[Any] = []
+    for step in path:
+        if isinstance(config, dict) and step not in config:
+            step = next((key for key in config if json_key(key) == step), step)
+        own.append(step)
+        config = dig(config, (step,))
+    return tuple(own)
 
 
 def yaml_text(config: dict[Any, Any]) -> str:
-    """A config as a cloud-config file for people: keys in their order, letters as they are, long texts as blocks."""
+    """The text of a cloud-config file: first line, then YAML with keys in their order and long texts as blocks."""
     return f"#cloud-config\n{written(config, blocks=True)}"

@@ -1,6 +1,7 @@
-"""Custom mergers: registered by a call, or offered by packages. Foreign code, which is given copies only.
+"""Custom mergers: classes of users that decide how values of some types are merged.
 
-It knows neither definitions nor policies: what a merger decides is a function of two parts.
+A merger is registered by a call, or offered by an installed package through an entry point. It is foreign code: it
+gets copies of values, and one from a package runs only where code may run. `mergers` makes policies of its methods.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ OPEN_KINDS: dict[type, str] = {
     bool: "bool", int: "int", float: "float", bytes: "bytes",
     date: "date", datetime: "datetime", set: "set", frozenset: "frozenset",
 }  # fmt: skip
-"""Kinds by which a custom merger may be asked, beside those of the core."""
+"""Further types of old values for which a custom merger may have a method, and their names in policies."""
 
 ENTRY_POINTS = "nodeattrs.cloudinit_mergers"
 """The entry-point group in which packages offer merger classes, by name."""
@@ -58,53 +59,63 @@ def unregister_merger(name: str) -> None:
 
 
 def registered_mergers() -> dict[str, Callable[[Any, Any], Any]]:
-    """The custom mergers that were registered by a call."""
+    """The mergers that were registered by a call, as a copy: name -> merger."""
     return dict(_registered)
 
 
 def known(name: str) -> bool:
-    """Whether a custom merger has that name."""
-    return name in _registered or name in offered()
+    """Whether a registered merger or one of an installed package has that name; False for built-in ones."""
+    return name in _registered or name in _offered()
 
 
 class Root:
-    """What a custom merger is given to hand values on."""
+    """The first argument of a custom merger: merges two values by the whole definition that names the merger.
+
+    policy: returns the policy of that definition, which is finished only after the merger was made
+    """
 
     def __init__(self, policy: Callable[[], Policy]) -> None:
         self._policy = policy
 
     def merge(self, source: Any, merge_with: Any) -> Any:
-        """Both merged as the definition says that has asked for the merger."""
+        """The old value *source* and the new value *merge_with*, merged. raises: MergeConflict"""
         return meet(self._policy(), Part(source, None), Part(merge_with, None)).value
 
 
 @lru_cache(maxsize=1)
-def offered() -> dict[str, Any]:
-    """The mergers that packages offer."""
+def _offered() -> dict[str, Any]:
+    """The entry points of mergers in installed packages, by name; they are looked up once."""
     return {entry.name: entry for entry in metadata.entry_points(group=ENTRY_POINTS)}
 
 
-def constructed(name: str, options: Any, root: Root) -> Any:
-    """A custom merger with its options. raises: CloudConfigError, also where foreign code may not run"""
+def make_merger(name: str, options: Any, root: Root) -> Any:
+    """Import and call a custom merger; returns the object that it makes. *name* has to be `known`.
+
+    options: the options of the definition; a tuple becomes a list
+    raises:  CloudConfigError, for any error of the merger, and for one of a package where code may not run
+    """
     if name not in _registered and not may_run():
         hint = "ask for it where it is trusted: --run-code"
-        raise CloudConfigError(DEFINITION, f"the merger {name!r} ({offered()[name].value}) {NOT_RUN}", hint=hint)
+        raise CloudConfigError(DEFINITION, f"the merger {name!r} ({_offered()[name].value}) {NOT_RUN}", hint=hint)
     try:
-        merger = _registered.get(name) or offered()[name].load()
+        merger = _registered.get(name) or _offered()[name].load()
         return merger(root, list(options) if isinstance(options, tuple) else options)
     except Exception as error:
         raise CloudConfigError(DEFINITION, f"the merger {name!r} cannot be made: {error}") from error
 
 
-def methods_of(name: str, merger: Any) -> Iterator[tuple[type, Join]]:
-    """The types of old values that a custom merger decides about, and how."""
+def join_functions(name: str, merger: Any) -> Iterator[tuple[type, Join]]:
+    """Yield each type of old values for which a merger has a method `_on_<type>`, and a function that joins two parts.
+
+    The function calls the method with copies of both values. An error in it is a MergeConflict.
+    """
     for python in (dict, list, str, type(None), *OPEN_KINDS):
         method = getattr(merger, f"_on_{python.__name__.lower()}", None)
         if callable(method):
-            yield python, partial(_asked, name, method)
+            yield python, partial(_joined, name, method)
 
 
-def _asked(name: str, method: Callable[[Any, Any], Any], lower: Part, upper: Part) -> Part:
+def _joined(name: str, method: Callable[[Any, Any], Any], lower: Part, upper: Part) -> Part:
     try:
         value = independent(method(independent(lower.value), independent(upper.value)))
     except NodeattrsError:

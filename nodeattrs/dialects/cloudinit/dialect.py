@@ -1,4 +1,4 @@
-"""Sets of user-data for cloud-init."""
+"""cloud-init as a dialect: what the verbs and the command line ask for. Its own modules are imported when used."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from nodeattrs.contract.sides import Side
 
 
 class CloudInit(Dialect):
-    """The sets of [cloud-init.NAME], and folders with user-data as a data source has them."""
+    """The dialect cloud-init. Its subjects are sets of user-data: one for each machine or kind of machine.
+
+    A set is a section [cloud-init.NAME] of the settings, or a folder with a file `user-data`, as data sources have it.
+    """
 
     name = "cloud-init"
     noun = "set"
@@ -32,22 +35,25 @@ class CloudInit(Dialect):
     )
 
     def open(self, side: Side, request: Request) -> Opened:
-        """One version of the files."""
+        """The sets of user-data in one version of the files. Reads nothing yet."""
         from nodeattrs.dialects.cloudinit.opened import UserData
 
         return UserData(side, request)
 
     def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[CheckedFiles]:
-        """Files that begin with `#cloud-config`, each for itself."""
-        from nodeattrs.dialects.cloudinit.checking import looked
+        """Check the files in a folder that begin with `#cloud-config`, each by itself; count gets each path."""
+        from nodeattrs.dialects.cloudinit.checking import checked_files
 
-        return looked(folder, count)
+        return checked_files(folder, count)
 
     def first_steps(self, folder: Path) -> FirstSteps | None:
-        """The merged config of a file that begins with `#cloud-config`, where no folder is a data source."""
-        from nodeattrs.dialects.cloudinit.checking import begun_in
+        """Commands to merge and check the first file that begins with `#cloud-config`; None without such a file.
 
-        files = begun_in(folder)
+        The result says how many of these files there are.
+        """
+        from nodeattrs.dialects.cloudinit.checking import plain_configs_in
+
+        files = plain_configs_in(folder)
         if not files:
             return None
         first = shlex.quote(files[0])
@@ -56,7 +62,7 @@ class CloudInit(Dialect):
         return FirstSteps(f"{count} of cloud-init's #cloud-config, such as {files[0]}", commands)
 
     def commands(self) -> Mapping[str, Command]:
-        """The commands of the dialect beside the verbs, by name."""
+        """The commands of `nodeattrs cloud-config`: name -> command."""
         from nodeattrs.dialects.cloudinit.commands import COMMANDS
 
         return COMMANDS

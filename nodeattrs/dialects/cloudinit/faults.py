@@ -1,7 +1,7 @@
-"""What can be wrong with user-data: one error, with a kind that programs can ask for.
+"""The error of user-data, and its kinds.
 
-The kinds of a part that is *rejected* (cloud-init notes it in the merged file) and of one
-that *failed* (cloud-init only logs it) are kept apart in `REJECTED`.
+A part with an error of a kind in `REJECTED` is *rejected*: cloud-init notes it in the merged file. With any other kind
+it *failed*: cloud-init only logs it. Either way the other parts are merged.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from nodeattrs.dialects.cloudinit.codes import (
 from nodeattrs.errors import DocumentError, MissingExtra, NodeattrsError, TooDeep, TooMuch
 
 REJECTED: frozenset[Kind] = frozenset({FORMAT, EMPTY, PATCH_SYNTAX})
-"""The kinds that cloud-init takes for an error of the text, and notes in the merged file."""
+"""The kinds of errors that cloud-init notes in the merged file: those of the text itself."""
 
 
 class CloudConfigError(DocumentError):
-    """Something of user-data that cannot be read or merged.
+    """User-data, or a part of it, that cannot be read or merged.
 
-    kind: one of `cloudinit.codes`
+    kind: one of the constants of `cloudinit.codes`, such as FORMAT; it has the code that is printed
     """
 
     entry = declared(
@@ -52,7 +52,7 @@ class CloudConfigError(DocumentError):
         self.kind = kind
 
     def located(self, file: str | None, line: int | None = None, column: int | None = None) -> CloudConfigError:
-        """The same error, with a place; a place it already has stays."""
+        """A copy with a place; the error itself where it has a file already. A line that it has stays."""
         if self.file is not None:
             return self
         where = line if self.line is None else self.line, column if self.column is None else self.column
@@ -60,13 +60,15 @@ class CloudConfigError(DocumentError):
 
 
 def past_a_limit(error: TooMuch, what: str = "it") -> CloudConfigError:
-    """The error of user-data for a limit that *what* passes."""
+    """A passed limit as a CloudConfigError of kind TOO_DEEP or TOO_LARGE. what: the subject of the message"""
     kind: Kind = TOO_DEEP if error.limit == "depth" else TOO_LARGE
     return CloudConfigError(kind, f"{what} {error.reason}", line=error.line, column=error.column, hint=error.hint)
 
 
 def kind_of(error: NodeattrsError) -> Kind:
-    """The kind of an error that merging user-data raised.
+    """The kind of an error that merging user-data raised; "type" for an error that is no CloudConfigError.
+
+    TooDeep has the kind TOO_DEEP, and MissingExtra the kind EXTRA.
 
     >>> from nodeattrs.errors import MergeConflict
     >>> kind_of(MergeConflict("no"))

@@ -1,7 +1,8 @@
-"""The documents in which platforms keep user-data: one table, which says where it lies and how it is packed.
+"""A table of the documents in which platforms keep user-data: where it is in them, and how it is packed.
 
-`inputs` asks it about a document, by name (`--input-form`) or by shape. It finds texts and their places, and does not
-look at what they mean. A form whose user-data is made elsewhere is named, and its text is None.
+A form is one kind of document, such as a template of CloudFormation. `inputs` chooses a form by name (`--input-form`)
+or by the shape of a document. The result are texts and their paths; what a text says is not looked at here. Where the
+user-data cannot be read from the document, the text is None, with a reason.
 """
 
 from __future__ import annotations
@@ -17,31 +18,31 @@ from nodeattrs.dialects.cloudinit.other_templates import CLOUDFORMATION, TERRAFO
 from nodeattrs.formats.tags import Tagged
 
 
-class Where(NamedTuple):
-    """A step to those entries of a list that have this value under this key."""
+class _Where(NamedTuple):
+    """A step of a pattern: to the maps of a list that have *value* under *key*."""
 
     key: str
     value: str
 
 
-EACH, DEEP = "*", "**"
-"""Steps to each entry of a map or list, and to each value at any depth."""
+_EACH, _DEEP = "*", "**"
+"""Steps of a pattern: to each entry of a map or list, and to each value at any depth."""
 
-_Step = str | Where | tuple[str, ...]
+_Step = str | _Where | tuple[str, ...]
 _Pattern = tuple[_Step, ...]
-"""Steps from the top to the value; of a tuple of keys the first that holds something."""
+"""Steps from the top of a document to values. A tuple of keys is a step to the first that is there and not empty."""
 
 
 class FormText(NamedTuple):
-    """What a form gives to a machine.
+    """The user-data of one machine in a document.
 
-    path:   of the value in its document
-    text:   what it says, or None
-    name:   of the machine in its document; "" where the document has no other
-    why:    why the text is missing, as the end of a sentence
+    path:      the path of the value in the document
+    text:      the user-data; None where the document does not have it, or *is_config*
+    name:      the name of the machine; "" where the document gives none
+    why:       the reason for a missing text, as the end of a sentence
     is_config: whether the value is a mapping that is the cloud-config itself
     is_packed: whether the platform unpacks the text as base64; None where it takes both
-    language: of the program that fills in the text; None where none does
+    language:  the template language of the text, for a program that fills it in; None for none
     """
 
     path: TreePath
@@ -53,7 +54,7 @@ class FormText(NamedTuple):
     language: Language | None = None
 
 
-class Value(NamedTuple):
+class _Value(NamedTuple):
     """A value of a document, with the document and the path of the value there."""
 
     value: Any
@@ -61,17 +62,17 @@ class Value(NamedTuple):
     path: TreePath
 
     def sibling_value(self, key: str) -> Any:
-        """What the map around the value has under another key; None for nothing."""
+        """The value of another key in the map around this value; None where it is not there."""
         found = dig(self.tree, (*self.path[:-1], key))
         return None if found is ABSENT else found
 
 
-class Taken(NamedTuple):
-    """What a platform takes out of a value.
+class _Taken(NamedTuple):
+    """The user-data that a platform takes from a value.
 
-    text:      what it says; None for a text that is made elsewhere
+    text:      None where the document does not have it
     is_packed: whether the platform unpacks it as base64; None where it takes both
-    why:       why the text is missing; "" for the reason that the form names
+    why:       the reason for a missing text; "" for `Form.why`
     """
 
     text: str | None
@@ -79,83 +80,84 @@ class Taken(NamedTuple):
     why: str = ""
 
 
-def _as_it_is(one: Value) -> Taken:
+def _as_it_is(one: _Value) -> _Taken:
     """A text that is not unpacked."""
-    return Taken(_text(one), False)
+    return _Taken(_text(one), False)
 
 
-def _base64(one: Value) -> Taken:
-    return Taken(_text(one), True)
+def _base64(one: _Value) -> _Taken:
+    return _Taken(_text(one), True)
 
 
-def _either(one: Value) -> Taken:
+def _either(one: _Value) -> _Taken:
     """A text or base64: several platforms have this form, and differ in that."""
-    return Taken(_text(one))
+    return _Taken(_text(one))
 
 
-def _made_elsewhere(one: Value) -> Taken:
-    return Taken(None)
+def _made_elsewhere(one: _Value) -> _Taken:
+    return _Taken(None)
 
 
-def _text(one: Value) -> str | None:
+def _text(one: _Value) -> str | None:
     return one.value if isinstance(one.value, str) else None
 
 
 @dataclass(frozen=True)
 class Form:
-    """One kind of document.
+    """One kind of document: how it is recognized, and where it has user-data. `FORMS` has all of them.
 
-    name:   as --input-form has it
-    what:   its usual name, with its article
-    marks:  path -> what its value looks like; of several maps one has to fit. None: it has no shape of its own
-    at:     where the user-data lies
-    take:   what the platform takes out of a value
-    why:    the reason that is named for a value without a text
-    is_config: whether the value is a mapping that is the cloud-config itself
-    language: of the program that fills in a value; None where none does
+    name:      the word of --input-form
+    what:      its usual name, with an article
+    marks:     pattern -> regular expression that a value there has to match; one of the maps has to fit
+    at:        the patterns that lead to user-data
+    take:      a function from a value to the user-data that the platform takes from it
+    why:       the reason for a value without a text, where *take* gives none
+    is_config: whether the value is a mapping that is the cloud-config itself; *take* is not called then
+    language:  a function from a value to the template language of its text, or None
     """
 
     name: str
     what: str
     marks: tuple[dict[_Pattern, str], ...]
     at: tuple[_Pattern, ...]
-    take: Callable[[Value], Taken] = _as_it_is
+    take: Callable[[_Value], _Taken] = _as_it_is
     why: str = "is written in a form that is not read here"
     is_config: bool = False
     language: Callable[[Any], Language | None] = lambda value: None
 
     def fits(self, tree: Any) -> bool:
-        """Whether a document has the shape of the form."""
-        return any(
-            all(
-                any(re.search(looks, str(value)) for _, value, _ in values_at(tree, pattern))
-                for pattern, looks in one.items()
-            )
-            for one in self.marks
-        )
+        """Whether a document has the shape of the form: every mark of one of the maps is in it."""
+        return any(all(_has_mark(tree, *mark) for mark in marks.items()) for marks in self.marks)
 
     def texts(self, tree: Any) -> Iterator[FormText]:
-        """What the document gives, machine by machine."""
+        """Yield the user-data of each machine in a document, in the order of `at`.
+
+        A value that cannot be read is yielded, too, with its reason. A value that contains another one is left out.
+        """
         above = _name_of(tree)
-        values = [found for pattern in self.at for found in values_at(tree, pattern)]
+        values = [found for pattern in self.at for found in _values_at(tree, pattern)]
         above_others = {path[:length] for path, _, _ in values for length in range(len(path))}
         for path, value, words in values:
             if path in above_others:
                 continue
             is_config = self.is_config and isinstance(value, dict)
-            taken = Taken(None) if self.is_config else self.take(Value(value, tree, path))
+            taken = _Taken(None) if self.is_config else self.take(_Value(value, tree, path))
             name = "/".join(word for word in (above, *words) if word)
             why = "" if is_config or taken.text is not None else taken.why or self.why
             yield FormText(path, taken.text, name, why, is_config, taken.is_packed, self.language(value))
 
 
+def _has_mark(tree: Any, pattern: _Pattern, looks: str) -> bool:
+    return any(re.search(looks, str(value)) for _, value, _ in _values_at(tree, pattern))
+
+
 def maps_in(value: Any) -> list[dict[Any, Any]]:
-    """A list of maps; empty where it is anything else."""
+    """*value*, if it is a list of maps; [] for anything else."""
     return value if isinstance(value, list) and all(isinstance(one, dict) for one in value) else []
 
 
-def values_at(tree: Any, pattern: _Pattern) -> Iterator[tuple[TreePath, Any, tuple[str, ...]]]:
-    """Each value that a pattern leads to: its path, itself, and the names on the way. Empty where it leads nowhere."""
+def _values_at(tree: Any, pattern: _Pattern) -> Iterator[tuple[TreePath, Any, tuple[str, ...]]]:
+    """Each value that a pattern leads to, with its path and the names on the way; null and "" are left out."""
     open_: list[tuple[TreePath, Any, tuple[str, ...], _Pattern]] = [((), tree, (), pattern)]
     while open_:
         path, value, words, left = open_.pop()
@@ -165,22 +167,22 @@ def values_at(tree: Any, pattern: _Pattern) -> Iterator[tuple[TreePath, Any, tup
             continue
         step, *rest = left
         found = [(*one, tuple(rest)) for one in _stepped(path, value, words, step)]
-        if step == DEEP:
-            found += [(at, row, (*words, _name_of(row)), left) for at, row, _ in _stepped(path, value, words, EACH)]
+        if step == _DEEP:
+            found += [(at, row, (*words, _name_of(row)), left) for at, row, _ in _stepped(path, value, words, _EACH)]
             found.append((path, value, words, tuple(rest)))
         open_ += reversed(found)
 
 
 def _stepped(path: TreePath, value: Any, words: tuple[str, ...], step: _Step) -> list[tuple[TreePath, Any, Any]]:
     """The values one step below."""
-    if isinstance(step, Where):
+    if isinstance(step, _Where):
         rows = enumerate(value if isinstance(value, list) else ())
         return [
             ((*path, at), row, words) for at, row in rows if isinstance(row, dict) and row.get(step.key) == step.value
         ]
-    if step == DEEP:
+    if step == _DEEP:
         return []
-    if step == EACH:
+    if step == _EACH:
         if isinstance(value, dict):
             return [((*path, key), entry, (*words, str(key))) for key, entry in value.items()]
         rows = enumerate(value if isinstance(value, list) else ())
@@ -197,49 +199,52 @@ _NAMES: tuple[TreePath, ...] = (
 
 
 def _name_of(row: Any) -> str:
-    """What a document or an entry of a list is called; "" where it does not say."""
-    names = [name for where in _NAMES if isinstance(name := dig(row, where), str)]
+    """The name of a document or of an entry of a list, after its namespace; "" where it has none."""
+    names = [dig(row, path) for path in _NAMES]
+    name = next((one for one in names if isinstance(one, str)), None)
+    if name is None:
+        return ""
     space = dig(row, ("metadata", "namespace"))
-    return "/".join([*([space] if isinstance(space, str) else []), *names[:1]]) if names else ""
+    return f"{space}/{name}" if isinstance(space, str) else name
 
 
 # --- the text that a value means
 
 
-def _kubevirt(one: Value) -> Taken:
+def _kubevirt(one: _Value) -> _Taken:
     """`userData` as it is, `userDataBase64` unpacked; the other keys name a secret."""
     key = one.path[-1]
-    return Taken(_text(one), key == "userDataBase64") if key in _TEXTS else Taken(None)
+    return _Taken(_text(one), key == "userDataBase64") if key in _TEXTS else _Taken(None)
 
 
-def _karpenter(one: Value) -> Taken:
+def _karpenter(one: _Value) -> _Taken:
     """What cloud-init gets of a node class: the family of the image decides how Karpenter passes it on."""
     text, spec = _text(one), one.tree["spec"]
-    aliases = [alias for _, alias, _ in values_at(spec, ("amiSelectorTerms", EACH, "alias"))]
+    aliases = [alias for _, alias, _ in _values_at(spec, ("amiSelectorTerms", _EACH, "alias"))]
     family = str(spec.get("amiFamily") or next(iter(aliases), "")).lower()
     if family.startswith(("bottlerocket", "windows")):
-        return Taken(None, why="is read by the image's own tools, and not by cloud-init")
+        return _Taken(None, why="is read by the image's own tools, and not by cloud-init")
     is_message = str(text).lstrip().startswith(("MIME-Version:", "Content-Type:"))
     if family.startswith("al2023") and not is_message:
-        return Taken(None, why="is passed on as a NodeConfig or a script of Amazon Linux 2023: write a MIME message")
-    return Taken(text, False)
+        return _Taken(None, why="is passed on as a NodeConfig or a script of Amazon Linux 2023: write a MIME message")
+    return _Taken(text, False)
 
 
-def _harvester(one: Value) -> Taken:
+def _harvester(one: _Value) -> _Taken:
     """Of a ConfigMap the text as it is; of a machine's config plain or as base64."""
-    return Taken(_text(one), False if one.path[0] == "data" else None)
+    return _Taken(_text(one), False if one.path[0] == "data" else None)
 
 
-def _gce(one: Value) -> Taken:
+def _gce(one: _Value) -> _Taken:
     """The item beside it with the key `user-data-encoding` says whether it is base64."""
     items = dig(one.tree, one.path[:-2])
-    encodings = [value for _, value, _ in values_at(items, (Where("key", "user-data-encoding"), "value"))]
-    return Taken(_text(one), encodings == ["base64"])
+    encodings = [value for _, value, _ in _values_at(items, (_Where("key", "user-data-encoding"), "value"))]
+    return _Taken(_text(one), encodings == ["base64"])
 
 
-def _cloudformation(one: Value) -> Taken:
+def _cloudformation(one: _Value) -> _Taken:
     """`Fn::Base64` packs a text, and EC2 unpacks it; a text alone has to be base64."""
-    return Taken(_intrinsic(one.value), None if isinstance(one.value, str) else False)
+    return _Taken(_intrinsic(one.value), None if isinstance(one.value, str) else False)
 
 
 def _intrinsic(value: Any) -> str | None:
@@ -286,9 +291,9 @@ _NAMED = re.compile(r"(variables|parameters)\('(\w+)'\)")
 _LITERAL = re.compile(r"'((?:[^']|'')*)'")
 
 
-def _arm(one: Value) -> Taken:
+def _arm(one: _Value) -> _Taken:
     """`base64()` packs a text, and Azure unpacks it."""
-    return Taken(_arm_text(one.value, one.tree), not str(one.value).startswith("[base64"))
+    return _Taken(_arm_text(one.value, one.tree), not str(one.value).startswith("[base64"))
 
 
 def _arm_text(value: Any, tree: Any) -> str | None:
@@ -297,25 +302,29 @@ def _arm_text(value: Any, tree: Any) -> str | None:
         return None
     called = _CALL.fullmatch(value)
     if called is None:
-        return None if value.startswith("[") and not value.startswith("[[") else value
+        return None if _is_arm_expression(value) else value
     inner = called[2].strip() if called[1] == "base64" else f"{called[1]}({called[2]})"
-    if literal := _LITERAL.fullmatch(inner):
+    literal = _LITERAL.fullmatch(inner)
+    if literal is not None:
         return literal[1].replace("''", "'")
     named = _NAMED.fullmatch(inner)
     if named is None:
         return None
-    where = ("variables", named[2]) if named[1] == "variables" else ("parameters", named[2], "defaultValue")
-    found = dig(tree, where)
-    is_expression = isinstance(found, str) and found.startswith("[") and not found.startswith("[[")
-    return found if isinstance(found, str) and found and not is_expression else None
+    path = ("variables", named[2]) if named[1] == "variables" else ("parameters", named[2], "defaultValue")
+    text = dig(tree, path)
+    return text if isinstance(text, str) and text and not _is_arm_expression(text) else None
 
 
-def _heat(one: Value) -> Taken:
+def _is_arm_expression(text: str) -> bool:
+    return text.startswith("[") and not text.startswith("[[")
+
+
+def _heat(one: _Value) -> _Taken:
     """What cloud-init gets of a server: with the format HEAT_CFNTOOLS Heat's own part handler takes the text."""
     if one.sibling_value("user_data_format") not in ("RAW", "SOFTWARE_CONFIG"):
         why = "is for Heat's own tools, and not for cloud-init: write user_data_format: RAW"
-        return Taken(None, why=why)
-    return Taken(_heat_text(one.value, one.tree), False)
+        return _Taken(None, why=why)
+    return _Taken(_heat_text(one.value, one.tree), False)
 
 
 def _heat_text(value: Any, tree: Any) -> str | None:
@@ -332,14 +341,14 @@ def _heat_text(value: Any, tree: Any) -> str | None:
 
 # --- the table
 
-_KIND, _IMAGE = ("kind",), ("spec", "template", "spec", "volumes", EACH)
+_KIND, _IMAGE = ("kind",), ("spec", "template", "spec", "volumes", _EACH)
 _DISKS = ("cloudInitNoCloud", "cloudInitConfigDrive")
 _TEXTS = ("userData", "userDataBase64")
 _VIRTUAL = (*_TEXTS, "secretRef", "userDataSecretRef")
-_MACHINES = ("Resources", EACH, "Properties")
+_MACHINES = ("Resources", _EACH, "Properties")
 _PROFILE = ("properties", "osProfile", "customData")
 _SCALE_SET = ("properties", "virtualMachineProfile", "osProfile", "customData")
-_ITEM = ("metadata", "items", Where("key", "user-data"), "value")
+_ITEM = ("metadata", "items", _Where("key", "user-data"), "value")
 _ANSIBLE = ("user_data", "userdata", "custom_data", "cloud_init")
 
 FORMS: tuple[Form, ...] = (
@@ -347,7 +356,7 @@ FORMS: tuple[Form, ...] = (
         "kubevirt",
         "a virtual machine of KubeVirt or Harvester",
         ({_KIND: r"^VirtualMachine", ("apiVersion",): r"^kubevirt\.io/"},),
-        ((*_IMAGE, _DISKS, _VIRTUAL), ("spec", "volumes", EACH, _DISKS, _VIRTUAL)),
+        ((*_IMAGE, _DISKS, _VIRTUAL), ("spec", "volumes", _EACH, _DISKS, _VIRTUAL)),
         take=_kubevirt,
         why="is in a secret",
     ),
@@ -364,7 +373,7 @@ FORMS: tuple[Form, ...] = (
         ({_KIND: r"^(?:Kubeadm|RKE2|KThrees)Config(?:Template)?$|^(?:Kubeadm|RKE2|KThrees)ControlPlane"},),
         (("spec",),),
         take=_made_elsewhere,
-        why="is made by the bootstrap provider: its secret has the user-data",
+        why="is made by the bootstrap provider: name its secret, as `kubectl get secret NAME -o yaml` prints it",
     ),
     Form(
         "harvester",
@@ -379,9 +388,9 @@ FORMS: tuple[Form, ...] = (
     Form(
         "cloudformation",
         "a template of CloudFormation",
-        ({("Resources", EACH, "Type"): r"^\w+::\w"},),
+        ({("Resources", _EACH, "Type"): r"^\w+::\w"},),
         ((*_MACHINES, "UserData"), (*_MACHINES, "LaunchTemplateData", "UserData"),
-         (*_MACHINES, "LaunchSpecifications", EACH, "UserData")),
+         (*_MACHINES, "LaunchSpecifications", _EACH, "UserData")),
         take=_cloudformation,
         language=_filled_in,
         why="is made by a function of CloudFormation that is not read here",
@@ -390,14 +399,14 @@ FORMS: tuple[Form, ...] = (
         "ec2",
         "an answer of the AWS CLI",
         (
-            {("LaunchTemplateVersions", EACH, "LaunchTemplateData"): ""},
+            {("LaunchTemplateVersions", _EACH, "LaunchTemplateData"): ""},
             {("InstanceId",): "", ("UserData", "Value"): ""},
             {("LaunchTemplateData", "UserData"): ""},
-            {("LaunchConfigurations", EACH, "UserData"): ""},
+            {("LaunchConfigurations", _EACH, "UserData"): ""},
             {("ImageId",): r"^(?:ami-|resolve:)", ("UserData",): ""},
         ),
-        (("LaunchTemplateVersions", EACH, "LaunchTemplateData", "UserData"), ("UserData", "Value"),
-         ("LaunchTemplateData", "UserData"), ("LaunchConfigurations", EACH, "UserData"), ("UserData",)),
+        (("LaunchTemplateVersions", _EACH, "LaunchTemplateData", "UserData"), ("UserData", "Value"),
+         ("LaunchTemplateData", "UserData"), ("LaunchConfigurations", _EACH, "UserData"), ("UserData",)),
         take=_base64,
     ),
     Form(
@@ -405,36 +414,36 @@ FORMS: tuple[Form, ...] = (
         "a template of Azure Resource Manager, such as Bicep makes",
         ({("$schema",): r"deploymentTemplate\.json"}, {("type",): r"^Microsoft\.Compute/", _PROFILE: ""},
          {("properties", "template", "$schema"): r"deploymentTemplate\.json"}),
-        (("resources", EACH, *_PROFILE), ("resources", EACH, *_SCALE_SET),
-         ("properties", "template", "resources", EACH, *_PROFILE),
-         ("properties", "template", "resources", EACH, *_SCALE_SET),
-         ("resources", EACH, "properties", "template", "resources", EACH, *_PROFILE), _PROFILE,
-         ("variables", EACH, "customData")),
+        (("resources", _EACH, *_PROFILE), ("resources", _EACH, *_SCALE_SET),
+         ("properties", "template", "resources", _EACH, *_PROFILE),
+         ("properties", "template", "resources", _EACH, *_SCALE_SET),
+         ("resources", _EACH, "properties", "template", "resources", _EACH, *_PROFILE), _PROFILE,
+         ("variables", _EACH, "customData")),
         take=_arm,
         why="is made by an expression of ARM that is not read here",
     ),
     Form(
         "gce",
         "an instance of Google Compute Engine",
-        ({("kind",): r"^compute#instance"}, {("resources", EACH, "type"): r"^compute\.|gcp-types/compute"},
+        ({("kind",): r"^compute#instance"}, {("resources", _EACH, "type"): r"^compute\.|gcp-types/compute"},
          {_ITEM: "", ("machineType",): ""}),
-        (_ITEM, ("properties", *_ITEM), ("resources", EACH, "properties", *_ITEM),
-         ("resources", EACH, "properties", "properties", *_ITEM)),
+        (_ITEM, ("properties", *_ITEM), ("resources", _EACH, "properties", *_ITEM),
+         ("resources", _EACH, "properties", "properties", *_ITEM)),
         take=_gce,
     ),
     Form(
         "heat",
         "a template of OpenStack Heat",
         ({("heat_template_version",): ""},),
-        (("resources", EACH, "properties", "user_data"),),
+        (("resources", _EACH, "properties", "user_data"),),
         take=_heat,
         why="is made by a function of Heat that is not read here",
     ),
     Form(
         "heat-config",
         "a config of OpenStack Heat",
-        ({("heat_template_version",): "", ("resources", EACH, "type"): r"^OS::Heat::CloudConfig$"},),
-        (("resources", EACH, "properties", "cloud_config"),),
+        ({("heat_template_version",): "", ("resources", _EACH, "type"): r"^OS::Heat::CloudConfig$"},),
+        (("resources", _EACH, "properties", "cloud_config"),),
         is_config=True,
     ),
     Form(
@@ -461,16 +470,16 @@ FORMS: tuple[Form, ...] = (
     Form(
         "packer",
         "a template of Packer",
-        ({("builders", EACH, "type"): ""},),
-        (("builders", EACH, "user_data"),
-         ("builders", EACH, ("cd_content", "http_content"), ("user-data", "/user-data"))),
+        ({("builders", _EACH, "type"): ""},),
+        (("builders", _EACH, "user_data"),
+         ("builders", _EACH, ("cd_content", "http_content"), ("user-data", "/user-data"))),
     ),
     Form(
         "terraform-json",
         "a configuration of Terraform in JSON",
-        ({("resource", EACH, EACH): ""},),
-        (("resource", EACH, EACH, ("user_data", "custom_data", "user_data_base64")),
-         ("resource", EACH, EACH, "metadata", ("user-data", "user_data"))),
+        ({("resource", _EACH, _EACH): ""},),
+        (("resource", _EACH, _EACH, ("user_data", "custom_data", "user_data_base64")),
+         ("resource", _EACH, _EACH, "metadata", ("user-data", "user_data"))),
         take=_either,
         language=lambda value: TERRAFORM,
     ),
@@ -484,8 +493,9 @@ FORMS: tuple[Form, ...] = (
     Form(
         "ansible",
         "tasks of Ansible",
-        ({(EACH, ("hosts", "tasks", "roles")): "", (DEEP, _ANSIBLE): ""}, {(EACH, "name"): "", (DEEP, _ANSIBLE): ""}),
-        ((DEEP, _ANSIBLE),),
+        ({(_EACH, ("hosts", "tasks", "roles")): "", (_DEEP, _ANSIBLE): ""},
+         {(_EACH, "name"): "", (_DEEP, _ANSIBLE): ""}),
+        ((_DEEP, _ANSIBLE),),
         take=_either,
     ),
 )  # fmt: skip

@@ -1,6 +1,7 @@
-"""The image of a CD as a data source has it: its files, read without mounting it.
+"""Read the files of a seed from the image of a CD, without mounting it.
 
-Used by `inputs`. It needs `pycdlib`, and does not look at what a file means.
+A seed is what the data sources NoCloud and ConfigDrive read: user-data, vendor-data and meta-data. Used by `inputs`;
+needs `pycdlib`. The contents of the files are not looked at.
 """
 
 from __future__ import annotations
@@ -32,9 +33,10 @@ _SEEDS: dict[str, dict[str, str]] = {
 
 
 def seed_in(content: bytes, file: str, budget: Budget) -> dict[str, tuple[str, bytes]]:
-    """What an image has for cloud-init: "user", "vendor", "vendor2" or "meta" -> the path in it, and the bytes.
+    """The files of a seed in an image: "user", "vendor", "vendor2" or "meta" -> (path in the image, bytes).
 
-    Empty where no data source reads the image.
+    A missing file is left out. {} where no data source reads an image with this label.
+    file:   the name of the image, for errors
     raises: CloudConfigError, for a broken image; MissingExtra, without pycdlib; TooMuch
     """
     try:

@@ -1,7 +1,8 @@
-"""User-data as people have it: plans and states of Terraform, secrets of Kubernetes, base64, folders.
+"""Find user-data in the files that people have: plain texts, base64, folders, images, and documents of platforms.
 
-Each reader finds what machines are given, whatever it is packed in, and where that is written. What it means is not
-looked at here.
+A document, such as a plan of Terraform or a secret of Kubernetes, may have the user-data of several machines. The
+result is one `Given` for each machine, with the place of its user-data in the file. What user-data says is not looked
+at here; `unpacking` and `userdata` do that.
 """
 
 from __future__ import annotations
@@ -37,15 +38,15 @@ _LXD_KEYS = {
     "user": ("cloud-init.user-data", "user.user-data"),
     "vendor": ("cloud-init.vendor-data", "user.vendor-data"),
 }
-"""Where profiles and instances of LXD and Incus have it; the first one counts."""
+"""The keys of profiles and instances of LXD and Incus with user-data and vendor-data; the first one counts."""
 _KEYS = ("value", "userData", "userdata")
-"""Where a secret has it: of Cluster API, of OpenShift's machines, of KubeVirt."""
+"""The keys of secrets with user-data: of Cluster API, of OpenShift's machines, of KubeVirt."""
 _FILES = {
     "user": ("user-data.txt", "user-data"),
     "vendor": ("vendor-data.txt", "vendor-data"),
     "vendor2": ("vendor-data2.txt",),
 }
-"""The names in a folder that is one machine's, as cloud-init and the data source NoCloud have them."""
+"""The file names in a folder of one machine, as cloud-init and the data source NoCloud have them."""
 
 _LXD = re.compile(r"(?m)^(?:config|expanded_config|profiles):")
 _NOTHING = "no user-data is in it"
@@ -57,15 +58,15 @@ FORM_NAMES = (*(one.name for one in FORMS), *SOURCES)
 
 
 class Given(NamedTuple):
-    """What one machine is given.
+    """The user-data of one machine, as it was found in a file or folder.
 
-    address: of the resource or secret that gives it; "" where a whole file or folder does
-    origin:  where that is written
-    user:    its user-data, in order
-    vendor, vendor2: what lies beside it in a folder
-    unknown: why it cannot be read, in words; "" where it can
-    data:    what templates are rendered with, where a folder says it
-    settings: of a profile or an instance of LXD, by key
+    address:  the resource or secret with the user-data; "" for a whole file or folder
+    origin:   the place of the user-data
+    user:     its user-data, in order
+    vendor, vendor2: the vendor-data beside it; () for none
+    unknown:  the reason why the user-data cannot be read; "" where it can, and otherwise *user* is empty
+    data:     instance data for templates, from the meta-data of a folder or image; None for none
+    settings: the keys of a profile or an instance of LXD with their texts; None for anything else
     """
 
     address: str
@@ -78,17 +79,19 @@ class Given(NamedTuple):
     settings: Mapping[str, Blob] | None = None
 
     @property
-    def layer(self) -> Layer:
-        """In place of what cannot be read."""
-        return Layer.unknown(self.address, self.origin, self.unknown)
+    def sources(self) -> tuple[Blob | Layer, ...]:
+        """The user-data for `unpack`: *user*, or an unknown layer where it cannot be read."""
+        return (Layer.unknown(self.address, self.origin, self.unknown),) if self.unknown else self.user
 
 
 @taking(budget=Budget | None, form=str | None)
 def given_in(source: Path | Blob | str | bytes, budget: Budget | None = None, form: str | None = None) -> list[Given]:
-    """What a file, a folder or a text gives, machine by machine; one alone, where it is no collection.
+    """The user-data in a file, folder or text: one Given for each machine of a document, and one for anything else.
 
-    form:   one of `FORM_NAMES`, where the shape of the document does not count
-    raises: CloudConfigError, for what cannot be read, or is a collection without any user-data
+    A text in base64 is unpacked. A text that is no known document is one machine's user-data, whatever it says.
+    source: a path, a Blob, or the content itself
+    form:   one of `FORM_NAMES`, to read the document as; None: its shape decides
+    raises: CloudConfigError, for a file that cannot be read, and a document without user-data; BadArgument, for *form*
 
     >>> [(one.address, one.user[0].content) for one in given_in("I2Nsb3VkLWNvbmZpZwphOiAxCg==")]
     [('', b'#cloud-config\\na: 1\\n')]
@@ -113,17 +116,17 @@ def given_in(source: Path | Blob | str | bytes, budget: Budget | None = None, fo
 
 def _form_named(name: str) -> Form:
     """The form of that name. raises: BadArgument, for a name that no form has"""
-    for one in FORMS:
-        if one.name == name:
-            return one
+    for form in FORMS:
+        if form.name == name:
+            return form
     raise BadArgument(f"there is no form {name!r}", hint=f"it is one of {', '.join(FORM_NAMES)}")
 
 
-def one_of(found: list[Given], address: str | None = None) -> Given:
-    """The one machine that is meant, of those in one file.
+def choose_machine(found: list[Given], address: str | None = None) -> Given:
+    """The machine with that address, of those in one file; without an address the only one.
 
-    address: of the resource; needed where there are several
-    raises:  CloudConfigError, which lists what there is
+    A Given for a whole file has no address, and is chosen by any.
+    raises: CloudConfigError, where none or several are left; it lists all addresses
     """
     wanted = [one for one in found if address in (None, one.address) or not one.address]
     if len(wanted) == 1:
@@ -133,10 +136,12 @@ def one_of(found: list[Given], address: str | None = None) -> Given:
     raise CloudConfigError(INPUT, f"{what}: {names}", file=found[0].origin.file, hint="name one with --resource")
 
 
-def joined(found: Iterable[Given]) -> list[Given]:
-    """What one machine is given, in order; profiles of LXD and its instance are one, where the first was.
+def joined_profiles(found: Iterable[Given]) -> list[Given]:
+    """The inputs of one machine, in order, with all profiles and instances of LXD joined to one Given.
 
-    Of two that have one key the later counts. raises: CloudConfigError, where none of them has user-data
+    It takes the place of the first profile. The last profile with a key sets it, as in LXD. Without profiles the inputs
+    are returned as they are.
+    raises: CloudConfigError, where none of the profiles has user-data or vendor-data
     """
     machines, settings = list(found), dict[str, Blob]()
     profiles = [one for one in machines if one.settings is not None]
@@ -153,7 +158,10 @@ def joined(found: Iterable[Given]) -> list[Given]:
 
 @taking(blob=Blob)
 def vendor_in(blob: Blob) -> list[Blob]:
-    """Vendor-data: a text, or OpenStack's vendor_data.json, of which cloud-init reads what is under `cloud-init`."""
+    """The parts of vendor-data: the blob itself, or for a JSON file of OpenStack the texts under its key `cloud-init`.
+
+    [] for a JSON file without that key. A text that only looks like JSON is returned as it is.
+    """
     text = _text(blob)
     if not text.lstrip().startswith("{"):
         return [unwrapped(blob)]
@@ -177,7 +185,7 @@ def _text(blob: Blob) -> str:
 
 
 def _folder(folder: Path) -> Given:
-    """A folder of one machine, or one of files that are read in the order of their names."""
+    """The user-data of a folder: of the files with known names, else all files in the order of their names."""
     found = {layer: _first(folder, names) for layer, names in _FILES.items()}
     if not found["user"]:
         files = [path for path in sorted(folder.iterdir()) if path.is_file() and path.name[0] != "."]
@@ -197,7 +205,7 @@ def _first(folder: Path, names: Iterable[str]) -> tuple[Blob, ...]:
 
 
 def _collected(blob: Blob, budget: Budget, form: str | None = None) -> list[Given] | None:
-    """What a document holds; None for what is none. form: its name, where the caller gives one"""
+    """The machines of a document or image; None for a text that is no document. form: as in `given_in`"""
     file = blob.file or "user-data"
     if isinstance(blob.content, bytes) and blob.content[_CD : _CD + 5] == b"CD001":
         return [_of_image(blob.content, file, budget)]
@@ -225,11 +233,11 @@ def _collected(blob: Blob, budget: Budget, form: str | None = None) -> list[Give
 
 
 _MAY_HAVE = re.compile(r"(?i)(?:user|custom)[-_]?data|cloud_?(?:init|config)|autoinstall|kind: *[\w\"]*Config")
-"""What a document of some form has somewhere: others need not be parsed."""
+"""A word that a document with user-data has somewhere. A text without it is not parsed."""
 
 
 def _of_any_form(text: str, file: str, budget: Budget) -> list[Given] | None:
-    """What a document gives by its shape; None where it fits no form. raises: DocumentError, for broken secrets"""
+    """The machines of a document by its shape; None where no form fits. raises: DocumentError, for broken secrets"""
     if _SECRET.search(text) and "apiVersion" in text:
         return _of_documents(text, file, None, budget)
     if _MAY_HAVE.search(text):
@@ -244,7 +252,7 @@ _IMAGE = "is an image of a disk: unpack its user-data into a folder, and name th
 
 
 def _of_image(content: bytes, file: str, budget: Budget) -> Given:
-    """The seed in an image of a CD. A file in it is called as if the image were a folder."""
+    """The seed in an image of a CD; its files are named as if the image were a folder."""
     origin = Origin("file", "", file)
     try:
         seed = seed_in(content, file, budget)
@@ -263,7 +271,7 @@ def _of_image(content: bytes, file: str, budget: Budget) -> Given:
 
 
 def _in_image(blob: Blob) -> list[Blob]:
-    """What a file of an image gives: of a JSON file of vendor-data what is under `cloud-init`."""
+    """The parts of a file of an image; of a JSON file with vendor-data those that `vendor_in` finds."""
     return vendor_in(blob) if (blob.file or "").endswith(".json") else [blob]
 
 
@@ -287,7 +295,7 @@ def _of_json(text: str, file: str, budget: Budget) -> list[Given] | None:
 
 
 def _of_terraform(outer: _Outer, budget: Budget) -> Iterator[Given]:
-    """The user-data of every resource of a plan or state, by address; a config that one of them has only there."""
+    """The user-data of every resource of a plan or state; a `cloudinit_config` that a resource has is left out."""
     seen = set()
     for is_config, text, vendor in texts_in(outer.document.tree):
         one = _of_text(outer, (), text, budget)
@@ -348,7 +356,7 @@ def _of_settings(one: Given, settings: Mapping[str, Blob]) -> Given:
 
 
 def _of_source(text: str, outer: Blob, name: str, budget: Budget) -> Iterator[Given]:
-    """What a file gives, machine by machine: all texts of one name are of one machine."""
+    """The machines of a source file, such as HCL: all texts with one name are of one machine."""
     machines: dict[str, list[GivenUserData]] = {}
     file, rows = outer.file or "user-data", text.split("\n")
     for one in SOURCES[name](text):
@@ -375,7 +383,7 @@ def _named(one: GivenUserData, outer: Blob, budget: Budget) -> Blob | None:
 
 
 def _below(folder: Path, name: str) -> Path | None:
-    """The file of that name below a folder; None for one that is missing or outside, and for a name too long."""
+    """The file of that name below a folder; None for a file that is missing or outside, and for a name too long."""
     path = folder / name
     try:
         is_below = path.is_file() and path.resolve().is_relative_to(folder.resolve())
@@ -399,7 +407,7 @@ def _literal(rows: Sequence[str], one: GivenUserData, file: str) -> Blob | None:
 
 
 def _of_documents(text: str, file: str, form: Form | None, budget: Budget) -> list[Given]:
-    """What a stream of documents gives, by the forms that they have; secrets of Kubernetes among them."""
+    """The machines in a stream of documents, by the forms that fit them, and those of secrets of Kubernetes."""
     syntax: Syntax = "json" if text.lstrip().startswith(("{", "[")) else "yaml"
     found: list[Given] = []
     rows = text.split("\n") if syntax == "yaml" else ()
@@ -424,7 +432,7 @@ _DOCUMENTS = re.compile(r"(?m)^---(?=\s)")
 
 
 def _that_may_have(text: str) -> str:
-    """The documents of a stream that may have user-data, on their lines; line feeds stand in place of the others."""
+    """A stream with only those documents that may have user-data; empty lines replace the others."""
     pieces = _DOCUMENTS.split(text)
     is_wanted = [_SECRET.search(piece) or _MAY_HAVE.search(piece) for piece in pieces]
     kept = (piece if is_kept else "\n" * piece.count("\n") for piece, is_kept in zip(pieces, is_wanted, strict=True))
@@ -453,7 +461,7 @@ def _of_text(outer: _Outer, above: TreePath, one: FormText, budget: Budget) -> G
 
 
 def _within(outer: _Outer, line: int, text: str, is_packed: bool | None = None) -> Blob:
-    """A text of a document, with its lines there where it is a block of them. line: the line of its key"""
+    """A text of a document as a Blob, which knows its lines if the text is a block there. line: the line of its key"""
     blob = unwrapped(Blob(text, outer.file, packed=True), is_packed)
     return _block(outer.rows, line, blob) if blob.content == text else blob
 
@@ -463,14 +471,17 @@ _BESIDE = 5
 
 
 def _block(rows: Sequence[str], line: int, blob: Blob) -> Blob:
-    """The same text, with the lines below its key, in which it is looked for."""
+    """Give a blob the lines of the file below its key, where `unpacking` looks for its text; returns the blob."""
     count = blob.content.count("\n") if isinstance(blob.content, str) else 0
     blob.within = Within(line, "\n".join(rows[line - 1 : line + count + _BESIDE]))
     return blob
 
 
 def _of_mapping(outer: _Outer, path: TreePath) -> Blob:
-    """A mapping that is the cloud-config itself: the first line, which it lacks, counts as the line of its key."""
+    """A mapping that is the cloud-config itself, as a text with a first line; that line counts as the line of its key.
+
+    The text is taken from the file where it is a block of YAML, and else written anew.
+    """
     value, file = dig(outer.document.tree, path), outer.file
     line, column = outer.document.place(path)
     below = (outer.rows[at] for at in range(line, len(outer.rows)))

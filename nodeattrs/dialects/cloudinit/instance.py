@@ -1,7 +1,7 @@
-"""A machine that cloud-init has set up: what its files give, and where what it has differs from that.
+"""A machine that cloud-init has set up: its layers merged, compared with the config that cloud-init stored.
 
-Read from the machine itself, from a disk that is mounted, or from a folder with copies of the files. Nothing of what
-cloud-init keeps as Python objects is opened, so that the config of the data source is not known.
+The files are read from the machine itself, from a mounted disk, or from a folder with copies. Pickled objects of
+cloud-init are not opened, so the config of the data source is not known.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.cloudinit.codes import INPUT
-from nodeattrs.dialects.cloudinit.command_line import config_of_cmdline, url_of_cmdline
+from nodeattrs.dialects.cloudinit.command_line import cmdline_layers
+from nodeattrs.dialects.cloudinit.config_text import json_key, path_with_own_keys
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
 from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
 from nodeattrs.dialects.cloudinit.masking import masked
@@ -49,11 +50,12 @@ _NOT_MERGED = ("_doc", "features")
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """One path at which a machine has something else than its files give.
+    """One path at which the stored config of a machine differs from its merged layers.
 
-    given, has: what the files give and what the machine has; ABSENT where there is nothing
-    origins:    where the files set it
-    place:      where the machine's own file has it, or its nearest parent
+    given:   the value of the merged layers; ABSENT where they do not set the path
+    has:     the value of the stored config; ABSENT where the path is not there
+    origins: the lines that set *given*
+    place:   the line of *has* in combined-cloud-config.json, or of its nearest parent
     """
 
     path: TreePath
@@ -64,10 +66,12 @@ class Differing:
 
 
 class Instance:
-    """What the files of a machine give, and what it has.
+    """A machine: its merged layers, and the config that cloud-init stored there. `read_instance` makes it.
+
+    All files are read before; `differing` compares when it is called.
 
     merged: all layers, merged
-    file:   the file with what it has, combined-cloud-config.json; None where there is none
+    file:   the path of the stored config, combined-cloud-config.json; None without one
     """
 
     def __init__(
@@ -77,7 +81,11 @@ class Instance:
         whole: Merged | None = None,
         shown: Callable[[TreePath, Any], Any] = lambda path, value: value,
     ) -> None:
-        """whole: what is compared, where secrets are withheld in *merged*; shown: withholds them in what differs"""
+        """
+        has:   the stored config, a map; None without one
+        whole: the layers with their secrets, to compare; None: *merged*
+        shown: a function from a path and a value to the value that may be printed
+        """
         self.merged = merged
         self.file = None if has is None else has.file
         self._has = has
@@ -85,12 +93,18 @@ class Instance:
         self._shown = shown
 
     def masked(self, sensitive: Iterable[TreePath] = ()) -> Instance:
-        """The same with its secrets withheld, for printing. sensitive: further paths that are secret"""
+        """A copy for printing, with secrets withheld in `merged` and in what `differing` yields.
+
+        sensitive: further paths that are secret
+        """
         paths = tuple(sensitive)
         return Instance(masked(self.merged, paths), self._has, self.merged, partial(guarded, sensitive=paths))
 
     def differing(self) -> Iterator[Differing]:
-        """Where the two differ, in the order of the files' config. cost: one visit for each value of both"""
+        """Yield each path at which the stored config differs, in the order of the layers; nothing without a stored one.
+
+        Values are compared as JSON; the order of keys does not count. Lists of different lengths are one difference.
+        """
         if self._has is None:
             return
         where = self._has.locator("machine", "")
@@ -101,25 +115,16 @@ class Instance:
             )
 
     def _origins(self, path: TreePath) -> tuple[Origin, ...]:
-        steps: list[Any] = []
-        at: Any = self._whole.value
-        for step in path:
-            if isinstance(at, dict) and step not in at:  # keys are texts in JSON
-                step = next((key for key in at if _key(key) == step), step)
-            try:
-                at = at[step]
-            except (LookupError, TypeError):
-                break
-            steps.append(step)
-        return self.merged.origins(tuple(steps)) if len(steps) == len(path) else ()
+        return self.merged.origins(path_with_own_keys(self._whole.value, path))
 
 
 @taking(folder=A_PATH)
 def read_instance(folder: Path, cloud_init: str = NEWEST) -> Instance:
-    """Read a machine: its instance folder, the root of its disk, or a folder with copies of the files.
+    """Read the files of a machine and merge them by the rules of a release; a file that is missing is no layer.
 
-    folder: such as /var/lib/cloud/instance
-    raises: CloudConfigError, where that is no such folder, or a file stops cloud-init too
+    folder: /var/lib/cloud/instance, the root of a disk, or a folder with copies of the files
+    raises: CloudConfigError, where there is neither user-data nor a cloud.cfg nor a stored config, and for a file that
+            cannot be read or that stops cloud-init, too
     """
     places = _places(folder)
     files = {name: _found(places, names) for name, names in _FILES.items()}
@@ -140,11 +145,7 @@ def read_instance(folder: Path, cloud_init: str = NEWEST) -> Instance:
         layers["runtime"] = _text(files["runtime"])
     if files["cmdline"] is not None:
         command = _text(files["cmdline"])
-        line = command.text.replace("\0", " ").strip()
-        layers["cmdline"] = CloudPart(
-            config_of_cmdline(line, cloud_init), filename="kernel command line", file=command.file, line=None
-        )
-        layers["config_url"] = url_of_cmdline(line)
+        layers |= cmdline_layers(command.text, cloud_init, command.file)
     return Instance(merge_layers(**layers, **rules), _combined(files["combined"]))
 
 
@@ -185,7 +186,7 @@ def _combined(file: Path | None) -> Document | None:
 
 
 def _apart(given: Any, has: Any, path: TreePath) -> Iterator[tuple[TreePath, Any, Any]]:
-    """Each path at which two trees differ, with what they have there; an order of keys is none."""
+    """Yield each path at which two trees differ, with both values; the order of keys does not count."""
     if isinstance(given, dict) and isinstance(has, dict):
         for key in dict.fromkeys((*given, *has)):
             yield from _apart(given.get(key, ABSENT), has.get(key, ABSENT), (*path, key))
@@ -199,7 +200,7 @@ def _apart(given: Any, has: Any, path: TreePath) -> Iterator[tuple[TreePath, Any
 def _as_json(value: Any) -> Any:
     """A config as cloud-init writes it as JSON."""
     if isinstance(value, dict):
-        return {_key(key): _as_json(inner) for key, inner in value.items()}
+        return {json_key(key): _as_json(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [_as_json(inner) for inner in value]
     if isinstance(value, bytes):
@@ -207,8 +208,3 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, (date, set)):
         return f"Warning: redacted unserializable type {type(value)}"
     return value
-
-
-def _key(key: Any) -> str:
-    words = {None: "null", True: "true", False: "false"}
-    return words[key] if key is None or isinstance(key, bool) else str(key)

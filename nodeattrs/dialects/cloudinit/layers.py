@@ -1,15 +1,15 @@
-"""conf.d folders and the layers of a running system, strongest first.
+"""Merge conf.d folders and the layers of a machine; sources are joined from the strongest to the weakest.
 
-Each source joins the stronger ones already there by its own definition, or by
-`list()+dict()+str()`. User-data and vendor-data come in merged, and have lost their
-definitions by then. A source with broken YAML counts as empty; a broken definition stops
-everything.
+A source is one config: a file, a text or a map. Each joins the stronger ones by its own merge definition, or by
+`list()+dict()+str()`. User-data and vendor-data come in merged, without definitions. A source with broken YAML counts
+as empty; a broken definition stops everything.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,14 +30,14 @@ from nodeattrs.dialects.cloudinit.mergers import CONFIG_DEFAULT, Definition, Mod
 from nodeattrs.dialects.cloudinit.merging import ANY_DEFINITION
 from nodeattrs.dialects.cloudinit.parts import CloudPart, independent, load_config, load_yaml
 from nodeattrs.dialects.cloudinit.releases import NEWEST, Release, release_of
-from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status, moved, status_of
+from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status, renumbered_rows, status_of
 from nodeattrs.dialects.cloudinit.templates import InstanceData, template_in, unrendered
 from nodeattrs.dialects.cloudinit.unpacking import read_bytes
-from nodeattrs.dialects.cloudinit.userdata import Merged, without
+from nodeattrs.dialects.cloudinit.userdata import Merged, without_types
 from nodeattrs.formats.yaml_events import RepeatedKey
 
 Source = str | Mapping[Any, Any] | Merged | CloudPart | Layer
-"""A YAML text, a loaded config, a merged one, a text that knows its file; or an unknown layer (`Layer.unknown`)."""
+"""A YAML text, a loaded config, a merged config, a part with its file, or an unknown layer (`Layer.unknown`)."""
 
 _UNMERGED = Policy(
     "keys that are not there yet",
@@ -51,15 +51,17 @@ _BELOW_USER_DATA = Policy(
 )
 _NO_TEMPLATES = ("kernel command line", "runtime file")
 _MERGED = ("user-data", "vendor-data 2", "vendor-data")
-"""What comes in merged, and has lost its definitions."""
+"""The names of the sources that come in merged, without definitions."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What a source says, and for one that was merged itself how: its row.
+    """A source that was read.
 
-    unknown: whether it may say something that cannot be read
-    title:   what a merged one is called
+    part:    its config, with the number of its report; {} for an empty or broken source
+    row:     for a source that was merged before, how; None for others
+    unknown: whether a part of it could not be read
+    title:   the name of a merged one
     """
 
     part: Part
@@ -69,7 +71,7 @@ class _Read:
 
     @property
     def counts(self) -> bool:
-        """Whether it says something, or may."""
+        """Whether the source takes part in the merge: it sets something, or a part of it is unknown."""
         return self.unknown or (isinstance(self.part.value, dict) and bool(self.part.value))
 
 
@@ -77,13 +79,14 @@ _SILENT = _Read(Part({}, 0))
 
 
 _STOPS = frozenset({VALUE, ENCODING, TEMPLATE})
-"""Faults of a file of the base configuration at which cloud-init stops; it goes on without a file that is broken."""
+"""The kinds of errors in a file of the base configuration that stop cloud-init; other broken files count as empty."""
 
 
 class _Fold:
-    """Sources joined one after the other, the strongest first.
+    """One merge of layers: `read` each source, `joined` to merge them, then `merged` for the result.
 
-    data: what conf.d files that are templates are rendered with
+    It collects a report for each source, and a row for each merge, in the order of the calls.
+    data: instance data for conf.d files that are templates
     """
 
     def __init__(self, mode: Mode, cloud_init: str = NEWEST, data: InstanceData | None = None) -> None:
@@ -96,10 +99,10 @@ class _Fold:
         self.merged_before: set[int] = set()
 
     def read(self, name: str, source: Any, in_base: bool = False) -> _Read:
-        """What a source says: an empty mapping where it says nothing that can be used.
+        """Read a source and append its report; a broken source counts as empty.
 
-        in_base: whether it is of the base configuration: a fault may stop everything, and a file be a template
-        raises:  CloudConfigError, where it stops everything
+        in_base: whether it belongs to the base configuration, where files may be templates and some errors stop all
+        raises:  CloudConfigError, for an error that stops everything
         """
         if isinstance(source, Merged):
             return self._merged(name, source)
@@ -145,7 +148,7 @@ class _Fold:
         return _Read(Part(layer.value, number), unknown=True)
 
     def _rendered(self, part: CloudPart, template: str) -> CloudPart:
-        """A conf.d file as its template gives it. raises: CloudConfigError of kind "template", where that stops all"""
+        """A conf.d file with its template rendered. raises: CloudConfigError, where the template stops cloud-init"""
         assert self.data is not None
         budget = Budget(part.file)
         try:
@@ -162,14 +165,14 @@ class _Fold:
 
     def _merged(self, title: str, source: Merged) -> _Read:
         offset = len(self.reports)
-        rows = moved(source.rows, offset)
+        rows = renumbered_rows(source.rows, offset)
         self.reports += [report._replace(number=report.number + offset) for report in source.parts]
         self.rows += rows
         self.unknown |= {number + offset: layer for number, layer in source.unknown.items()}
         return _Read(rows[-1].folding.result, rows[-1], bool(source.unknown), title) if rows else _SILENT
 
     def joined(self, sources: Iterable[_Read], last: Policy | None = None) -> _Read:
-        """Fold what was read; *last* is how the weakest joins, instead of its own definition."""
+        """Merge sources, the strongest first. last: the policy by which the weakest joins, not by its definition"""
         rows = [source for source in sources if source.counts]
         folding, joinings = Folding(start=Part({}, 0)), []
         for index, source in enumerate(rows):
@@ -202,7 +205,7 @@ class _Fold:
         return _Read(folding.result, row if joinings else None, any(source.unknown for source in rows))
 
     def _who(self, source: _Read) -> tuple[int, str]:
-        """The number and name of a plain source; 0 for one that was merged."""
+        """The number and name of a source; the number is 0 for one that was merged before."""
         if source.row is None:
             (number,) = numbers_in(source.part.origins)
             return number, self.reports[number - 1].filename
@@ -213,7 +216,10 @@ class _Fold:
 
 
 def _config_in(text: str, release: Release, repeated: list[RepeatedKey]) -> dict[Any, Any]:
-    """What a file of configuration says; nothing, if it has comments alone. raises: CloudConfigError"""
+    """The map in a file of configuration; {} for comments alone. repeated: keys written twice are appended
+
+    raises: CloudConfigError
+    """
     tree = load_yaml(text, None, release, repeated)
     return tree if isinstance(tree, dict) else {} if tree is None else load_config(text, None, release)
 
@@ -223,7 +229,7 @@ def _kept(keys: dict[Any, Any], result: Part, _: Part) -> Part:
 
 
 def _definition_in(value: Any) -> tuple[Definition | None, dict[Any, Any] | None, str | None]:
-    """What a source asks for, and what is left of it; nothing of one that is unknown."""
+    """The definition of a source, the rest of its config, and the key of the definition; nothing for an unknown one."""
     return (None, None, "") if type(value) is Unknown else take_definition(value)
 
 
@@ -236,68 +242,70 @@ def merge_confd(
     cloud_init: str = NEWEST,
     instance_data: InstanceData | None = None,
 ) -> Merged:
-    """Merge the main configuration file and the files of its conf.d folder.
+    """Merge the main configuration file and the files of its conf.d folder, given as texts; reads no files.
 
-    main:   the text of the main file; None where there is none
-    files:  name -> text of everything in the folder; None where there is no folder. Only names
-            ending in `.cfg` count, the last name is the strongest, and all override the main file
-    raises: CloudConfigError, for a malformed definition in one file
+    main:   the text of the main file; None for no main file. Its `conf_d: ""` turns the folder off
+    files:  file name -> text; None where there is no folder. Only names ending in `.cfg` count, the last name is the
+            strongest, and all override the main file
+    raises: CloudConfigError, for a malformed definition, and for a broken template where that stops cloud-init
     source: docs/cloudinit.md, "conf.d"
 
     >>> merge_confd("a: 1\\nb: 1", {"10.cfg": "a: 2", "notes.txt": "a: 3"}).config
     {'a': 2, 'b': 1}
     """
     fold = _Fold(mode, cloud_init, instance_data)
-    return fold.merged(_confd(fold, main, files))
-
-
-def _confd(fold: _Fold, main: str | CloudPart | None, files: Mapping[str, str | CloudPart] | None) -> _Read:
     top = fold.read("main file", main, True) if main is not None else _SILENT
-    named = top.part.value if isinstance(top.part.value, dict) else {}
-    folder = named.get("conf_d")
-    if folder and not isinstance(folder, str):
+    return _merged_confd(fold, top, {} if files is None or _folder_named_by(fold, top) == "" else files)
+
+
+def _merged_confd(fold: _Fold, top: _Read, files: Mapping[str, str | CloudPart]) -> Merged:
+    names = sorted((name for name in files if name.endswith(".cfg")), reverse=True)
+    rows = [fold.read(name, files[name], True) for name in names]
+    return fold.merged(fold.joined([fold.joined(rows), top]))
+
+
+def _folder_named_by(fold: _Fold, top: _Read) -> str | None:
+    """The folder that `conf_d` of a main file names; "" where it turns the folder off, None where it is not set.
+
+    fold: has read *top* first; the text of a template that was not rendered is looked at as it is
+    """
+    config = top.part.value
+    if top.unknown:
+        with suppress(CloudConfigError):
+            config = load_config(fold.reports[0].part.text)
+    if not isinstance(config, dict) or "conf_d" not in config:
+        return None
+    folder = config["conf_d"] or ""
+    if not isinstance(folder, str):
         raise CloudConfigError(TYPE, "conf_d names a folder, as text", file="main file")
-    rows = []
-    if files is not None and (folder or "conf_d" not in named):
-        names = sorted((name for name in files if name.endswith(".cfg")), reverse=True)
-        rows = [fold.read(name, files[name], True) for name in names]
-    return fold.joined([fold.joined(rows), top])
+    return folder.strip()
 
 
 @taking(main=Path, mode=("current", "documented"), instance_data=InstanceData | None)
 def read_confd(
     main: Path, *, mode: Mode = "current", cloud_init: str = NEWEST, instance_data: InstanceData | None = None
 ) -> Merged:
-    """Read a main configuration file and the folder beside it: its name with `.d`, or what its `conf_d` says.
+    """Read and merge a main configuration file, and the `*.cfg` files of a folder: NAME.d beside it, or its `conf_d`.
 
-    main:   a file such as cloud.cfg, or a folder of `*.cfg` files alone
-    raises: CloudConfigError, for a file that cannot be read, or a malformed definition
+    main:   a file such as cloud.cfg, which may be missing if its folder is there; or a folder alone
+    raises: CloudConfigError, for a file that cannot be read or is no UTF-8, and as `merge_confd` does
     """
     fold = _Fold(mode, cloud_init, instance_data)
-    return fold.merged(_confd(fold, *confd_texts(main)))
+    folder = Path(f"{main}.d")
+    if main.is_dir() or (not main.exists() and folder.is_dir()):
+        return _merged_confd(fold, _SILENT, _files_in(main if main.is_dir() else folder))
+    top = fold.read("main file", _file(main), True)
+    named = _folder_named_by(fold, top)
+    if named is not None:
+        folder = main.parent / named
+    return _merged_confd(fold, top, {} if named == "" else _files_in(folder))
 
 
-def confd_texts(main: Path) -> tuple[CloudPart | None, dict[str, str | CloudPart] | None]:
-    """The main file and the folder's files, as `merge_confd` takes them."""
-    if main.is_dir():
-        return None, _folder(main)
-    if not main.exists() and Path(f"{main}.d").is_dir():
-        return None, _folder(Path(f"{main}.d"))
-    top = _file(main)
-    try:
-        named = load_config(top.text).get("conf_d", ...)
-    except CloudConfigError:
-        named = ...
-    folder = (
-        Path(f"{main}.d") if named is ... else main.parent / named.strip() if isinstance(named, str) and named else None
-    )
-    return top, _folder(folder) if folder is not None and folder.is_dir() else None
-
-
-def _folder(folder: Path) -> dict[str, str | CloudPart]:
-    return {
-        path.name: _file(path) for path in sorted(folder.iterdir()) if path.name.endswith(".cfg") and path.is_file()
-    }
+def _files_in(folder: Path) -> dict[str, CloudPart]:
+    """The `*.cfg` files of a folder by name; {} where the folder is missing."""
+    if not folder.is_dir():
+        return {}
+    return {path.name: _file(path) for path in folder.iterdir() if path.name.endswith(".cfg") and path.is_file()}
 
 
 def _file(path: Path) -> CloudPart:
@@ -330,23 +338,20 @@ def merge_layers(
     cloud_init: str = NEWEST,
     instance_data: InstanceData | None = None,
 ) -> Merged:
-    """Merge the layers of a running system. They are listed here from strongest to weakest.
+    """Merge the layers of a machine, listed here from the strongest to the weakest; reads no files.
 
-    extra:   further files, the first one strongest
-    env:     the file that the environment names
-    user, vendor2, vendor: merged user-data and vendor-data, as `Merged` or as the text of the merged file
-    datasource: the config of the data source; what is no mapping is skipped
-    config_url: from where cloud-init fetches one more file of the folder, as the kernel command line names it
-    cmdline, runtime, confd, builtin: what the base is made of: kernel command line, runtime file,
-             configuration folder, built-in values; or all of it as *base*
-    cloud_init: the release whose rules apply; its built-in values count for the switches below if none are given
-    instance_data: what conf.d files that are templates are rendered with
+    extra:      further files, the first one strongest
+    env:        the file that the environment names
+    user, vendor2, vendor: merged user-data and vendor-data, or the text of the merged file
+    datasource: the config of the data source; skipped unless it is a map
+    config_url: the address of a file that cloud-init fetches; an unknown layer, unless *confd* has the file
+    cmdline, runtime, confd, builtin: the base configuration; or all of it merged, as *base*
 
-    `vendor_data`, `vendor_data2` and `allow_userdata` of the stronger layers are switches: vendor-data and user-data
-    that they turn off is not merged, and its parts are *disabled*.
+    The keys `vendor_data`, `vendor_data2` and `allow_userdata` of other layers turn vendor-data and user-data off. Then
+    they are not merged, and their parts are *disabled*. A switch that no layer sets has the release's built-in value.
 
-    raises:  CloudConfigError, MergeConflict: an error in one source stops everything
-    source:  docs/cloudinit.md, "Layers"
+    raises: CloudConfigError or MergeConflict, for an error that stops cloud-init
+    source: docs/cloudinit.md, "Layers"
 
     >>> merge_layers(user="ntp: {enabled: true}", vendor="ntp: {enabled: false, pools: [p]}").config
     {'ntp': {'enabled': True, 'pools': ['p']}}
@@ -370,7 +375,7 @@ _URL_FILE = "91_kernel_cmdline_url.cfg"
 
 
 def _fetched(url: str | None, confd: Any) -> Layer | None:
-    """The file that cloud-init fetches; None where the folder has it already."""
+    """The unknown layer of the file that cloud-init fetches; None without an address, or if the folder has the file."""
     is_there = isinstance(confd, Merged) and any(part.filename == _URL_FILE for part in confd.parts)
     if url is None or is_there:
         return None
@@ -397,7 +402,7 @@ _TRUE = ("true", "1", "on", "yes")
 
 @dataclass(frozen=True, slots=True)
 class _Disabled:
-    """Parts that are switched off: they are there, and say nothing."""
+    """User-data or vendor-data that is switched off: its parts are reported, and not merged."""
 
     parts: tuple[PartReport, ...]
 
@@ -405,7 +410,7 @@ class _Disabled:
 def _switched(
     given: dict[str, Any], env: list[tuple[str, Any]], weak: list[tuple[str, Any]], fold: Callable[[], _Fold]
 ) -> dict[str, Any]:
-    """User-data and vendor-data, without what the other layers switch off.
+    """User-data and vendor-data by name; what other layers switch off is replaced by a `_Disabled`.
 
     raises: CloudConfigError of kind "vendor-switch", for a setting at which cloud-init stops
     """
@@ -428,7 +433,7 @@ def _switched(
 
 
 def _names(source: Any, key: str) -> bool:
-    """Whether a layer may have a key."""
+    """Whether a map has a key, or a text the word."""
     if isinstance(source, dict):
         return key in source
     return re.search(rf"\b{key}\b", str(getattr(source, "text", source))) is not None
@@ -439,7 +444,7 @@ def _is_on(value: Any) -> bool:
 
 
 def _vendor(name: str, source: Any, setting: Any) -> Any:
-    """Vendor-data under its switch."""
+    """Vendor-data, or what its switch leaves of it: a `_Disabled`, or the merge without some types of parts."""
     if isinstance(source, Layer):
         return source
     if not isinstance(setting, dict) or not _is_on(setting.get("enabled")):
@@ -448,7 +453,8 @@ def _vendor(name: str, source: Any, setting: Any) -> Any:
     if excluded is None or not isinstance(source, Merged) or source.rules is None:
         return source
     try:
-        types = {report.part.type for report in source.parts}
+        # An include is followed before any handler is asked, and what it leads to is not known.
+        types = {report.part.type for report in source.parts if report.status != "include"}
         off = {kind for kind in types if kind in excluded}
     except TypeError as error:
         raise CloudConfigError(
@@ -456,7 +462,7 @@ def _vendor(name: str, source: Any, setting: Any) -> Any:
             f"disabled_handlers of {name} are a {type(excluded).__name__}, which makes cloud-init stop",
             hint="write a list of types, such as [text/cloud-config]",
         ) from error
-    return without(source, off) if off else source
+    return without_types(source, off) if off else source
 
 
 def _disabled(name: str, source: Any) -> _Disabled:

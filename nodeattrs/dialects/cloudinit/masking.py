@@ -1,6 +1,6 @@
-"""A merged config whose secrets are withheld: in its value, in every claim of a trace, in what each part changed.
+"""Withhold the secrets of a merged config: in its value, in the claims of its traces, and in the changes of each part.
 
-The text of what each part says is left as it is: nothing of it is printed.
+The texts of the parts keep their secrets: code that prints must not print them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nodeattrs.dialects.cloudinit.userdata import Merged
 
 
 class _Masked(Merged):
-    """A merged config for printing."""
+    """A merged config for printing. `value` is masked at once; claims and changes are masked when they are computed."""
 
     def __init__(self, of: Merged, sensitive: Iterable[Path]) -> None:
         self._guarded = partial(guarded, sensitive=tuple(sensitive))
@@ -50,9 +50,9 @@ class _Masked(Merged):
 
 
 def masked(merged: Merged, sensitive: Iterable[Path] = ()) -> Merged:
-    """The same with its secrets withheld, for printing.
+    """A copy of a merged config for printing, in which each secret is replaced by "Sensitive(withheld)".
 
-    sensitive: further paths of the config that are secret
+    What a secret is, `secrets` decides; *sensitive* names further paths. Traces and changes hide secrets, too.
 
     >>> from nodeattrs.dialects.cloudinit.userdata import merge
     >>> masked(merge(["#cloud-config\\npassword: hunter2"])).config

@@ -1,12 +1,11 @@
-"""Definitions, and their mergers as policies of the core: a definition becomes tables of lines.
+"""Merge definitions of cloud-init, and the policies that they become.
 
-Both forms of a definition are read as cloud-init does, oddities included: whether a merger exists is asked when it is
-built, and whether an option means anything is a warning. Three tables: *root* asks which merger the old value's type
-has; *in a mapping* is the dict merger's line for each key that both sides have; *in a list* is the list merger's for
-each position. The last two hand on to the first where an option says so. It knows no parts and no files: two values
-meet, and the core does the rest.
+A definition is a text such as `list(append)+dict(recurse_list)`, or the same as a list. It names mergers for maps
+(dict), lists and texts (str), each with options. A policy is a table of the core: which rule counts for an old and a
+new value. A definition gives three tables: for any value (root), for entries of maps, and for elements of lists.
 
-Two dialects: "current" is what cloud-init does; "documented" is what its older manual says.
+An unknown merger is an error when the policy is made; an unknown option is only a warning of `lints`. The mode
+"current" is what cloud-init does, and "documented" what its older manual says.
 """
 
 from __future__ import annotations
@@ -49,11 +48,10 @@ _KEYS = ("merge_how", "merge_type")
 
 
 class MergerSpec(NamedTuple):
-    """One merger of a definition.
+    """One merger of a definition, as it is written; whether the merger exists is not checked.
 
-    name:    as looked up: `list`, `dict`, `str`, or that of a custom merger
-    options: the texts between the brackets, in written order; of the structured form,
-             whatever stands under `settings`
+    name:    "list", "dict", "str", or the name of a custom merger; may have the prefix m_
+    options: the texts between the brackets, in their order; in the structured form any value of `settings`
     """
 
     name: Any
@@ -66,7 +64,9 @@ class MergerSpec(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """The mergers of one part, in written order; of several for one type the first is used.
+    """The mergers of one merge definition, in their order; of several for one type the first is used.
+
+    It is false where it names no mergers. `policy_of` makes a policy of it, and refuses mergers that do not exist.
 
     >>> print(parse_definition("Dict(Recurse-List) + list( append )"))
     dict(recurse_list)+list(append)
@@ -81,16 +81,16 @@ class Definition(NamedTuple):
         return bool(self.mergers)
 
     def names(self) -> tuple[Any, ...]:
-        """The names, without the prefix `m_` that cloud-init's modules have."""
+        """The names of the mergers, without the prefix `m_` that the modules of cloud-init have."""
         return tuple(_bare(spec.name) for spec in self.mergers)
 
     @property
     def is_built_in(self) -> bool:
-        """Whether no merger is a custom one. A name that is not text is none at all: `policy_of` refuses it."""
+        """Whether no merger is a custom one. A name that is not text does not count: `policy_of` refuses it."""
         return all(name in BUILT_IN for name in self.names() if isinstance(name, str))
 
     def to_list(self) -> list[list[Any]]:
-        """Plain data: `[["list", ["append"]], ["dict", []]]`."""
+        """The definition as data for JSON: `[["list", ["append"]], ["dict", []]]`."""
         return [
             [spec.name, list(spec.options) if isinstance(spec.options, (list, tuple)) else spec.options]
             for spec in self.mergers
@@ -102,12 +102,12 @@ def _bare(name: Any) -> Any:
 
 
 def parse_definition(text: str) -> Definition:
-    """Read the string form: `list(append)+dict(no_replace,recurse_list)+str()`.
+    """The Definition that a text such as `list(append)+dict(no_replace,recurse_list)+str()` names.
 
-    The text is cut at every plus sign; each piece is folded to lower case, `-` becomes `_`,
-    and empty pieces vanish, so that an empty text means no mergers and is no error.
+    Upper case becomes lower case, `-` becomes `_`, and empty pieces are skipped: an empty text names no mergers. Names
+    and options are not checked.
 
-    raises: CloudConfigError of kind "format"
+    raises: CloudConfigError of kind "format", for a piece without brackets
     source: docs/cloudinit.md, "Definitions"
     """
     specs = []
@@ -139,13 +139,12 @@ def _format_hint(piece: str) -> str:
 
 
 def definition_of(value: Any) -> Definition:
-    """Read what stands under `merge_how` or `merge_type`: a text, or the structured form.
+    """The Definition in a value of `merge_how` or `merge_type`: a text, or a list (the structured form).
 
-    The structured form is walked as cloud-init walks it: an entry that is a mapping gives
-    `name` and `settings`; of any other entry the first item is the name and the rest are
-    the options, so a bare text gives its first letter.
+    An entry of the list is a map with `name` and `settings`, or a list of a name and options. As in cloud-init, an
+    entry that is a text counts as a list of its letters, and one without a name is skipped. None names no mergers.
 
-    raises: CloudConfigError of kind "format" or "definition"
+    raises: CloudConfigError of kind "format", for a text; of kind "definition", for another value
 
     >>> print(definition_of([{"name": "list", "settings": ["append"]}, ["dict", "recurse_list"]]))
     list(append)+dict(recurse_list)
@@ -193,12 +192,12 @@ def _kind(value: Any) -> str:
 
 
 def take_definition(config: Mapping[Any, Any]) -> tuple[Definition, dict[Any, Any], str | None]:
-    """The definition that a config carries, the config without it, and the key it stood under.
+    """Returns the definition in a config, a copy of the config without it, and its key, merge_how or merge_type.
 
-    `merge_type` is read only where `merge_how` is absent or null, and otherwise stays in the
-    config as data. *config* is not changed.
+    `merge_type` counts only if `merge_how` is absent or null, and is left in the copy otherwise. Without a definition
+    the first result names no mergers, and the key is None. *config* is not changed.
 
-    raises: CloudConfigError
+    raises: CloudConfigError, for a malformed definition
 
     >>> definition, rest, key = take_definition({"merge_how": "list(append)", "merge_type": "dict()", "a": 1})
     >>> str(definition), rest, key
@@ -213,11 +212,14 @@ def take_definition(config: Mapping[Any, Any]) -> tuple[Definition, dict[Any, An
 
 
 HEADERS = ("Merge-Type", "X-Merge-Type")
-"""The headers of a part that hold a definition; the first one that is there is read."""
+"""The headers of a part that may have a definition; the first one that is there counts."""
 
 
 def own_definition(config: dict[Any, Any], headers: Mapping[str, Any]) -> tuple[Definition, dict[Any, Any], str]:
-    """The definition of body and header together, the body first; the config without it; and which of them have one.
+    """Returns the definition of a part, the config without it, and where the definition is written.
+
+    The mergers of the body come before those of the header. The third result is such as "body merge_how and header
+    Merge-Type", or "" without a definition. *config* is not changed.
 
     raises: CloudConfigError of kind "format" or "definition"
     """
@@ -237,17 +239,17 @@ def own_definition(config: dict[Any, Any], headers: Mapping[str, Any]) -> tuple[
 
 
 PART_DEFAULT = parse_definition("dict(replace)+list()+str()")
-"""What a part of user-data uses if it asks for nothing: a shallow overwrite of top-level keys."""
+"""The definition of a part of user-data that has none: its top-level keys replace older ones."""
 
 CONFIG_DEFAULT = parse_definition("list()+dict()+str()")
-"""What conf.d files and layers use: the first value wins, nested mappings are filled up."""
+"""The definition of conf.d files and layers that have none: the stronger value stays, and maps are filled up."""
 
 
 def policy_of(definition: Definition, mode: Mode = "current") -> Policy:
-    """The policy that a definition asks for.
+    """The policy for merging a part with that definition. Policies of built-in mergers are cached.
 
-    cost:   a look-up where the definition was seen before
-    raises: CloudConfigError of kind "unknown-merger" or "definition"
+    A definition without mergers gives a policy that keeps every old value.
+    raises: CloudConfigError of kind "unknown-merger" or "definition"; BadArgument, for *mode*
 
     >>> policy_of(Definition())
     <Policy no mergers>
@@ -268,7 +270,7 @@ def _built_in(definition: Definition, mode: Mode) -> Policy:
 
 
 class _Options:
-    """The options of one merger, asked as cloud-init asks: by membership, so in a text by substring."""
+    """The options of one merger. As in cloud-init, an option is there if the value has it: in a text as a substring."""
 
     def __init__(self, spec: MergerSpec) -> None:
         self._options = spec.options
@@ -302,7 +304,7 @@ class _Builder:
             if name in BUILT_IN:
                 order.append((name, _Options(spec)))
             else:
-                order.append((name, custom.constructed(name, spec.options, custom.Root(lambda: self.root))))
+                order.append((name, custom.make_merger(name, spec.options, custom.Root(lambda: self.root))))
         kinds = custom.OPEN_KINDS if any(name not in BUILT_IN for name, _ in order) else _KINDS
         self.kinds = kinds
         self.in_map = self.in_list = None
@@ -514,17 +516,19 @@ def _known(spec: MergerSpec) -> str:
 
 def _custom_lines(name: str, merger: Any) -> Iterator[Line]:
     kinds = {**custom.OPEN_KINDS, dict: MAP, list: LIST, str: TEXT, type(None): NULL}
-    for python, handler in custom.methods_of(name, merger):
+    for python, handler in custom.join_functions(name, merger):
         yield Line(kinds[python], PRESENT, Verb(handler, name), f"{name}: decided by a custom merger")
 
 
 def lay(folding: Folding, part: Part | Folding, policy: Policy) -> None:
-    """Lay one part; a conflict says at which path. raises: MergeConflict"""
+    """Merge one more part into a folding. raises: MergeConflict, with its path in the message"""
     try:
         folding.lay(part, policy)
-    except MergeConflict as one:
-        path = tuple(one.path or ())
+    except MergeConflict as error:
+        path = tuple(error.path or ())
         if not path:
             raise
-        words = f"{one.message} at {spell(path)}"
-        raise MergeConflict(words, path=path, origins=one.origins, details=one.details, hint=one.hint) from one
+        message = f"{error.message} at {spell(path)}"
+        raise MergeConflict(
+            message, path=path, origins=error.origins, details=error.details, hint=error.hint
+        ) from error

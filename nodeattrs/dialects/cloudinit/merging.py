@@ -1,7 +1,7 @@
-"""Values met under definitions, and nothing else: no parts, no texts.
+"""Merge plain values by merge definitions; no texts, no parts, no reports.
 
-`merge_values` is one meeting; `merge_many` is the fold of conf.d files and layers. Both give
-results that share nothing with their inputs, which are never changed.
+`merge_values` merges two values, `merge_many` several configs, as conf.d files and layers are merged. Arguments are
+never changed, and results share no map or list with them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WORDS: dict[str, Definition] = {
     "replace": PART_DEFAULT,
     "deep": parse_definition("dict(no_replace,recurse_list,recurse_str)+list(append)+str()"),
 }
-"""Simple words for the definitions that people usually want."""
+"""Words for common definitions, as --how and --merge-type take them."""
 
 
 ANY_DEFINITION = Policy(
@@ -41,11 +41,11 @@ ANY_DEFINITION = Policy(
     Line(MAP, MAP, MEET, "two mappings may meet key by key"),
     Line(ANY, PRESENT, TAKE, "it may ask for any mergers"),
 )
-"""How an unknown layer joins: with a definition of its own, as likely as not."""
+"""The policy for an unknown layer, which may have any definition."""
 
 
 def word_or_definition(text: str) -> Definition:
-    """One of `WORDS`, or a definition in the string form.
+    """The definition of a word in `WORDS`, or else the text read as a definition. raises: CloudConfigError
 
     >>> print(word_or_definition("append"))
     dict(no_replace,recurse_list)+list(append)+str()
@@ -54,18 +54,18 @@ def word_or_definition(text: str) -> Definition:
 
 
 def as_definition(how: Any) -> Definition:
-    """A definition, or what can be read as one."""
+    """*how* itself if it is a Definition, else what `definition_of` reads from it. raises: CloudConfigError"""
     return how if isinstance(how, Definition) else definition_of(how)
 
 
 @taking(mode=("current", "documented"))
 def merge_values(base: Any, update: Any, how: Any, *, mode: Mode = "current") -> Any:
-    """Merge *update* into *base* by a definition. Neither is changed, and the result shares nothing with them.
+    """*base* with *update* merged into it by a definition. Neither is changed; the result shares no map or list.
 
-    how:    a `Definition`, or what may stand under `merge_how`; without mergers the old value comes back
+    how:    a `Definition`, or a value that `merge_how` may have; without mergers the result is *base*
     mode:   "current" is what cloud-init does, "documented" what its older manual says
     cost:   one visit for each key that both sides have, and one copy of the result
-    raises: CloudConfigError, MergeConflict
+    raises: CloudConfigError, for *how*; MergeConflict, for values that cannot be combined; TooDeep
     source: docs/cloudinit.md, "The three mergers"
 
     >>> merge_values({"runcmd": ["a"]}, {"runcmd": ["b"]}, "list(append)+dict(recurse_list)")
@@ -101,12 +101,12 @@ def _is_exact(value: Any, room: int) -> bool:
 def merge_many(
     sources: Iterable[Mapping[Any, Any] | None], *, reverse: bool = False, mode: Mode = "current"
 ) -> dict[Any, Any]:
-    """Fold configs, the first one strongest; the last one strongest with *reverse*.
+    """Merge configs from the strongest to the weakest: the first is the strongest, with *reverse* the last.
 
-    Each joins what came before it by its own definition, or by `list()+dict()+str()`. Empty
-    sources are skipped. Meta-data is merged by the same rules.
+    Each joins by its own definition (`merge_how`), or by `list()+dict()+str()`. The definitions are not in the result.
+    None and empty configs are skipped; {} without any config.
 
-    raises: CloudConfigError, MergeConflict: an error in one source stops the fold
+    raises: CloudConfigError or MergeConflict, for an error in any of them
 
     >>> merge_many([{"a": 1, "s": {"x": 1}}, {"a": 2, "s": {"y": 2}}])
     {'a': 1, 's': {'x': 1, 'y': 2}}

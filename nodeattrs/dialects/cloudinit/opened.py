@@ -1,4 +1,4 @@
-"""One version of sets of user-data."""
+"""The sets of user-data in one version of the files, for the verbs. A set is the user-data of one kind of machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nodeattrs.contract.answers import Answered, part_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.dialects.cloudinit.inputs import given_in, joined, one_of
+from nodeattrs.dialects.cloudinit.inputs import choose_machine, given_in, joined_profiles
 from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
 from nodeattrs.dialects.cloudinit.masking import masked
 from nodeattrs.dialects.cloudinit.secrets import guarded
@@ -26,11 +26,14 @@ from nodeattrs.errors import BadArgument
 
 
 class UserData(InRepository):
-    """Sets of user-data: of the settings, and folders with `user-data` as a data source has them."""
+    """The sets of user-data in one version of a repository: from its settings, and each folder with `user-data`.
+
+    The constructor reads nothing. The names are looked up once; `answer` reads and merges the files at each call.
+    """
 
     @cached_property
     def _sets(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """Name -> its files, by what they are. raises: DocumentError"""
+        """Name of a set -> "files", "vendor" or "confd" -> its files. raises: DocumentError"""
         found = dict(self.repository.config.cloud_init)
         for place in sorted(one for one in self.side.files if one.endswith("user-data")):
             folder, _, file = self.side.named(place).rpartition("/")
@@ -42,7 +45,7 @@ class UserData(InRepository):
 
     @property
     def is_there(self) -> bool:
-        """Whether the settings name a set of user-data."""
+        """Whether the repository has a set of user-data."""
         return bool(self._sets)
 
     def subjects(self) -> Iterable[str]:
@@ -50,7 +53,11 @@ class UserData(InRepository):
         return self._sets
 
     def answer(self, name: str) -> Answered:
-        """The merged config of a set. raises: CloudConfigError"""
+        """Read and merge the files of a set: {"value": the config with its traces}, with secrets withheld.
+
+        A file outside of the repository is an unknown layer. The meta-data beside a `user-data` render its templates.
+        raises: BadArgument, for an unknown name; CloudConfigError, for a file that cannot be read or unpacked
+        """
         if name not in self._sets:
             raise BadArgument(
                 f"there is no set {name}", hint=f"[cloud-init.{name}] with files = [...] in nodeattrs.toml"
@@ -70,14 +77,14 @@ class UserData(InRepository):
         return {"value": part_of(self.with_set(masked(whole, paths)))._replace(tree=values)}
 
     def _given(self, files: Iterable[Path]) -> list[Blob | Layer]:
-        """What files give to the one machine of the set. raises: CloudConfigError"""
+        """The blobs of user-data in files; an unknown layer for a file that cannot be read. raises: CloudConfigError"""
         given: list[Blob | Layer] = []
         for is_outside, some in groupby(files, border.is_layer_outside):
             if is_outside:
                 given += map(self._outside, some)
                 continue
-            for one in joined(one_of(given_in(self._blob(file))) for file in some):
-                given += [one.layer] if one.unknown else one.user
+            for one in joined_profiles(choose_machine(given_in(self._blob(file))) for file in some):
+                given += one.sources
         return given
 
     def _outside(self, file: Path) -> Layer:
@@ -85,7 +92,7 @@ class UserData(InRepository):
         return Layer.unknown(shown, Origin("file", "", shown), border.REASON)
 
     def _blob(self, file: Path) -> Blob:
-        """A file, named as it is seen from the folder."""
+        """A file as a Blob, with its path as it is shown."""
         blob = blob_of(file)
         blob.file = self.repository.shown(file)
         return blob

@@ -1,7 +1,8 @@
-"""User-data that another program fills in: Terraform, CloudFormation, Go, Jinja outside of cloud-init, ERB.
+"""Templates of other programs (Terraform, CloudFormation, Go, Jinja, ERB), translated to templates of Jinja.
 
-`userdata` renders such a text where the machine is not known: a condition becomes a branch, a loop is run once, and
-a value becomes a placeholder. What a condition or a value means is not looked at here.
+The translation has the same branches and loops, and every condition and value is a variable without a value. `userdata`
+renders it to look at a config whose real values are not known. What a condition or a value means is not looked at.
+A tag is one piece of markup, such as `${x}`; a block is a condition or a loop with its end.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ class _Kind(Enum):
 
 
 class _Tag(NamedTuple):
-    """What a piece of markup does.
+    """The meaning of a piece of markup.
 
-    what: the condition, or the value, as it is written
-    holds: whether the branch is that in which the condition holds
+    what:  the condition or the value, as it is written
+    holds: whether its branch is taken where the condition holds; False for `unless x` and `if not x`
     """
 
     kind: _Kind
@@ -37,15 +38,15 @@ class _Tag(NamedTuple):
 
 @dataclass(frozen=True)
 class Language:
-    """How a program writes templates.
+    """The template language of one program, as data.
 
-    name:    what people call it
-    begins:  the beginning of a piece of markup, or an escape of one: the groups `start`, `left`, `escape`
-    ends:    the end of a piece, by its `start`; None for the brace that closes the first one
-    sign:    what only a template of this program has; None where the text does not show it
-    read:    what a piece of markup does; None for markup that is not known here
-    trims:   whether the marks beside a body remove line feeds, too
-    is_trimmed: whether the line feed behind a block is removed without a mark
+    name:    the name of the program
+    begins:  matches the beginning of a tag, or an escape: the groups `start`, `left` (a mark for blanks), `escape`
+    ends:    `start` of a tag -> its end; None: the tag ends with the brace that closes it
+    sign:    matches a block that only this language has; None where no text shows the language
+    read:    a function from the body of a tag to its meaning; None for a block that is not known here
+    trims:   whether a mark beside a body removes line feeds, too
+    is_trimmed: whether the line feed after a block is removed without a mark
     """
 
     name: str
@@ -56,29 +57,30 @@ class Language:
     trims: bool = False
     is_trimmed: bool = False
 
-    def tags(self, text: str) -> Iterator[_Piece]:
-        """Each piece of markup in a text, in order. raises: _NotKnown, for one that is not closed"""
-        at = 0
-        while found := self.begins.search(text, at):
-            if found["escape"]:
-                at = found.end()
-                yield _Piece(found.start(), at, escape=found["escape"])
-                continue
-            end, behind = self._end(text, found.end(), found["start"])
-            body, right = text[found.end() : end], ""
-            if body[-1:] in _MARKS:
-                body, right = body[:-1], body[-1:]
-            at = behind
-            yield _Piece(found.start(), behind, found["start"] + body, found["left"], right)
 
-    def _end(self, text: str, at: int, start: str) -> tuple[int, int]:
-        """Where a body ends, and where its markup does."""
-        if self.ends is None:
-            return _closed(text, at)
-        end = text.find(self.ends[start], at)
-        if end < 0:
-            raise _NotKnown
-        return end, end + len(self.ends[start])
+def _pieces_in(text: str, language: Language) -> Iterator[_Piece]:
+    """Each piece of markup in a text, in order. raises: _NotKnown, for one that is not closed"""
+    at = 0
+    while found := language.begins.search(text, at):
+        if found["escape"]:
+            at = found.end()
+            yield _Piece(found.start(), at, escape=found["escape"])
+            continue
+        end, at = _end_of(text, found.end(), None if language.ends is None else language.ends[found["start"]])
+        body, right = text[found.end() : end], ""
+        if body[-1:] in _MARKS:
+            body, right = body[:-1], body[-1:]
+        yield _Piece(found.start(), at, found["start"] + body, found["left"], right)
+
+
+def _end_of(text: str, at: int, mark: str | None) -> tuple[int, int]:
+    """The ends of a body and of its markup. mark: the end of the markup; None: the brace that closes it"""
+    if mark is None:
+        return _closed(text, at)
+    end = text.find(mark, at)
+    if end < 0:
+        raise _NotKnown
+    return end, end + len(mark)
 
 
 _MARKS = ("~", "-", "+")
@@ -225,7 +227,7 @@ LANGUAGES = (
         _erb,
     ),
 )
-"""The languages that a text can show by its blocks, in the order in which they are looked for."""
+"""The languages that blocks show, in the order in which they are looked for."""
 
 
 _BY_SUFFIX = {".tftpl": TERRAFORM, ".pkrtpl.hcl": TERRAFORM, ".gotmpl": LANGUAGES[1], ".j2": LANGUAGES[2],
@@ -233,7 +235,7 @@ _BY_SUFFIX = {".tftpl": TERRAFORM, ".pkrtpl.hcl": TERRAFORM, ".gotmpl": LANGUAGE
 
 
 def language_of_file(name: str) -> Language | None:
-    """The language that the end of a file's name says; None for all other names.
+    """The language by the end of a file name, such as ".tftpl"; None for other names.
 
     >>> language_of_file("user-data.tftpl").name
     'Terraform'
@@ -242,7 +244,7 @@ def language_of_file(name: str) -> Language | None:
 
 
 def language_of(text: str) -> Language | None:
-    """The language of a template, by the blocks that it has; None for a text without any.
+    """The language of a template by its blocks; None for a text without blocks, even if it has other markup.
 
     >>> language_of("%{ if x }a: 1%{ endif }").name, language_of("a: ${x}")
     ('Terraform', None)
@@ -251,7 +253,7 @@ def language_of(text: str) -> Language | None:
 
 
 def unescaped(text: str) -> str:
-    """What Terraform and CloudFormation make of a beginning of markup that is written twice, or with a mark.
+    """*text* with the escapes of Terraform and CloudFormation replaced by what they stand for.
 
     >>> unescaped("$${A} %%{ ${!B}")
     '${A} %{ ${B}'
@@ -260,16 +262,16 @@ def unescaped(text: str) -> str:
 
 
 def filled_as_jinja(text: str, language: Language) -> str | None:
-    """The same template as one of Jinja, whose names say nothing.
+    """A template translated to Jinja: conditions are `branch_N`, values and loops `filled_N`.
 
-    None for a text that is no template, or has a block that is not known here or is not closed.
-    Each line stays on its line. A value that has a line for itself may be several lines, and becomes a comment.
+    None for a text without markup, and for one with a block that is not known here or not closed. Each line stays on
+    its line. A value alone on a line may be several lines, so it becomes a comment.
 
     >>> filled_as_jinja("%{ if x ~}\\nhostname: ${y}\\n%{ endif ~}\\n", TERRAFORM)
     '{% if branch_0 %}\\nhostname: {{ filled_1 }}\\n{% endif %}\\n'
     """
     try:
-        is_template = any(not piece.escape for piece in language.tags(text))
+        is_template = any(not piece.escape for piece in _pieces_in(text, language))
         return "".join(_Translation(text, language).pieces()) if is_template else None
     except _NotKnown:
         return None
@@ -284,7 +286,7 @@ class _Translation:
     def pieces(self) -> Iterator[str]:
         """Literals and tags of Jinja, in order. raises: _NotKnown"""
         at = 0
-        for piece in self._language.tags(self._text):
+        for piece in _pieces_in(self._text, self._language):
             start, end = piece.start, piece.end
             if not self._language.trims:  # a mark takes the blanks on its side, and not the line feed
                 before, behind = self._blanks(piece)

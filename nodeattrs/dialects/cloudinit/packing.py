@@ -1,4 +1,4 @@
-"""A MIME message of parts, each with its merge header: what cloud-init's own tool cannot write."""
+"""Pack parts of user-data into one MIME message, each with its merge header. `unpacking` is the opposite."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from nodeattrs.formats.places import HALF_PAIR
 
 @taking(parts=ListLike)
 def pack(parts: Iterable[CloudPart], how: Definition | None = None) -> str:
-    """One MIME message of all parts, in order; the same parts give the same text.
+    """The text of a MIME message with all parts, in order; the same parts give the same text.
 
-    how:    the definition for the header `Merge-Type` of each cloud-config part that has no
-            definition of its own, in a header or in the body
-    raises: BadArgument, where there is no part, or one that is unknown
+    A merge header of a part is kept. A part without a file name is called part-001 and so on.
+    how:    the definition for cloud-config parts that have none of their own; None: they get no header
+    raises: BadArgument, without parts, and for a part whose type is not known
 
     >>> print(pack([CloudPart("a: 1", filename="a.cfg")]).splitlines()[0])
     Content-Type: multipart/mixed; boundary="=-=nodeattrs-1=-="

@@ -1,12 +1,10 @@
-"""What user-data is made of: parts, each with a type, a name and headers; and what the text of one says.
+"""The parts of user-data, and the reader for the YAML in them.
 
-Plain values. Texts are read as cloud-init does, by PyYAML's safe
-loader, YAML 1.1, one document: dates, bytes, sets and keys of any scalar type stay what they are, and what an alias
-repeats is one object, since the merged file shows it as an alias again. The reader in `formats.documents` is stricter,
-and the core's copying refuses such keys: both are for documents that a node keeps.
+A text is read as cloud-init reads it: YAML 1.1, one document. Dates, bytes, sets and keys of any scalar type are kept,
+and an alias is the same object as its anchor. `formats.documents` is stricter; that reader is for documents of a node.
 
-The C loader reads a plain text some ten times faster; texts with one of the few constructs
-that it reads differently go to the pure loader, which is the one cloud-init uses.
+PyYAML's C loader is about ten times as fast. Texts with one of the few constructs that it reads differently go to the
+loader in Python, which is the one of cloud-init.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ JINJA = "text/jinja2"
 ARCHIVE = "text/cloud-config-archive"
 PART_HANDLER = "text/part-handler"
 HANDLED_ELSEWHERE = {PART_HANDLER, "application/node.eks.aws"}
-"""Types that are read on the machine, and not here: code, or the words of another program that reads the message."""
+"""Types that another program on the machine handles: part handlers, and the NodeConfig of Amazon EKS."""
 INCLUDES = ("text/x-include-url", "text/x-include-once-url")
 SCRIPTS = (
     "text/x-shellscript",
@@ -49,19 +47,19 @@ SCRIPTS = (
 
 
 class CloudPart(NamedTuple):
-    """One part of user-data.
+    """One part of user-data: a config, a script, a template, or a part of another type. `unpack` makes them.
 
-    body:     the text (or the bytes) after unpacking
-    type:     its content type
-    filename: its name; parts without one are called part-001, part-002, ... by position
-    headers:  as written; the merge headers are `Merge-Type` and `X-Merge-Type`, in exactly this case
-    file:     the file it came from, as messages show it
-    line:     the line of that file on which the body begins; None where it was packed in some way
-    indent:   how far it is indented there, as the text of an archive's entry is
-    packed:   how it was packed: "", "gzip"
-    lost:     the merge headers that it lost when it was unpacked
-    lines:    of a rendered template: on which line of it each line of the body is written
-    language: of the program that fills in the text, where its document says that
+    body:     the text or bytes after unpacking
+    type:     the content type, such as "text/cloud-config"
+    filename: the name; None: `merge` calls the part part-001, part-002, ... by position
+    headers:  the headers as written; `Merge-Type` and `X-Merge-Type` have a definition, in exactly this case
+    file:     the file of the part, as messages show it; None for a text without one
+    line:     the line of the file on which the body begins; None where the file has no such lines (base64, gzip)
+    indent:   the indent of the body in the file, as that of an entry of an archive
+    packed:   "gzip" for a part that was packed; else ""
+    lost:     merge headers that were lost by unpacking
+    lines:    for a rendered template: the line of the template for each line of the body; else ()
+    language: the template language of a text that another program fills in, if its document names it
     """
 
     body: str | bytes
@@ -82,13 +80,16 @@ class CloudPart(NamedTuple):
         return self.body if isinstance(self.body, str) else self.body.decode("utf-8", "surrogateescape")
 
     def at(self, line: int) -> int:
-        """Where a line of the body stands: in the file, or where it was packed in the part."""
+        """The line of the file for a line of the body; for a body that is not in the file as it is, a line of the part.
+
+        In a rendered template it is the line of the template.
+        """
         own = self.lines[min(line, len(self.lines)) - 1] if self.lines else line
         return own + (1 if self.line is None else self.line) - 1
 
     @property
     def filled_in_by(self) -> Language | None:
-        """The language of a config that another program has to fill in first; None where none has to."""
+        """The template language of a config that another program has to fill in first; None for any other part."""
         language = self.language or language_of(self.text)
         is_template = self.type == CLOUD_CONFIG and language and filled_as_jinja(self.text, language) is not None
         return language if is_template else None
@@ -104,7 +105,7 @@ _READ_DIFFERENTLY = re.compile(
     r"(?m)[\t\ufeff?]|:[,\[\]{}]|(?:^|[\s,\[{])!(?=[\s,\[\]{}]|$)|^%|\\(?:u|U0000)[dD][89a-fA-F]"
 )
 _SIGNS = ("\t", "\ufeff", "?", "!", "%", "\\", ":,", ":[", ":]", ":{", ":}")
-"""One of which any of that has; most texts have none, and no expression is compiled for them."""
+"""Each such construct has one of these. Most texts have none, and the expression is not used for them."""
 
 
 def _is_read_differently(text: str) -> bool:
@@ -158,13 +159,13 @@ def load_yaml(
     release: Release | None = None,
     repeated: list[RepeatedKey] | None = None,
 ) -> Any:
-    """What a text says; what an alias repeats is one object.
+    """The value of a YAML text; None for an empty one. An alias is the same object as its anchor.
 
-    budget:  what is drawn on; one of its own unless given
-    release: of cloud-init; the newest unless given
-    repeated: where keys that are written twice are noted
-    raises:  CloudConfigError of kind "empty" for broken YAML, with its line; "value", for a scalar at which
-             the original fails; "too-large" or "too-deep" past the limits
+    budget:   limits the reading; None: a new one for this text
+    release:  the rules to read by; None: the newest
+    repeated: a list to which keys that are written twice in one map are appended; None: they are not looked for
+    raises:   CloudConfigError of kind "empty", for broken YAML, with its line; of kind "value", for a scalar for which
+              cloud-init itself fails; of kind "too-large" or "too-deep", past the limits
     """
     is_python2 = release is not None and release.python2
     try:
@@ -185,8 +186,11 @@ def load_yaml(
         raise past_a_limit(error, "the text") from None
 
 
-def marked(text: str) -> Mark:
-    """Where each part of a text stands. raises: DocumentError"""
+def marks_of(text: str) -> Mark:
+    """The tree of marks of a YAML text: the offset of each key and element, by the steps of paths.
+
+    It is read by the rules of any release. raises: DocumentError, for broken YAML
+    """
     builder = _CloudInit(Text("", text))
     builder.pure = _is_read_differently(text)
     builder.texts = Safe.texts  # what was read by any release has its lines
@@ -200,12 +204,12 @@ def load_config(
     release: Release | None = None,
     repeated: list[RepeatedKey] | None = None,
 ) -> dict[Any, Any]:
-    """The mapping that a cloud-config says.
+    """The map in the text of a cloud-config; the first line is not looked at.
 
-    budget:  what is drawn on; one of its own unless given
-    release: of cloud-init; the newest unless given
-    repeated: as of `load_yaml`
-    raises:  CloudConfigError, of kind "empty" too where the text says nothing or no mapping
+    budget:   limits the reading; None: a new one for this text
+    release:  the rules to read by; None: the newest
+    repeated: a list to which keys that are written twice in one map are appended
+    raises:   CloudConfigError, as `load_yaml` does; of kind "empty" also for an empty text, and where it is not a map
     """
     tree = load_yaml(text, budget, release, repeated)
     if isinstance(tree, dict):
@@ -221,7 +225,7 @@ def load_config(
 
 
 def dumped(tree: Any) -> str:
-    """A tree as cloud-init writes it: keys sorted where they can be, indented by four, `---` and `...`."""
+    """The YAML text that cloud-init writes for a tree: sorted keys, an indent of four, `---` and `...`."""
     return written(tree, indent=4, explicit_start=True, explicit_end=True, sort_keys=True, allow_unicode=False)
 
 
@@ -231,10 +235,10 @@ _SCALARS: frozenset[type] = frozenset({str, int, float, bool, type(None), date, 
 
 
 def independent(value: Any) -> Any:
-    """A copy that shares no mutable part with *value*: exact dicts and lists; tuples and sets stay what they are.
+    """A copy of *value* that shares no map or list with it; subclasses of dict and list become plain ones.
 
-    cost:   one visit a map and list, one look a scalar
-    raises: TooDeep, past 500 levels; BadValue, for what no YAML document says
+    Tuples and sets stay tuples and sets. What an alias made one object is copied each time.
+    raises: TooDeep, past 500 levels or for a value in itself; BadValue, for a type that YAML does not have
 
     >>> independent({None: [1, (2, [3])]})
     {None: [1, (2, [3])]}
@@ -287,10 +291,10 @@ def _too_deep() -> TooDeep:
 
 
 def measured(value: Any) -> int:
-    """How many values a tree holds once everything shared is written out.
+    """The number of values in a tree; an object that is in it several times counts each time.
 
-    cost:   one visit for each object, however often it is shared
-    raises: TooDeep, past 500 levels, or where a tree holds itself
+    cost:   one visit for each object, even if it is there often
+    raises: TooDeep, past 500 levels, or for a tree in itself
     """
     return _sized(value, {}, set(), MAX_DEPTH)[0]
 
@@ -320,7 +324,7 @@ def _sized(value: Any, known: dict[int, tuple[int, int]], open_: set[int], room:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two trees are equal, types and all; the order of keys does not count."""
+    """Whether two trees are equal and have the same types: 1 is neither 1.0 nor True. The order of keys is ignored."""
     pairs = [(left, right)]
     while pairs:
         one, other = pairs.pop()

@@ -1,7 +1,7 @@
-"""JSON patches (RFC 6902) applied to the result so far: all or nothing.
+"""JSON patches (RFC 6902) that are parts of user-data: parsed, and applied to the config merged so far.
 
-The operations are those of `jsonpatch`, which cloud-init uses too; it makes the values. Each is a
-change of the folding by itself, so that what one operation set and a later one replaced is known.
+The library `jsonpatch`, which cloud-init uses too, computes the values. Each operation is one change of the folding, so
+that traces know what an operation set and a later one replaced. A patch that does not apply changes nothing.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _DONE = {"remove": "the operation removes it", "move": "the operation moves it a
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
-    """One operation of a patch, as a change of a folding: gives the result with it applied; what it is given stays.
+class _Operation:
+    """One operation of a patch, as a function from the config before it to the config after it.
 
-    name:    of the value among those of the patch, which stand under their operations' indexes, as text
-    written: as it is written
-    effort:  what the patch has taken so far
-    is_last: whether the result is to be a config, no deeper than 500 levels
+    name:    the index of the operation in its patch, as text
+    written: the operation as it is written
+    effort:  counts the work of the whole patch
+    is_last: whether it is the last one; then the depth of the result is checked
     """
 
     name: str
@@ -47,14 +47,15 @@ class Operation:
 
     @property
     def policy(self) -> Policy:
-        """What it does to what was there, in words."""
+        """A policy that says in words what the operation does, for traces."""
         kind, path = self.written["op"], self.written["path"]
         where = f"{self.written['from']} to {path}" if kind in ("move", "copy") else path
         return Policy(f"JSON patch: {kind} {where}", Line(ANY, PRESENT, TAKE, _DONE.get(kind, _REPLACED)))
 
     def __call__(self, before: Part, given: Part) -> Part:
-        """
-        given:  the values of the patch, as `given_in` gives them; nothing is done without that of this operation
+        """The config after the operation; *before* is not changed.
+
+        given:  the values of the patch, from `patch_values`; without the value of this operation nothing is done
         raises: CloudConfigError of kind "patch-conflict", "patch-invalid", "too-deep" or "too-large"
         """
         if "value" in self.written and self.name not in given.value:
@@ -67,14 +68,14 @@ class Operation:
         made = _operated(before, operation, own)
         if made.value == value:
             return Part(value, made.origins)
-        return remade(made, value, own.origins)  # what an alias shares with a changed place has changed along
+        return remade(made, value, own.origins)  # what an alias shares with a changed place has changed, too
 
 
 class _Effort:
-    """What a patch takes, each time it is applied: again for each question that is asked later.
+    """Counts the work of a patch, and copies what an operation changes. A patch is applied again for each explanation.
 
-    What an operation leaves as it is is shared by the results before and after it, unless an alias has made two
-    places of the config one: then both change, and the whole config is copied first.
+    Maps and lists that an operation leaves alone are in both results, before and after it. Where an alias has put one
+    object in two places, both change, so the whole config is copied first.
     """
 
     def __init__(self, budget: Budget) -> None:
@@ -83,11 +84,12 @@ class _Effort:
         self._aliased = 0
 
     def begin(self) -> None:
+        """Begin to apply the patch once more, with a new budget."""
         self.budget = self._next
         self._next = self.budget.renewed()
 
     def opened(self, tree: Any, pointers: Iterable[str]) -> Any:
-        """A tree that may be changed at some pointers; the one it is made of stays. raises: TooMuch"""
+        """A copy of *tree* that may be changed at some pointers without a change of *tree*. raises: TooMuch"""
         if tree is not self._known:
             self._aliased = _aliased(tree)
         self.budget.steps(_PER_ENTRY * len(tree) if isinstance(tree, (dict, list)) else 1)
@@ -111,15 +113,16 @@ class _Effort:
         return root
 
     def made(self, tree: Any) -> None:
+        """Note the result of an operation: whether it has aliases is not looked at again."""
         self._known = tree
 
 
 _PER_COPIED, _PER_ENTRY = 5, 3
-"""How many steps an entry is that is copied with all below it, or moved to a new list."""
+"""The steps that are counted for an entry that is copied with all below it, or moved to a new list."""
 
 
 def _aliased(tree: Any) -> int:
-    """How many maps and lists a tree has, if one of them stands in two places; else 0. cost: one visit each"""
+    """The number of maps and lists in a tree where one of them is in two places; else 0. cost: one visit each"""
     known: set[int] = set()
     level, is_aliased = [tree], False
     while level:
@@ -135,23 +138,24 @@ def _aliased(tree: Any) -> int:
     return len(known) + 1 if is_aliased else 0
 
 
-def changes_in(operations: list[Any], budget: Budget) -> Iterator[Operation]:
-    """The changes that a patch makes, one for each operation; the budget is for them all."""
+def patch_changes(operations: list[Any], budget: Budget) -> Iterator[_Operation]:
+    """Yield a function for each operation of a patch, for `Folding.change`. budget: for all of them together"""
     last, effort = len(operations) - 1, _Effort(budget)
-    return (Operation(str(index), operation, effort, index == last) for index, operation in enumerate(operations))
+    return (_Operation(str(index), operation, effort, index == last) for index, operation in enumerate(operations))
 
 
-def given_in(operations: list[Any], number: int) -> Part:
-    """What a patch sets, as the part of that number has it: each value under the index of its operation, as text."""
+def patch_values(operations: list[Any], number: int) -> Part:
+    """The values of a patch as a map, with the origin *number*: index of the operation, as text -> its value."""
     values = {str(index): one["value"] for index, one in enumerate(operations) if "value" in one}
     return Part(values, At(number, ()))
 
 
 def operations_of(text: str) -> list[Any]:
-    """The operations of a patch.
+    """The operations in the text of a patch, in order; none is applied.
 
-    text:   the body of the part; its first line may be the prefix, in lower case
-    raises: CloudConfigError of kind "patch-syntax" or "patch-invalid"; MissingExtra
+    text:   JSON; the first line may be `#cloud-config-jsonp`, in lower case
+    raises: CloudConfigError of kind "patch-syntax", for a text that is not JSON; of kind "patch-invalid" or "too-deep";
+            MissingExtra, without jsonpatch
     """
     try:
         return list(_library().JsonPatch.from_string(text.lstrip().removeprefix(_PREFIX)).patch)
@@ -166,9 +170,9 @@ def operations_of(text: str) -> list[Any]:
 
 
 class PatchLocator:
-    """Knows where a patch sets each value: at the line of its operation.
+    """Finds the line of a patch that sets a value. The first step of its paths is the index of an operation.
 
-    locator: knows the lines of the text, as a list of operations
+    locator: makes a locator for the text, with spaces in place of the first line; it is used for all lines
     """
 
     def __init__(self, text: str, locator: Callable[[str], Locator]) -> None:
@@ -178,7 +182,7 @@ class PatchLocator:
         self._locator = locator(plain)
 
     def at(self, path: Path) -> Origin:
-        """Where an operation sets something: its index, and the steps inside of its value."""
+        """The place of a value: path[0] is the index of the operation, the rest is in its value; () is the part."""
         index, *inside = path or (None,)
         return self._locator.at(() if index is None else (int(index), "value", *inside))
 
@@ -192,7 +196,7 @@ def _library() -> Any:
 
 
 def _applied(operation: Any, before: Any, effort: _Effort, is_last: bool) -> Any:
-    """What an operation makes of a value, which stays as it is."""
+    """The value after an operation; *before* is not changed."""
     jsonpatch = _library()
     try:
         pointers = [operation[name] for name in ("from", "path") if type(operation.get(name)) is str]
@@ -221,7 +225,7 @@ def _applied(operation: Any, before: Any, effort: _Effort, is_last: bool) -> Any
 
 
 def _why(error: Exception) -> str:
-    """What the library says, without the values that it repeats: they may be secrets."""
+    """The message of the library without the values in it, which may be secrets."""
     text = str(error)
     if " is not equal to tested value " in text:
         return "its test is false"
@@ -236,11 +240,11 @@ def _invalid(error: Exception) -> CloudConfigError:
     )
 
 
-# --- who has set what an operation leaves, moves and adds
+# --- the origins after an operation
 
 
 def _operated(before: Part, operation: Mapping[str, Any], own: Part) -> Part:
-    """The result of an operation that applies: what it moves or copies takes its origins along."""
+    """The result of an operation, with origins: moved and copied values keep theirs, new ones have those of *own*."""
     kind, to = operation.get("op"), operation.get("path", "")
     if kind in ("add", "replace"):
         return _at(before, _steps(to, before.value), own, _added if kind == "add" else _replaced)
@@ -257,7 +261,7 @@ def _operated(before: Part, operation: Mapping[str, Any], own: Part) -> Part:
 
 
 def _at(part: Part, path: Path, entry: Part, change: Callable[[Part, Any, Part], Part]) -> Part:
-    """The same, but for the change of what holds the end of a path; in place of all there is only the entry itself."""
+    """*part* with one container changed: change(container, last step, entry). () as the path gives *entry* itself."""
     if not path:
         return entry
     step, *rest = path

@@ -1,7 +1,7 @@
-"""On which line a cloud-config says what, and what it says under a key that it writes again.
+"""The lines of values in the YAML text of a part, and the values of keys that a text writes twice.
 
-Asked only when an explanation is: reading a config does not pay for it. Aliases and merge
-keys lead to where the value is really written.
+Used only for explanations and warnings: the text is parsed again then. For an alias or a merge key (`<<`) the line is
+that on which the value is written.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part, listed
 from nodeattrs.core.policy import ANY, ANY_KEY, LIST, MAP, MEET, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.dialects.cloudinit.parts import marked
+from nodeattrs.dialects.cloudinit.parts import marks_of
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.places import Mark, Text
 
 
 class Earlier(NamedTuple):
-    """A step in front of a path: what the text says under a key that it writes again.
+    """The first step of a path to an earlier value of a key that the text writes twice.
 
-    depth: of the key on the path
-    turn:  which one of its entries, the oldest first
+    depth: the index of that key in the rest of the path
+    turn:  the number of the earlier value, from 0 for the first in the text
     """
 
     depth: int
@@ -33,11 +33,12 @@ class Earlier(NamedTuple):
 
 
 class YamlLocator:
-    """A YAML text that knows where it sets each value.
+    """Finds the lines of values in a YAML text. The text is parsed at the first question, and kept.
 
-    text:  what it says
-    line:  where one of its lines stands in the file, or in the part where that was packed; as `CloudPart.at`
-    indent: how far the text is indented in the file
+    text:   the text of the part
+    origin: the origin of the part; results are this origin with another line
+    line:   a function from a line of the text to the line of the file, such as `CloudPart.at`
+    indent: the indent of the text in the file
     """
 
     def __init__(self, text: str, origin: Origin, line: Callable[[int], int] = int, indent: int = 0) -> None:
@@ -49,12 +50,15 @@ class YamlLocator:
     @cached_property
     def _root(self) -> Mark | None:
         try:
-            return marked(self._text.text)
+            return marks_of(self._text.text)
         except DocumentError:
             return None
 
     def at(self, path: Path) -> Origin:
-        """Where *path* is written, or else its nearest parent; an `Earlier` in front leads to what stands before."""
+        """The place of the value at *path*, or of its nearest parent; `origin` for a text that is broken YAML.
+
+        With an `Earlier` as the first step it is the place of an earlier value of a repeated key.
+        """
         mark = self._root
         if mark is None:
             return self._origin
@@ -68,7 +72,7 @@ class YamlLocator:
         return self._origin.moved(self._line(line), column + self._indent)
 
     def earlier(self, path: Path) -> list[tuple[Earlier, Any]]:
-        """What keys on the way to *path* say that the text writes again later, the oldest first."""
+        """The earlier values of each repeated key on the way to *path*, the first in the text first; [] for none."""
         found: list[tuple[Earlier, Any]] = []
         mark = self._root
         for depth, step in enumerate(path):
@@ -84,10 +88,11 @@ _REST = Policy("one text", Line(ANY, PRESENT, TAKE))
 
 
 def with_earlier(folding: Folding, path: Path, locator: Callable[[int], Locator]) -> Folding:
-    """The same folding, for a walk along a path: with all that the parts say on the way.
+    """The folding with additional steps for the earlier values of repeated keys on the way to *path*, for a trace.
 
-    locator: the number of a part -> what knows its lines
-    cost:    one look at each part; a reading of the texts that say something there
+    The same object where no text has any. The result of the folding is not computed again.
+    locator: a function from the number of a part to its locator
+    cost:    one look at each part, and one parse of each text that sets something at the first step of *path*
     """
     steps = [step._replace(part=_earlier(step, path, locator)) for step in folding.steps]
     if all(new.part is old.part for new, old in zip(steps, folding.steps, strict=True)):
@@ -117,14 +122,14 @@ def _earlier(step: Step, path: Path, locator: Callable[[int], Locator]) -> Part 
 
 
 def _under(path: Path, value: Any) -> Any:
-    """A tree that has nothing but the value at a path; null for the elements before it."""
+    """A tree with only a value at a path; the elements before it in lists are null."""
     for step in reversed(path):
         value = [*[None] * step, value] if type(step) is int else {step: value}
     return value
 
 
 def _over(path: Path) -> Policy:
-    """What stands at a path is replaced; all else there is none of it."""
+    """The policy that replaces the value at a path."""
     if not path:
         return _AGAIN
     step, *rest = path

@@ -1,6 +1,7 @@
-"""Where each part of a merged config came from, read from the steps that its folding has kept.
+"""Explain a merged config: origins, traces, changes and the places of warnings.
 
-How parts are merged is not known here.
+All of it is computed from the steps that the merge has kept, when a method is called. The rules of the merge are in
+`mergers` and `userdata`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,15 @@ _PER_LEFT = 10
 
 
 class Provenance:
-    """The base of `Merged`: where each part of a merged config came from. A subclass has `value`."""
+    """The base class of `Merged` with its explanations: the part and the line that set each value, and the rule.
+
+    A subclass has `value`, and sets the fields. Nothing is computed before a method is called; the locators of parts
+    are cached.
+
+    parts:   the report of each part, in order; a part's number is its index + 1
+    rows:    the foldings; the last one gave the result
+    unknown: number of a part -> the layer in place of it, for a part that could not be read
+    """
 
     parts: tuple[PartReport, ...]
     rows: tuple[Row, ...]
@@ -42,15 +51,18 @@ class Provenance:
 
     @property
     def value(self) -> dict[Any, Any]:
-        """The merged config as a tree."""
+        """The merged config; {} where there is none."""
         raise NotImplementedError
 
     def changes(self) -> Iterator[PartChanges]:
-        """What each part did to the result so far, part by part."""
+        """Yield the changes that each part made to the config merged before it, in the order of the merge.
+
+        raises: TooMuch
+        """
         return changes_of(self.rows)
 
     def origins(self, path: str | TreePath) -> tuple[Origin, ...]:
-        """Every origin of the value at *path*: file and line; none where nothing is set."""
+        """The origins (file and line) of the value at *path*, the winner's first; () where the path is not set."""
         steps = as_path(path)
         if dig(self.value, steps) is ABSENT:
             return ()
@@ -66,7 +78,7 @@ class Provenance:
         return found if last is folding else walk(last, steps)
 
     def _can_be_walked(self) -> None:
-        """Each operation of a patch is looked at with all that it leaves. raises: TooMuch"""
+        """Check the size of an explanation: every operation of a patch is applied again. raises: TooMuch"""
         operations = sum(one.steps for row in self.rows for one in row.joinings if one.policy is None)
         if operations and self._result is not None:
             Budget("the explanation").steps(_PER_LEFT * operations * measured(self._result.value))
@@ -77,14 +89,21 @@ class Provenance:
         return Claim(setting.path, value, setting.source, self._locator(setting.source).at(setting.own))
 
     def definition_origin(self, number: int) -> Origin | None:
-        """Where the definition of the part *number* is written; None for a default, or where none was read."""
+        """The place of a part's merge definition, in its body or in a header; None for a part without its own.
+
+        number: the number of the part, from 1
+        """
         report = self.parts[number - 1]
         if report.source.startswith("body "):
             return self._locator(number).at((report.source.split()[1],))
         return self._origin_of(report) if report.source.startswith("header ") else None
 
     def place_of(self, warned: Warned) -> Origin:
-        """Where what a warning is about is written; of the merged config, the first source that is read there."""
+        """The place of a warning: by its place in the text, its path or the definition, else the whole part.
+
+        For a warning about the merged config (number 0) it is the place of the first part that set the path or a parent
+        of it; an origin without a file where no part did.
+        """
         if not warned.number:
             return self._place_at(warned.path or ())
         if warned.place is not None:
@@ -105,7 +124,7 @@ class Provenance:
 
     @cached_property
     def _located(self) -> Part:
-        """The result with its places: many questions about it cost one more merge, and not a walk each."""
+        """The result with the path in its source as the origin of each value; one more merge, for many warnings."""
         return self.rows[-1].folding.located() if self.rows else Part({}, ())
 
     def _locator(self, number: int) -> Locator:
@@ -124,11 +143,11 @@ class Provenance:
 
     @cached_property
     def _folded(self) -> set[int]:
-        """The numbers of the parts that were folded first."""
+        """The numbers of the parts that are conf.d files or layers."""
         return {one.number for row in self.rows for one in row.joinings if one.folded}
 
     def _origin_of(self, report: PartReport) -> Origin:
-        """The origin of a part as a whole. Lines of a part that was packed count in the part, not in the file."""
+        """The origin of a whole part; its name is "of FILE" where lines count in the part, and not in the file."""
         part = report.part
         if not part.type:
             return Origin("layer", report.filename)
@@ -142,9 +161,9 @@ class Provenance:
         return Origin(kind, name, part.file, part.line)
 
     def trace(self, path: str | TreePath) -> Trace:
-        """Every part that set *path*, the winner first, with the rule that overrode each other one.
+        """The trace of *path*: each part that set it, the winner first, and the rules that overrode the others.
 
-        cost: the depth of the path times the number of parts
+        A path that no part set has a trace without claims. cost: the depth of the path times the number of parts
         """
         steps = as_path(path)
         titles = {report.number: report.title for report in self.parts}
@@ -153,7 +172,7 @@ class Provenance:
         return traced(self._walk(steps), steps, dig(self.value, steps), self._claim, titles, once=named)
 
     def causes(self, path: str | TreePath) -> tuple[Cause, ...]:
-        """The lines that decide how those who set *path* are merged: headers, merge_how, merge_type."""
+        """The lines with the merge definitions of the parts that set *path*; a part without its own has none."""
         numbers = dict.fromkeys(stated.rank for stated in self.trace(path).claims)
         reports = [(self.parts[number - 1], self.definition_origin(number)) for number in numbers]
         return tuple(Cause(f"{one.title} joins by {one.definition}", at) for one, at in reports if at is not None)

@@ -1,6 +1,6 @@
-"""What differs between the releases of cloud-init, in what a merge gives: a row each, and nothing else does.
+"""The differences between releases of cloud-init that a merge can show: a table with a row for each release.
 
-docs/cloudinit.md, "Releases", has the same table in words, and says which of them were run.
+docs/cloudinit.md, "Releases", has the same table in words, and says which releases were compared.
 """
 
 from __future__ import annotations
@@ -10,20 +10,21 @@ from typing import Any, Literal, NamedTuple, get_args
 from nodeattrs.errors import BadArgument
 
 ReleaseName = Literal["22.4", "23.1", "23.4", "24.1", "26.2"]
-"""The releases that can be asked for: what differs began between two of them, as `Release` says."""
+"""The releases whose rules can be chosen. `Release` says since when each rule counts."""
 
 NEWEST: ReleaseName = "26.2"
 
 
 class Release(NamedTuple):
-    """How one release behaves.
+    """The behaviour of one release, as switches that the merge looks at.
 
     notes:        whether the merged file notes the parts that were rejected (since 23.3)
     cc_is_word:   whether ` cc:` of a kernel command line has to begin a word (since 23.4)
     python2:      whether the tag !!python/unicode is text (until 24.1)
     raw_template: whether a conf.d file with broken Jinja is read as it is (since 24.1), and stops nothing
     empty_stops:  whether a conf.d template that gives nothing stops everything (since 24.2)
-    sources:      the data sources of the built-in configuration, in order
+    sources:      the data sources of the built-in configuration, in order, separated by blanks
+    docs_dir:     whether the built-in paths have `docs_dir` (since 24.2)
     """
 
     notes: bool
@@ -36,7 +37,7 @@ class Release(NamedTuple):
 
     @property
     def builtin(self) -> dict[str, Any]:
-        """The configuration that is built in, beneath all others."""
+        """A new copy of the built-in configuration, the weakest layer: data sources, logging, paths, vendor-data."""
         paths = {"cloud_dir": "/var/lib/cloud", "templates_dir": "/etc/cloud/templates/"}
         if self.docs_dir:
             paths = {"cloud_dir": "/var/lib/cloud", "docs_dir": "/usr/share/doc/cloud-init/"} | paths
@@ -58,7 +59,7 @@ _THEN = (
 )
 _OLD = _FIRST + _THEN + "VMware NWCS "
 
-RELEASES: dict[str, Release] = {
+_RELEASES: dict[str, Release] = {
     #                notes  word   python2 raw   stops  sources
     "22.4": Release(False, False, True, False, False, f"{_OLD}None"),
     "23.1": Release(False, False, True, False, False, f"{_OLD}None"),
@@ -68,15 +69,12 @@ RELEASES: dict[str, Release] = {
 }
 
 
-LATEST = RELEASES[NEWEST]
-
-
 def release_of(name: str) -> Release:
-    """How a release behaves. raises: BadArgument, for one that is not known
+    """The behaviour of a release in `ReleaseName`. raises: BadArgument, for any other name
 
     >>> release_of("22.4").notes, release_of("26.2").notes
     (False, True)
     """
-    if name not in RELEASES:
+    if name not in _RELEASES:
         raise BadArgument(f"cloud-init {name} is not known here", hint=f"known are {', '.join(get_args(ReleaseName))}")
-    return RELEASES[name]
+    return _RELEASES[name]

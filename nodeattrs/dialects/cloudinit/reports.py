@@ -1,6 +1,7 @@
-"""Reports about merged cloud-configs: what became of each part, what it changed, and the traps it fell into.
+"""Findings and explanations of merged cloud-configs, as data and as lines.
 
-`merging` finds all of it; here it becomes data and lines.
+Findings are made of failed parts, of warnings (`lints`) and of the schema's errors; each has a file and a line. Some
+are about templates whose values are not known: they are looked for on each way through the templates.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _STYLES = {"set": "added", "extended": "added", "replaced": "changed", "deleted"
 
 
 def faults_of(merged: Merged, but: Collection[int] = ()) -> Iterator[Finding]:
-    """Every part that was rejected or failed, with its place. but: numbers that are left out"""
+    """Yield a finding for each part that was rejected or failed, with its place. but: numbers of parts to leave out"""
     for report in merged.parts:
         if report.error is not None and report.kind is not None and report.number not in but:
             one, part = finding_of(report.error), report.part
@@ -59,10 +60,9 @@ def faults_of(merged: Merged, but: Collection[int] = ()) -> Iterator[Finding]:
 
 
 def findings_of(merged: Merged, schema: Schema | None = None) -> Iterator[Finding]:
-    """Everything that is wrong or doubtful about some parts, each with file, line and column.
+    """Yield the findings about a merge: parts that failed, warnings, and errors by the schema.
 
-    schema: what is asked about the config, too: user-data and vendor-data have to follow it, the files of an image
-            need not. A place of which a trap is known is not named twice
+    schema: checks what user-data and vendor-data set; None: no schema. An error at a path with a warning is left out
     """
     yield from faults_of(merged, {one.number for one in merged.warnings if one.name == UNEXPANDED})
     yield from (finding_about(one, at) for one, at in _placed_warnings(merged, schema))
@@ -71,17 +71,23 @@ def findings_of(merged: Merged, schema: Schema | None = None) -> Iterator[Findin
 def findings_of_each_branch(
     merged: Callable[[InstanceData], Merged], schema: Schema | None = None
 ) -> Iterator[Finding]:
-    """The findings that do not depend on the machine, on each way through the templates.
+    """Yield the findings about templates that hold on any machine, looked for on each way through them, each once.
 
-    merged: merges the parts with some instance data; it is called once for each way
-    A finding that some ways do not have says that it depends on a branch.
+    A finding that is not there on every way says "in a branch of the template". An error that stops a merge is a
+    finding, too. Other findings, which a value of a variable could change, are left out.
+    merged: a function that merges the parts with instance data; it is called once for each way
     """
-    data = InstanceData.missing()
-    ways = [_on_one_way(merged, data, schema)]
-    ways += [_on_one_way(merged, InstanceData.missing(way), schema) for way in range(1, data.ways)]
-    for key, one in {key: one for found in reversed(ways) for key, one in found.items()}.items():
-        is_on_all = all(key in found for found in ways)
-        yield one if is_on_all else replace(one, message=f"{one.message}, in a branch of the template")
+    first = InstanceData.missing()
+    ways = [_on_one_way(merged, first, schema)]
+    for number in range(1, first.ways):
+        ways.append(_on_one_way(merged, InstanceData.missing(number), schema))
+    seen: set[Finding] = set()
+    for way in ways:
+        for key, one in way.items():
+            if key not in seen:
+                seen.add(key)
+                is_on_all = all(key in other for other in ways)
+                yield one if is_on_all else replace(one, message=f"{one.message}, in a branch of the template")
 
 
 _INDEX = re.compile(r"\.\d+(?=[. ])")
@@ -90,12 +96,16 @@ _INDEX = re.compile(r"\.\d+(?=[. ])")
 def _on_one_way(
     merged: Callable[[InstanceData], Merged], data: InstanceData, schema: Schema | None
 ) -> dict[Finding, Finding]:
-    """The findings where templates take one way, each once. The key has no indices, which depend on the branch."""
+    """The findings on one way: the finding without indices in its message, which depend on the branch -> the first one
+    of these."""
     try:
         found = list(_for_any_machine(merged(data), schema))
     except CloudConfigError as error:
         found = [finding_that_ended(error)]
-    return {replace(one, message=_INDEX.sub("", one.message)): one for one in reversed(found)}
+    by_key: dict[Finding, Finding] = {}
+    for one in found:
+        by_key.setdefault(replace(one, message=_INDEX.sub("", one.message)), one)
+    return by_key
 
 
 def _for_any_machine(merged: Merged, schema: Schema | None) -> Iterator[Finding]:
@@ -112,9 +122,9 @@ def _for_any_machine(merged: Merged, schema: Schema | None) -> Iterator[Finding]
 
 
 def _about_filling_in(report: PartReport, program: str, is_broken: bool) -> Finding:
-    """A template of another program: what that program fills in is not known.
+    """The note about a template of another program, whose values are not known.
 
-    is_broken: whether the text with placeholders is no YAML, so that nothing in it could be looked at
+    is_broken: whether the text with placeholders is broken YAML, so that nothing in it was looked at
     """
     part, error = report.part, report.error
     message = f"is a template of {program}: its branches were looked at, with placeholders for what {program} fills in"
@@ -127,7 +137,7 @@ def _about_filling_in(report: PartReport, program: str, is_broken: bool) -> Find
 
 
 def _about_unseen(merged: Merged) -> Iterator[Finding]:
-    """A template with more branches than are looked at."""
+    """The note about branches that no way goes through; nothing where there are none."""
     data = None if merged.rules is None else merged.rules.data
     part = next((one.part for one in merged.parts if one.part.lines), None)
     if data is not None and data.unseen and part is not None:
@@ -141,10 +151,7 @@ def _says_nothing(part: CloudPart) -> bool:
 
 
 def _may_be_the_machine(report: PartReport) -> bool:
-    """Whether a part may be in order on a machine: its fault has no line, or a placeholder is on its line.
-
-    A branch that gives nothing is meant to.
-    """
+    """Whether the error of a part may go away on a machine: a placeholder is near its line, or the part is empty."""
     line, part = getattr(report.error, "line", None), report.part
     rows = part.text.split("\n")
     if line is None:
@@ -154,9 +161,9 @@ def _may_be_the_machine(report: PartReport) -> bool:
 
 
 _ABOUT_KEYS = {MISSPELT_KEY, NOT_IN_USER_DATA}
-"""What is wrong with a key, for any value of it."""
+"""Warnings about a key, for any value of it."""
 _ABOUT_KINDS = {COMMANDS_NO_LIST, COMMAND_NO_TEXT}
-"""What is wrong with the kind of a value; the text in it does not matter."""
+"""Warnings about the type of a value; the text in it does not matter."""
 
 
 def _needs_the_machine(warned: Warned, merged: Merged) -> bool:
@@ -186,14 +193,14 @@ def _placed_warnings(merged: Merged, schema: Schema | None) -> Iterator[tuple[Wa
 
 
 def finding_about_unread(layer: Layer, severity: Severity) -> Finding:
-    """A layer that no check looked at, as a finding."""
+    """The finding that a layer was not looked at, with the reason, at its place or at line 1."""
     found, at = Finding(LAYER_IS_UNKNOWN.entry.code, severity, ""), layer.origin.at(())
     message = f"was not looked at: {layer.value.reason}"
     return _placed(found, message, layer.title, at if at.file else at._replace(file=layer.title))
 
 
 def finding_that_ended(error: CloudConfigError) -> Finding:
-    """What stopped the unpacking or merging of a whole machine, as a finding."""
+    """The error that stopped the unpacking or merging of a machine, as a finding; without a line it is on line 1."""
     one = finding_of(error)
     code = error.kind.entry.code
     return replace(one, code=code, line=one.line or 1, column=one.column or 1)
@@ -217,10 +224,14 @@ def _placed(found: Finding, message: str, title: str, at: Origin) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedConfig:
-    """Why a config is what it is: the parts, and either some paths or what each part changed.
+    """The report of `nodeattrs cloud-config explain`: a table of the parts, then traces of paths, then changes.
 
-    with_causes: also the lines that decided how parts are merged
-    instance:    the machine that is explained: also where it differs from what its files give
+    `explained_config` makes it. Traces and changes are computed when it is printed.
+
+    paths:            the paths whose traces are shown
+    is_step_by_step:  whether the changes of each part are shown
+    with_causes:      whether a trace also names the lines with merge definitions
+    instance:         the machine with these files; its differences from *merged* are shown; None: no machine
     """
 
     merged: Merged
@@ -230,7 +241,7 @@ class ExplainedConfig:
     instance: Instance | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The parts, the traces and the changes."""
+        """The parts, the traces and the changes as JSON-able data; with a machine also its differences."""
         machine = {} if self.instance is None else {"machine": _machine_dict(self.instance)}
         return {
             "version": 1,
@@ -260,7 +271,7 @@ class ExplainedConfig:
         return data
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The table of parts, then each path, then each step."""
+        """The table of parts, the differences of a machine, then each path, then each step. `masked` hides secrets."""
         yield from _parts(self.merged, screen)
         if self.instance is not None:
             yield ""
@@ -326,7 +337,7 @@ def explained_config(
     with_causes: bool = False,
     instance: Instance | None = None,
 ) -> ExplainedConfig:
-    """The report about some paths; with none of them, about every step, or about where a machine differs.
+    """The report about a merged config; without paths and without a machine it shows every step.
 
     raises: NoSuchAttribute, for a path that no part sets
     """
@@ -338,7 +349,7 @@ def explained_config(
 
 
 def _way_to(merged: Merged, path: Path) -> str | None:
-    """What may have been meant by a path that is not in the config."""
+    """A sentence that corrects a path that is not in the config; None without an idea."""
     hint = way_to(merged.config or {}, path)
     return hint.replace("the node has", "the config has", 1) if hint and hint.startswith("the node has") else hint
 
@@ -348,7 +359,7 @@ def _place(origin: Origin | None) -> str | None:
 
 
 def _source(merged: Merged, report: PartReport) -> str:
-    """Where the mergers of a part come from, with the line."""
+    """The source of a part's definition, such as "body merge_how", with its line."""
     origin = merged.definition_origin(report.number)
     return report.source if origin is None or origin.place is None else f"{report.source}, {origin.place}"
 

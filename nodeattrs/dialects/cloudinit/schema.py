@@ -1,7 +1,7 @@
-"""cloud-init's own JSON schema, asked about a merged config: what it does not allow, and what it calls deprecated.
+"""Check a merged config by cloud-init's own JSON schema: what it does not allow, and what it calls deprecated.
 
-The schema is the user's file; none is part of nodeattrs. What of several alternatives was meant is guessed by the kind
-of the value, and by how far each alternative follows it. It knows no parts: who set a path is asked afterwards.
+The schema is a file of the user; none is part of nodeattrs. Where the schema has alternatives, the message is about the
+one that fits the type of the value and matches furthest. Warnings have paths; `Merged.place_of` finds their lines.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import Path, dig, meant, spell
 from nodeattrs.dialects.cloudinit.codes import SCHEMA, SCHEMA_DEPRECATED
+from nodeattrs.dialects.cloudinit.config_text import json_key, path_with_own_keys
 from nodeattrs.dialects.cloudinit.lints.texts import markup_in
 from nodeattrs.dialects.cloudinit.lints.values import foreign_key, kind_of
 from nodeattrs.dialects.cloudinit.lints.warned import Severity, Warned
@@ -26,6 +27,7 @@ from nodeattrs.dialects.cloudinit.parts import measured
 from nodeattrs.dialects.cloudinit.secrets import WITHHELD, guarded
 from nodeattrs.errors import BadArgument, missing_extra
 from nodeattrs.formats.documents import read
+from nodeattrs.reports.screen import counted
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -33,11 +35,11 @@ if TYPE_CHECKING:
 _NAME = "schema-cloud-config-v1.json"
 _BELOW = ("", "cloudinit/config/schemas", "config/schemas", "schemas")
 _WAY = f"name {_NAME} of a cloud-init, or the folder of its source"
-INSTALLED = "/usr/lib/python3/dist-packages/cloudinit", "/usr/lib/python3*/site-packages/cloudinit"
+_INSTALLED = "/usr/lib/python3/dist-packages/cloudinit", "/usr/lib/python3*/site-packages/cloudinit"
 """Where packages of distributions put cloud-init."""
 
 _STEPS_A_VALUE = 100
-"""How many steps of a budget it takes to look at one value: as near as one can say."""
+"""How many steps of the budget one value is, about."""
 
 _TYPES = {
     "string": "a text", "array": "a list", "object": "a mapping", "boolean": "true or false", "integer": "a number",
@@ -47,11 +49,14 @@ _TYPES = {
 
 @taking(place=str)
 def schema_file(place: str) -> File:
-    """The schema at a place: a file, a folder of cloud-init's, or "installed". raises: BadArgument"""
+    """The path of the schema at a place: a file, a folder of a cloud-init, or "installed" for that of the system.
+
+    The file is not read. raises: BadArgument, where no schema is there
+    """
     places = [File(place)]
     if place == "installed":
-        border.admit(*(os.path.dirname(pattern.partition("*")[0]) for pattern in INSTALLED))
-        places = [File(found) for pattern in INSTALLED for found in sorted(glob.glob(pattern))]
+        border.admit(*(os.path.dirname(pattern.partition("*")[0]) for pattern in _INSTALLED))
+        places = [File(found) for pattern in _INSTALLED for found in sorted(glob.glob(pattern))]
     for one in places:
         for file in [one] if one.is_file() else [one / below / _NAME for below in _BELOW]:
             if file.is_file():
@@ -61,9 +66,11 @@ def schema_file(place: str) -> File:
 
 
 class Schema:
-    """A schema that was read, and what looks at configs with it.
+    """A JSON schema of cloud-init. The constructor reads and checks the file; `warnings` checks a config by it.
 
-    raises: DocumentError, for a file that is no JSON; BadArgument, for one that is no schema; MissingExtra
+    file:      from `schema_file`
+    sensitive: further paths whose values no message may show
+    raises:    DocumentError, for a file that is not JSON; BadArgument, where the JSON is not a schema; MissingExtra
     """
 
     def __init__(self, file: File, sensitive: Iterable[Path] = ()) -> None:
@@ -74,7 +81,11 @@ class Schema:
         self._sensitive = tuple(sensitive)
 
     def warnings(self, config: Any) -> Iterator[Warned]:
-        """What the schema says of a config; nothing of one that is for another program. raises: TooMuch"""
+        """Yield an error for each value that the schema does not allow, and a note for each deprecated key.
+
+        Nothing for a valid config, and nothing for a config for another program. Each path and message comes once.
+        raises: TooMuch; BadArgument, where a reference of the schema leads nowhere
+        """
         if foreign_key(config):
             return
         Budget("the check by the schema").steps(_STEPS_A_VALUE * measured(config))
@@ -85,7 +96,7 @@ class Schema:
             for path, message, hint, is_note in _faults(error, without_secrets):
                 found.setdefault((path, message), (hint or _about_markup(dig(tree, path)), is_note))
         for (path, message), (hint, is_note) in found.items():
-            own = _own_path(config, path)
+            own = path_with_own_keys(config, path)
             name = SCHEMA_DEPRECATED if is_note else SCHEMA
             severity: Severity = "note" if is_note else "error"
             sentence = f"{spell(own)} {message}" if own else f"the config {message}"
@@ -113,7 +124,7 @@ def _with_text_keys(value: Any) -> Any:
     if isinstance(value, dict):
         keyed = {}
         for key, entry in value.items():
-            keyed[str(key)] = _with_text_keys(entry)
+            keyed[json_key(key)] = _with_text_keys(entry)
         return keyed
     if isinstance(value, list):
         listed = []
@@ -121,17 +132,6 @@ def _with_text_keys(value: Any) -> Any:
             listed.append(_with_text_keys(entry))
         return listed
     return value
-
-
-def _own_path(config: Any, path: Path) -> Path:
-    """The same path with the keys that the config has: a number is one, too."""
-    own: list[Any] = []
-    for step in path:
-        if isinstance(config, dict) and step not in config:
-            step = next((key for key in config if str(key) == step), step)
-        own.append(step)
-        config = dig(config, (step,))
-    return tuple(own)
 
 
 # --- the validator -----------------------------------------------------------------------
@@ -241,6 +241,10 @@ def _of_the_nearest(error: ValidationError, tree: Any) -> Iterator[_Fault]:
         given = kind_of(error.instance) if hidden else shown(value, 40)
         yield path, f"is {given}, and has to be {wanted}", "", False
         return
+    if len(left) > 1 and all(one.validator == "required" and tuple(one.absolute_path) == path for one in errors):
+        keys = dict.fromkeys(key for one in errors for key in one.validator_value if key not in one.instance)
+        yield path, f"needs one of the keys {', '.join(keys)}", "", False
+        return
     for one in errors:
         yield from _faults(one, tree)
 
@@ -310,9 +314,12 @@ def _missing_keys(error: ValidationError, value: Any) -> _Words:
     return [((), f"has no {' and no '.join(missing)}", "")]
 
 
-def _limit(words: str) -> Callable[[ValidationError, Any], _Words]:
+def _limit(words: str, noun: str = "") -> Callable[[ValidationError, Any], _Words]:
+    """A function for errors of one word. words: the message, with {} for the limit; noun: what the limit counts"""
+
     def words_of(error: ValidationError, value: Any) -> _Words:
-        return [((), words.format(error.validator_value), "")]
+        limit = counted(error.validator_value, noun) if noun else error.validator_value
+        return [((), words.format(limit), "")]
 
     return words_of
 
@@ -326,9 +333,9 @@ _WORDS: dict[str, Callable[[ValidationError, Any], _Words]] = {
     "enum": _one_of_words,
     "additionalProperties": _unknown_keys,
     "required": _missing_keys,
-    "minItems": _limit("needs {} items at least"),
-    "maxItems": _limit("may have {} items at most"),
-    "minProperties": _limit("needs {} keys at least"),
+    "minItems": _limit("needs {} at least", "item"),
+    "maxItems": _limit("may have {} at most", "item"),
+    "minProperties": _limit("needs {} at least", "key"),
     "minimum": _limit("has to be {} at least"),
     "maximum": _limit("has to be {} at most"),
     "uniqueItems": _limit("has an item twice"),

@@ -1,7 +1,7 @@
-"""What of a cloud-config is secret, and how it looks where it is withheld.
+"""Decide which values of a cloud-config are secret, and withhold them.
 
-By the place where cloud-init has passwords and keys, by what a key is called, and by how a text looks: private keys,
-hashes of passwords, addresses with a password in them. The merge itself knows no secrets; code that prints asks here.
+A value is secret by its path (where cloud-init has passwords and keys), by the name of its key, or by its text: private
+keys, hashes of passwords, addresses with a password. The merge keeps secrets; code that prints asks here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NAMED = re.compile(
     r"(?i)(?:^|[_\W])(?:passw(?:or)?d|passphrase|secret|token|psk"
     r"|(?:private|api|secret|access|activation|registration|encryption|auth|pre[_-]?shared)[_-]?key)$|_private$",
 )
-"""How a key is called whose value is one."""
+"""Names of keys whose values are secret."""
 
 _PLACES = (
     ("chpasswd", "list"),
@@ -32,40 +32,40 @@ _PLACES = (
     ("write_files", "*", "source", "headers"),  # of the request that gets the content: Authorization
     ("apt", "debconf_selections"),  # answers to questions of packages, passwords of databases among them
 )
-"""Where the modules of cloud-init document one, whatever the key is called. What lies below is one, too."""
+"""Paths of secrets that the modules of cloud-init document; values below them are secret, too."""
 
 _FILES = re.compile(
     r"(?i)\.key$|/id_(?:rsa|dsa|ecdsa|ed25519)$|/shadow$|passw(?:or)?d|secret|token|credential|\.netrc$|\.pgpass$|kubeconfig",
 )
-"""Files whose content is one."""
+"""Paths of files whose content is secret."""
 
 _LOOKS = re.compile(
     r"(?m)-----BEGIN [A-Z ]*PRIVATE KEY|^[^\S\n]*PrivateKey\s*=|\$(?:1|2[aby]|5|6|7|y)\$[^\s$]*\$\S|\w://[^/\s:@]*:[^/\s@]+@",
 )
 _ENDS = ("passwd", "password", "passphrase", "secret", "token", "psk", "key", "_private")
 _SIGNS = ("$", "://", "-----BEGIN ", "PrivateKey")
-"""How such a key ends, and what such a text has: most have none of it, and no expression is compiled for them."""
+"""The ends of such keys, and a piece of each such text. Most keys and texts have none, and are not matched further."""
 
 WITHHELD = str(Sensitive(""))
-"""What stands in the place of a secret that is withheld."""
+"""The text that replaces a secret."""
 
 
 def veiled(text: str) -> str:
-    """A text that may be printed: itself, unless it looks like a secret."""
+    """*text* itself, or `WITHHELD` if it looks like a secret."""
     return WITHHELD if _looks(text) else text
 
 
 def _withheld(_: Any) -> str:
-    """What a secret looks like where it is withheld."""
+    """`WITHHELD`, for any secret."""
     return WITHHELD
 
 
 def guarded(path: Path, value: Any, hide: Callable[[Any], Any] = _withheld, sensitive: Iterable[Path] = ()) -> Any:
-    """What stands at *path*, `WITHHELD` in the place of each secret; what holds none is the same object.
+    """The value at *path* with each secret replaced by `WITHHELD`; the same object where it has no secret.
 
-    hide: makes what stands there instead, such as `Sensitive`, of a secret
+    hide:      a function from a secret to its replacement, such as `Sensitive`
     sensitive: further paths of the config that are secret
-    cost: one look at each value
+    cost:      one look at each value
 
     >>> guarded(("users", 0), {"name": "a", "passwd": "x"})
     {'name': 'a', 'passwd': 'Sensitive(withheld)'}
@@ -99,7 +99,7 @@ def _looks(value: str | bytes) -> bool:
 
 
 def _is_place(path: Path) -> bool:
-    """Whether what stands there is a secret, or stands in one."""
+    """Whether the value at a path is secret by its path or by the name of its key."""
     named = next((str(step) for step in reversed(path) if not isinstance(step, int)), "")
     may_be = not named.isascii() or named.lower().rstrip("\n").endswith(_ENDS)
     return (may_be and _NAMED.search(named) is not None) or any(

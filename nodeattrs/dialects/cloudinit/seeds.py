@@ -1,4 +1,4 @@
-"""A folder as the data source NoCloud reads it: what its meta-data says to templates, and which file is broken."""
+"""The files beside `user-data` in a folder for the data source NoCloud: meta-data for templates, and their errors."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _DEVICES = ("ethernets", "bonds", "bridges", "vlans", "wifis")
 
 
 def seed_data(folder: Path) -> InstanceData | None:
-    """What the meta-data of a folder says to templates; None where it is absent, or broken."""
+    """The instance data in the meta-data of a folder; None where the file is missing or broken."""
     file = folder / META_DATA
     return None if not file.is_file() or _meta_data_fault(file) else InstanceData.read(file)
 
 
 def about_seed(folder: Path) -> Iterator[CloudConfigError]:
-    """What is wrong with the files beside the user-data."""
+    """Yield an error for a broken meta-data and a broken network-config of a folder; missing files are in order."""
     for name, fault_of in ((META_DATA, _meta_data_fault), (NETWORK_CONFIG, _network_fault)):
         if (folder / name).is_file() and (fault := fault_of(folder / name)) is not None:
             yield fault

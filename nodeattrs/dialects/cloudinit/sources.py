@@ -1,6 +1,7 @@
-"""User-data in files that are no YAML or JSON: Terraform's and Packer's HCL, Bicep, a Vagrantfile, Proxmox, Multipass.
+"""Read user-data from source files of other programs: HCL of Terraform and Packer, Bicep, Vagrant, Proxmox, Multipass.
 
-Literal texts are read, and the names of files in functions that load one. Any other expression is named.
+Each reader finds the keys for user-data by patterns, and does not parse the language. Literal texts are read, and the
+names of files in functions that load one. Any other expression gives no text, with a reason.
 """
 
 from __future__ import annotations
@@ -25,22 +26,22 @@ _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _NOTHING = ("null", "", "false")
 _BLANKS = re.compile(r"[ \t]+")
 _PACKED = re.compile(r"(?:base64encode ?\(|base64gzip ?\(|\$\{)?")
-"""What may stand before a heredoc whose text is the user-data itself."""
+"""The beginning of a line before a heredoc whose text is the user-data itself."""
 _FILLED = re.compile(r"\s*[$#]\{[^{}]*\}\s*")
 """A text that is one expression and nothing else."""
 _TEXTS = re.compile(r""""(?:[^"\\]|\\.)*"?|'[^']*'?""")
 
 
 class GivenUserData(NamedTuple):
-    """What a file gives to a machine.
+    """User-data of one machine in a source file.
 
-    name: of the machine; "" where the file has one alone
-    text: the user-data, or None
-    line: of its key
-    why:  why the text is missing
-    is_headless: whether the file lacks the first line of the text, which begins on the line below *line*
-    language: of the program that fills in the text; None where none does
-    path: of the file that has the text, from the folder of this one; "" where this one has it
+    name:        the name of the machine; "" where the file gives none
+    text:        the user-data; None where the file does not have it as a literal text
+    line:        the line of its key, from 1; 0 for a whole file
+    why:         the reason for a missing text
+    is_headless: whether `#cloud-config` was added to the text, which begins on the line below *line*
+    language:    the template language of the text; None for a text without markup
+    path:        the file with the text, relative to the folder of the source file; "" for none
     """
 
     name: str
@@ -52,7 +53,7 @@ class GivenUserData(NamedTuple):
     path: str = ""
 
 
-def of_hcl(text: str) -> Iterator[GivenUserData]:
+def _of_hcl(text: str) -> Iterator[GivenUserData]:
     """The user-data of each resource, and the parts of each `cloudinit_config`, of Terraform and Packer."""
     name, is_config = "", False
     rows = list(_rows(text))
@@ -79,7 +80,7 @@ _BLANKS_OF = {"n": "\n", "t": "\t", "r": "\r"}
 _VARIABLE = re.compile(r"(?:base64\( *+)?(?P<name>\w++)[ \t]*+\)?[ \t]*+$", re.M)
 
 
-def of_bicep(text: str) -> Iterator[GivenUserData]:
+def _of_bicep(text: str) -> Iterator[GivenUserData]:
     """The `customData` of each resource: a text of several lines, a file that is loaded, or a variable with one."""
     name, variables, known = "", {}, dict[int, GivenUserData]()
     feeds = [at for at, sign in enumerate(text) if sign == "\n"]
@@ -93,12 +94,12 @@ def of_bicep(text: str) -> Iterator[GivenUserData]:
             if (named := _VARIABLE.match(text, at)) and named["name"] in variables:
                 at = variables[named["name"]]
             if at not in known:  # several resources may name one variable
-                known[at] = _of_bicep(text, at, bisect_left(feeds, at) + 1)
+                known[at] = _bicep_value(text, at, bisect_left(feeds, at) + 1)
             yield known[at]._replace(name=name)
 
 
-def _of_bicep(text: str, at: int, line: int) -> GivenUserData:
-    """The value that begins at a place of a file, which is on that line."""
+def _bicep_value(text: str, at: int, line: int) -> GivenUserData:
+    """The value at an offset of a file of Bicep, which is on that line."""
     if loaded := _LOADED.match(text, at):
         return GivenUserData("", None, line, f"is in the file {loaded['path']}", path=loaded["path"])
     if lines := _LINES.match(text, at):
@@ -113,7 +114,7 @@ def _of_escape(found: re.Match[str]) -> str:
     return _BLANKS_OF.get(found[1], found[1]) if found[1] else "${!"
 
 
-def of_vagrant(text: str) -> Iterator[GivenUserData]:
+def _of_vagrant(text: str) -> Iterator[GivenUserData]:
     """The texts of `config.vm.cloud_init` that stand in a Vagrantfile; one that has a path is in another file."""
     name, is_cloud_init, is_block = "", False, False
     for line, row, body in _rows(text):
@@ -128,7 +129,7 @@ def of_vagrant(text: str) -> Iterator[GivenUserData]:
         is_cloud_init = is_block or (is_cloud_init and row.rstrip().endswith((",", "cloud_init")))
 
 
-def of_proxmox(text: str) -> Iterator[GivenUserData]:
+def _of_proxmox(text: str) -> Iterator[GivenUserData]:
     """The snippets that `cicustom` of a machine names: they lie in a storage, and are not read."""
     for at, row in enumerate(text.split("\n"), 1):
         key, _, value = row.partition(":")
@@ -138,7 +139,7 @@ def of_proxmox(text: str) -> Iterator[GivenUserData]:
                 yield GivenUserData("", None, at, f"is in the snippet {volume}")
 
 
-def of_multipass(text: str) -> Iterator[GivenUserData]:
+def _of_multipass(text: str) -> Iterator[GivenUserData]:
     """The whole file, which Multipass takes with or without its first line."""
     yield _with_first_line(GivenUserData("", text, 0))
 
@@ -151,13 +152,13 @@ def _with_first_line(one: GivenUserData) -> GivenUserData:
 
 
 SOURCES: dict[str, Callable[[str], Iterator[GivenUserData]]] = {
-    "hcl": of_hcl,
-    "bicep": of_bicep,
-    "vagrant": of_vagrant,
-    "proxmox": of_proxmox,
-    "multipass": of_multipass,
+    "hcl": _of_hcl,
+    "bicep": _of_bicep,
+    "vagrant": _of_vagrant,
+    "proxmox": _of_proxmox,
+    "multipass": _of_multipass,
 }
-"""The readers of these files, by the name that --input-form has for them."""
+"""A word of --input-form -> the reader: a function from the text of a file to its user-data."""
 _SHAPES = (
     ("vagrant", re.compile(r"(?m)^Vagrant\.configure\b")),
     ("proxmox", re.compile(r"(?m)^cicustom: ?\w+=")),
@@ -167,7 +168,7 @@ _SHAPES = (
 
 
 def source_of(text: str) -> str | None:
-    """The name of the reader that a text asks for by its shape; None for none."""
+    """The name of the reader in `SOURCES` for a text, by its shape; None for any other text."""
     return next((name for name, shape in _SHAPES if shape.search(text)), None)
 
 

@@ -1,7 +1,7 @@
-"""One part joining the result so far, and what became of it: what differences are, and what warnings are read from.
+"""The steps of a merge: reports about parts, which part was merged at each step, and what each step changed.
 
-A run keeps its foldings and, beside each step, what joined there; the results between two steps
-are made anew for each question.
+A merge keeps its foldings, and a `Joining` for each part: the part, its policy, and the number of its steps. Results
+between two steps are not kept; they are computed again for changes and warnings.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from nodeattrs.codes import Kind
 from nodeattrs.core.budget import Budget
-from nodeattrs.core.folding import NOTHING, Folding
+from nodeattrs.core.folding import Folding
 from nodeattrs.core.folding import Step as FoldingStep
 from nodeattrs.core.origins import renumbered
 from nodeattrs.core.part import Part
@@ -33,18 +33,20 @@ Status = Literal[
 
 
 class PartReport(NamedTuple):
-    """What became of one part.
+    """The result of the merge for one part or source.
 
-    number:     its place among all parts, from 1
-    status:     merged; rejected (cloud-init notes it in the merged file) or failed (it only logs it):
-                either way the result is as before the part; script; include: not followed; ignored: a
-                unhandled type; empty: the same with nothing in it; unknown: it cannot be read; template:
-                there is no instance data to render it with; disabled: of vendor-data that is switched off
-    definition: the mergers that were used; None for a patch and for what is not merged
-    source:     where they come from: "body merge_how", "header Merge-Type", both, "default",
-                "asked" (a what-if), "part N" (documented mode: the part whose definition was on the stack)
-    error:      why it was rejected or failed
-    repeated:   the keys that its text writes twice in one mapping
+    number:     its number among all parts, from 1
+    part:       the part; for a template the rendered one
+    filename:   its name, or part-001, part-002, ... by position
+    status:     merged; rejected (cloud-init notes it in the merged file) or failed (it only logs it), and then the
+                config is as before the part; script; include: not followed; ignored: of a type without a handler;
+                empty: the same without a body; unknown: not read; template: not rendered, since instance data lack;
+                disabled: switched off
+    definition: the merge definition that was used; None for a patch, and for a part that was not merged
+    source:     where the definition comes from: "body merge_how", "header Merge-Type", both, "default", "asked" (by
+                --how), "part N" (in documented mode)
+    error:      why it was rejected or failed; else None
+    repeated:   the keys that its text writes twice in one map
     """
 
     number: int
@@ -58,7 +60,7 @@ class PartReport(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What people call the part: its name; the file where it has no name of its own and is all of the file."""
+        """The name of the part for people: its own name; else its file, with part-001 if it is not the whole file."""
         file = self.part.file
         if not self.filename:
             return file or "?"
@@ -68,7 +70,7 @@ class PartReport(NamedTuple):
 
     @property
     def kind(self) -> Kind | None:
-        """The kind of the error."""
+        """The kind of the error; None without one."""
         return None if self.error is None else kind_of(self.error)
 
     @property
@@ -78,11 +80,11 @@ class PartReport(NamedTuple):
 
     @property
     def is_foreign(self) -> bool:
-        """Whether cloud-init ignores the part, and no other program of a machine is known that reads its type."""
+        """Whether cloud-init ignores the part, and its type is not one of another program on the machine."""
         return self.status == "ignored" and self.part.type not in HANDLED_ELSEWHERE
 
     def to_dict(self) -> dict[str, Any]:
-        """The step as plain data for JSON."""
+        """The report as JSON-able data; the definition as a list and as text, the error with kind and code."""
         return {
             "number": self.number,
             "filename": self.filename,
@@ -100,19 +102,18 @@ class PartReport(NamedTuple):
 
 
 def status_of(error: NodeattrsError) -> Status:
-    """What cloud-init makes of a part with this error."""
+    """The status of a part with that error: "rejected" or "failed"."""
     return "rejected" if kind_of(error) in REJECTED else "failed"
 
 
 class Joining(NamedTuple):
-    """Who joins at a step of a folding, or at several: a patch changes the result operation by operation.
+    """One part that was merged, at one step of a folding or at several.
 
-    number: of the part; 0 where a merged layer joins, which `filename` names
-    policy: what happens where they meet; None for a JSON patch
-    laid:   what the part says, its definition taken out; None for a JSON patch
-    folded: whether this is a fold of conf.d files or layers, the strongest first
-    steps:  how many steps of the folding it takes
-    before, after: the result before and after it, of those that `steps_of` gives
+    number:   the number of the part; 0 for a layer that was merged before, which *filename* names
+    policy:   the policy that it was merged by; None for a JSON patch
+    laid:     its config without the definition; None for a JSON patch, and for a part that is unknown
+    folded:   whether the folding is one of conf.d files or layers, from the strongest to the weakest
+    steps:    the number of steps: one, or for a JSON patch one for each operation
     """
 
     number: int
@@ -122,29 +123,20 @@ class Joining(NamedTuple):
     laid: Part | None
     folded: bool = False
     steps: int = 1
-    before: Part = NOTHING
-    after: Part = NOTHING
 
 
 class Row(NamedTuple):
-    """A folding, and who joined at its steps."""
+    """A folding, and the parts that were merged at its steps, in order."""
 
     folding: Folding
     joinings: tuple[Joining, ...]
 
 
-def steps_of(rows: Iterable[Row]) -> Iterator[Joining]:
-    """Each joining with the result before and after it. cost: that of the merges"""
-    for row in rows:
-        rounds, last = row.folding.rounds(), row.folding.start or NOTHING
-        for joining in row.joinings:
-            before, *results = last, *(after for _, _, after in islice(rounds, joining.steps))
-            last = results[-1] if results else before
-            yield joining._replace(before=before, after=last)
+def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
+    """Yield each joining with the result before it, computed again; a patch without operations is left out.
 
-
-def befores_of(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
-    """Each joining with the result before it, which may not be kept (`results_before`). cost: that of what joins"""
+    A result is valid until the next one: its lists grow then. cost: grows with the size of the parts
+    """
     for row in rows:
         befores = row.folding.results_before()
         for joining in row.joinings:
@@ -153,8 +145,8 @@ def befores_of(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
                 yield joining, steps[0]
 
 
-def moved(rows: Iterable[Row], offset: int) -> list[Row]:
-    """The same rows, their sources counted on from *offset*."""
+def renumbered_rows(rows: Iterable[Row], offset: int) -> list[Row]:
+    """Copies of rows with *offset* added to the number of each part, in joinings and origins; 0 stays 0."""
 
     def number(old: int) -> int:
         return old + offset if old else 0
@@ -188,10 +180,11 @@ Action = Literal["set", "extended", "replaced", "deleted", "dropped"]
 
 
 class Change(NamedTuple):
-    """One path that a part changed, or wanted to.
+    """One path that a part changed, or tried to change.
 
-    old, new: what stood there before and what stands there now; ABSENT where nothing does.
-              Of what was dropped, *new* is what the part set
+    action: set (a new key), extended (a list or text got longer), replaced, deleted, or dropped (the old value stays)
+    old:    the value before; ABSENT for none
+    new:    the value after; ABSENT for none. Of a dropped one it is the value that the part has
     """
 
     path: Path
@@ -200,13 +193,13 @@ class Change(NamedTuple):
     new: Any
 
     def to_dict(self) -> dict[str, Any]:
-        """The steps as plain data for JSON."""
+        """The change as JSON-able data; "old" and "new" are left out where they are ABSENT."""
         shown: dict[str, Any] = {"path": spell(self.path), "steps": list(self.path), "action": self.action}
         return shown | {name: value for name, value in (("old", self.old), ("new", self.new)) if value is not ABSENT}
 
 
 class PartChanges(NamedTuple):
-    """All that one part changed, in the order in which it says it; what it set in vain comes last."""
+    """The changes of one part, in the order of its text; dropped values come last. () for a part without effect."""
 
     number: int
     filename: str
@@ -214,9 +207,10 @@ class PartChanges(NamedTuple):
 
 
 def changes_of(rows: Iterable[Row]) -> Iterator[PartChanges]:
-    """The difference that each meeting made. raises: TooMuch, where they hold too many entries together
+    """Yield for each part that was merged what it changed. The results are computed again.
 
-    cost: that of what joins, and of the values that it meets; of a patch that of the result
+    raises: TooMuch, where all changes together have too many entries
+    cost:   grows with the size of the parts, and of the values that they change; for a patch with the whole config
     """
     budget = Budget("the changes of all parts")
     for row in rows:
@@ -237,9 +231,10 @@ def changes_of(rows: Iterable[Row]) -> Iterator[PartChanges]:
 
 
 def _touched(value: Any, policy: Policy, given: Any, before: Any) -> Any:
-    """Of a value that much on which a part has something to say: of maps that meet the entries that it names.
+    """The part of a value that a part of user-data may change: of maps that are merged only the keys that it has.
 
-    before: what it meets, which decides how
+    given:  the value of that part
+    before: the value before it, which decides how they are merged
     """
     verdict = policy.verdict(type(before), type(given))
     if type(verdict) is not Meet or not isinstance(value, dict):
@@ -253,7 +248,7 @@ def _touched(value: Any, policy: Policy, given: Any, before: Any) -> Any:
 
 
 def _apart(value: Any) -> Any:
-    """A value that stays as it is: maps in it may grow."""
+    """A copy of a value: maps of a result may grow later."""
     if type(value) is dict:
         return {key: _apart(inner) for key, inner in value.items()}
     if type(value) is list and not _CONTAINERS.isdisjoint(map(type, value)):
@@ -265,7 +260,10 @@ _CONTAINERS = {dict, list}
 
 
 def _differences(before: Any, after: Any, path: Path, met: tuple[Policy, Any] | None = None) -> Iterator[Change]:
-    """met: what was laid there, and under which policy. Where two maps met key by key, no other keys can differ."""
+    """Yield the changes between two values, the deepest paths that differ.
+
+    met: the policy and the value of the part that was merged there; where maps were merged only its keys can differ
+    """
     if before is after:
         return
     verdict = None if met is None else met[0].verdict(type(before), type(met[1]))
@@ -281,7 +279,7 @@ def _differences(before: Any, after: Any, path: Path, met: tuple[Policy, Any] | 
 
 
 def _entries(before: Any, after: Any, path: Path, keys: Collection[Any], met: dict[Any, Any]) -> Iterator[Change]:
-    """The differences of some entries, those that are gone first. met: as above, for each"""
+    """Yield the changes of some keys, deleted ones first. met: key -> policy and value of the part"""
     for key in keys:
         if key in before and key not in after:
             yield Change((*path, key), "deleted", before[key], ABSENT)
@@ -293,7 +291,7 @@ def _entries(before: Any, after: Any, path: Path, keys: Collection[Any], met: di
 
 
 def _holds(after: Any, before: Any) -> bool:
-    """Whether a list or text begins or ends with what was there."""
+    """Whether a list or text is the old one with something added at its beginning or end."""
     if isinstance(after, str) and isinstance(before, str):
         return after.startswith(before) or after.endswith(before)
     if isinstance(after, list) and isinstance(before, list):
@@ -303,7 +301,7 @@ def _holds(after: Any, before: Any) -> bool:
 
 
 def _dropped(given: Any, before: Any, after: Any, path: Path) -> Iterator[Change]:
-    """What a part set and the result does not have, while the old value stands."""
+    """Yield the values of a part that are not in the result, since the old value stayed."""
     if isinstance(given, dict) and isinstance(after, dict):
         for key, entry in given.items():
             if key not in after:

@@ -1,7 +1,7 @@
-"""Jinja templates of parts and conf.d files, rendered with instance data as cloud-init does it.
+"""Render Jinja templates of parts and conf.d files with instance data, as cloud-init does.
 
-In Jinja's sandbox, whatever the release: older ones had none, and a template that needs to leave it is refused. What a
-text says once it is rendered is not looked at here.
+A template is always rendered in Jinja's sandbox, and one that needs to leave it is an error; older releases have no
+sandbox. Jinja2 is imported when a template is rendered. What a rendered text says is not looked at here.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from nodeattrs.formats.documents import decoded, parse
 from nodeattrs.formats.jinja import line_of, module, rendering, sandboxed
 
 MISSING = "CI_MISSING_JINJA_VAR/"
-"""What cloud-init puts before the name of a variable that is not there."""
+"""The text that cloud-init writes before the name of an undefined variable."""
 REDACTED = "redacted for non-root user"
-"""What stands in the place of secrets in the instance data that every user may read."""
+"""The text that replaces secrets in the instance data that every user may read."""
 
 _FIRST_LINE = re.compile(r"##\s*template:(.*)", re.IGNORECASE)
 _VERSION = re.compile(r"v\d+")
 
 
 def template_in(text: str, is_rendered: bool = True) -> str | None:
-    """The template in a text; None where its first line names none.
+    """The text below a first line `## template: jinja`; None for a text without that line.
 
-    is_rendered: whether it is going to be
-    raises: CloudConfigError of kind "template", for one that cannot be rendered
+    is_rendered: False: a template of another kind is returned as None, too
+    raises:      CloudConfigError of kind "template", for a kind of template that cloud-init does not have
 
     >>> template_in("## template: jinja\\n#cloud-config\\n"), template_in("#cloud-config\\n")
     ('#cloud-config\\n', None)
@@ -52,9 +52,14 @@ def template_in(text: str, is_rendered: bool = True) -> str | None:
 
 
 class InstanceData:
-    """What templates know of a machine.
+    """The instance data of a machine: variables for templates, and the methods that render with them.
 
-    tree: as cloud-init keeps it, in the layout of instance-data.json: `v1`, `ds`, `merged_cfg`
+    The constructor takes a map; `read` reads a file, `of_meta_data` takes meta-data of NoCloud, and `missing` is for an
+    unknown machine.
+
+    tree:   the map, in the layout of instance-data.json: `v1`, `ds`, `merged_cfg`
+    ways:   only after `missing`: the number of ways through the templates that were rendered so far
+    unseen: only after `missing`: the number of branches that no way goes through
     """
 
     def __init__(self, tree: Mapping[str, Any]) -> None:
@@ -66,10 +71,10 @@ class InstanceData:
 
     @classmethod
     def missing(cls, way: int = 0) -> InstanceData:
-        """Instance data without a machine: each variable is missing, and so is everything below it.
+        """Instance data of an unknown machine: each variable is a placeholder, and so is everything below it.
 
-        way: which way a template takes where conditions depend on the machine; `ways` says how many there are, after
-             the templates were rendered, and `unseen` how many branches none of them leads through
+        way: the number of the way (see `branches`) that templates take where a condition depends on the machine. To try
+             all, render with way 0, and then with each number below `ways`
         """
         data = cls({})
         data._way = way
@@ -77,12 +82,15 @@ class InstanceData:
 
     @property
     def is_missing(self) -> bool:
-        """Whether there is no machine: see `missing`."""
+        """Whether the machine is unknown, as after `missing`."""
         return self._way is not None
 
     @classmethod
     def of_meta_data(cls, tree: Mapping[str, Any]) -> InstanceData:
-        """What the meta-data of NoCloud alone says; what else the machine knows is not known here."""
+        """Instance data from the meta-data of NoCloud: `ds.meta_data`, and in `v1` the instance id and the host name.
+
+        Other variables count as not known, and not as undefined: see `lacking`.
+        """
         meta = {"instance-id": "nocloud", "dsmode": "net", **tree}
         known = {"instance_id": str(meta["instance-id"])}
         name = meta.get("local-hostname")
@@ -95,7 +103,10 @@ class InstanceData:
 
     @classmethod
     def read(cls, path: Path) -> InstanceData:
-        """Read a file of JSON, or the meta-data of NoCloud. raises: CloudConfigError"""
+        """Read a file: instance data in JSON, or the meta-data of NoCloud in YAML or JSON; an empty file is meta-data.
+
+        raises: CloudConfigError, for a file that cannot be read, or is anything but a map
+        """
         file = path.as_posix()
         try:
             text = decoded(read_bytes(path), file)
@@ -113,7 +124,10 @@ class InstanceData:
         return cls(tree) if is_json and "instance-id" not in tree else cls.of_meta_data(tree)
 
     def lacking(self, template: str) -> str | None:
-        """The first variable of a template that is not known; None where all are."""
+        """A variable of a template that is not known, such as "v1.region"; None where all are known.
+
+        Only instance data from meta-data have such variables; a template that is broken has none.
+        """
         if self._is_whole:
             return None
         budget = Budget("a template")
@@ -128,22 +142,21 @@ class InstanceData:
 
     @cached_property
     def variables(self) -> dict[str, Any]:
-        """What a template may ask for: keys with operators under an alias too, those of `v1` at the top as well."""
+        """The variables of templates: the tree with aliases, such as a_b for a-b; the keys of `v1` also at the top."""
         paths = self.tree.get("base64-encoded-keys", ())
         return _variables(self.tree, "", {path.replace("-", "_") for path in paths if isinstance(path, str)})
 
     def render(self, template: str, budget: Budget | None = None) -> str:
-        """What a template gives, nothing included.
+        """The text of a rendered template. Includes and imports of other templates fail.
 
-        raises: CloudConfigError of kind "template"; its cause is Jinja's error. TooMuch, MissingExtra
+        raises: CloudConfigError of kind "template", whose cause is Jinja's error; TooMuch; MissingExtra, without Jinja2
         """
         return self._rendered(_environment(budget or Budget("a template"), self._way is None), template)
 
     def lines(self, template: str, text: str, budget: Budget | None = None) -> tuple[int, ...]:
-        """On which line of the template each line of its text is written, the line that names it first; () where
-        it is not known.
+        """For each line of the rendered *text* the line of the file; the template begins on line 2 of the file.
 
-        cost: that of rendering it once more, with marks
+        () where rendering again does not give *text*, as with random values. It costs one more rendering.
         """
         environment = _environment(budget or Budget("a template"), self._way is None)
         marked = "".join(
@@ -194,7 +207,7 @@ _ADDRESS = re.compile(r"\d+(?:\.\d+){3}")
 
 
 def _asked(tree: Any) -> Iterator[tuple[str, ...]]:
-    """What a parsed template asks for of what it does not set itself: each name with the steps below it."""
+    """Yield each variable that a parsed template reads and does not set, with the steps below it."""
     from jinja2 import meta, nodes
 
     free = meta.find_undeclared_variables(tree) - tree.environment.globals.keys()
@@ -226,7 +239,12 @@ def _marked(text: str, line: int) -> str:
 
 
 def unrendered(data: InstanceData | None, template: str, title: str, origin: Origin) -> Layer | None:
-    """The unknown layer of a template whose variables are not known; None where they are. raises: TooMuch"""
+    """The unknown layer in place of a template, without instance data or with a variable that is not known.
+
+    None where the template can be rendered.
+    title, origin: the name and the place of the template
+    raises:        TooMuch
+    """
     if data is None:
         return Layer.unknown(title, origin, "is a template, and there is no instance data")
     lacking = data.lacking(template)
@@ -262,7 +280,10 @@ def _unpacked(value: Any) -> Any:
 
 
 def _environment(budget: Budget, is_known: bool = True) -> Any:
-    """is_known: whether asking for what is below a missing variable is an error; else it is a placeholder"""
+    """The environment of Jinja for templates.
+
+    is_known: whether the machine is known; else undefined variables are placeholders, and an access is no error
+    """
     base = module().DebugUndefined if is_known else _placeholder()
 
     class Undefined(base):  # type: ignore[misc, valid-type]  # loaded on use
@@ -277,7 +298,7 @@ def _environment(budget: Budget, is_known: bool = True) -> Any:
 
 
 def _placeholder() -> Any:
-    """A class of what is not known, and may be anything: it can be called, gone over once, and reckoned with."""
+    """A class for undefined variables of an unknown machine: it can be called, computed with, and has one element."""
 
     class Placeholder(module().ChainableUndefined):  # type: ignore[misc]  # loaded on use
         def _itself(self, *args: Any, **named: Any) -> Any:

@@ -1,6 +1,6 @@
-"""Plans and states of Terraform: where their resources have user-data, and how it is packed.
+"""Read user-data from plans and states of Terraform in JSON: where resources have it, and how it is packed.
 
-`inputs` asks it about a document. It finds texts and their places, and does not look at what they mean.
+Used by `inputs`. The results are texts and their paths; what a text says is not looked at here.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _USER_DATA: dict[TreePath, bool | None] = {
     ("config", "cloud-init.user-data"): False, ("config", "user.user-data"): False,
     ("user_data", "cloud-init"): False, ("deploy_params", 0, "user_data"): None, ("source_raw", 0, "data"): False,
 }  # fmt: skip
-"""Where resources of Terraform have user-data, in the words of the clouds' providers; of two the first one counts.
+"""The paths of user-data in the values of resources -> whether it is unpacked as base64; None where providers differ.
 
-Each with whether it is unpacked as base64; None where providers differ."""
+Of two the first one counts."""
 _GUESTINFO: TreePath = ("extra_config", "guestinfo.userdata")
 _ENCODINGS: dict[TreePath, tuple[str, tuple[str, ...]]] = {
     ("metadata", "user-data"): ("user-data-encoding", ("base64",)),
@@ -45,11 +45,11 @@ _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class Found(NamedTuple):
-    """What a resource gives to a machine.
+    """The user-data of one resource of a plan or state.
 
-    is_config: whether it is a config alone, which other resources may give to machines
+    is_config: whether the resource is a `cloudinit_config`, whose text other resources may use
     text:      the user-data
-    vendor:    the vendor-data: one text, or none
+    vendor:    the vendor-data: one text, or ()
     """
 
     is_config: bool
@@ -62,7 +62,7 @@ _Resource = tuple[TreePath, Any]
 
 
 def is_of_terraform(tree: Any) -> bool:
-    """Whether a document is a plan or a state."""
+    """Whether a JSON document is a plan or a state of Terraform."""
     return _is_plan(tree) or (
         "terraform_version" in tree and any("instances" in one for one in maps_in(tree.get("resources")))
     )
@@ -73,18 +73,17 @@ def _is_plan(tree: Any) -> bool:
 
 
 def texts_in(tree: Any) -> Iterator[Found]:
-    """What the resources of a plan or state give, the configs that stand alone last."""
+    """Yield the user-data of each resource of a plan or state: first of machines, then each `cloudinit_config`.
+
+    A resource with user-data that is not in the document is yielded with the reason; others are left out.
+    """
     known_later = {
         change["address"]: dig(change, ("change", "after_unknown"))
         for change in maps_in(tree.get("resource_changes"))
         if isinstance(change.get("address"), str)
     }
     found = list(_found(_of_plan(tree) if _is_plan(tree) else _of_state(tree), known_later))
-    yield from sorted(found, key=_is_config_alone)
-
-
-def _is_config_alone(one: Found) -> bool:
-    return one.is_config
+    yield from sorted(found, key=lambda one: one.is_config)
 
 
 def _of_plan(tree: Any) -> Iterator[_Resource]:

@@ -1,8 +1,7 @@
-"""From bytes to parts: gzip, mail messages, archives and includes, as cloud-init unpacks them.
+"""Unpack user-data to parts: gzip, mail messages, archives and includes, as cloud-init does.
 
-The mail itself is read by Python's `email`, as in cloud-init, so that its oddities are the
-same ones. Nothing is fetched, and nothing outside an include folder is read. It knows no
-mergers.
+Messages are read by Python's `email`, as in cloud-init, so that odd messages give the same parts. Nothing is fetched,
+and no included file outside of the include folder is read. Merge definitions are not looked at.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from urllib.parse import unquote, urlsplit
 
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
+from nodeattrs.dialects.cloudinit.body_search import BodySearch
 from nodeattrs.dialects.cloudinit.codes import ARCHIVE as BAD_ARCHIVE
 from nodeattrs.dialects.cloudinit.codes import DECOMPRESS, EMPTY, ENCODING, TOO_LARGE
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
@@ -39,7 +39,6 @@ from nodeattrs.dialects.cloudinit.parts import (
     CloudPart,
     load_yaml,
 )
-from nodeattrs.dialects.cloudinit.rows import Rows
 from nodeattrs.errors import BadArgument, DocumentError, TooMuch, wrong_argument
 from nodeattrs.formats.documents import content_of
 
@@ -53,12 +52,12 @@ _GZIP_TYPES = tuple(
     )
 )  # fmt: skip
 _PER_PART, _PER_MESSAGE = 100, 1_000
-"""How many steps a part is, alone and out of a message: as near as one can say."""
+"""The steps of the budget that a part counts, alone and in a message, about."""
 _COPIED_A_STEP = 5_000
 _WITH_PARAMETERS = re.compile(rb"(?im)^content-(?:type|disposition):[^\n]*(?:\n[ \t][^\n]*)*")
 _INCLUDE = re.compile(r"(?i)^#include(-once)?")
-MAX_INCLUDES = 20
-"""How deep includes may lie in each other."""
+_MAX_INCLUDES = 20
+"""The number of includes that may be nested."""
 
 
 _FIRST_LINES = {
@@ -76,7 +75,9 @@ _LONGEST_FIRST = sorted(_FIRST_LINES, key=len, reverse=True)
 
 
 def type_of_text(text: str | bytes, default: str | None = None) -> str | None:
-    """The type that the beginning of a text shows, in any case and after leading white space.
+    """The content type of user-data by its first line; *default* for an unknown one, and for bytes that are not UTF-8.
+
+    Case and leading white space do not count.
 
     >>> type_of_text("#Cloud-Config-JSONP")
     'text/cloud-config-jsonp'
@@ -91,11 +92,11 @@ def type_of_text(text: str | bytes, default: str | None = None) -> str | None:
 
 
 class Within(NamedTuple):
-    """The place of a text in a document that has it as a block.
+    """The place of user-data in a document that has it as a block of lines.
 
-    line:   the line of the document on which *text* begins; on which the block begins, where *indent* is known
-    text:   these lines of the document, in which the block is looked for
-    indent: how far the block is indented; None where that is not known yet
+    line:   the line of the document on which *text* begins; with an indent, the line on which the block begins
+    text:   lines of the document in which `unpack` looks for the block
+    indent: the indent of the block; None: it is looked for
     """
 
     line: int
@@ -104,14 +105,14 @@ class Within(NamedTuple):
 
 
 class Blob:
-    """A whole user-data, or one file of several.
+    """User-data before it is unpacked: the content of a file, or a text out of a document.
 
-    content: text or bytes
-    file:    its name, as messages show it
-    packed:  whether it was packed in the file, so that its lines are not those of the file
-    within:  its place in the file, where it is a block of lines there
-    language: of the program that fills in the text, where its document says that
-    folder:  of the file on the disk, beside which lie files that the text names; None for a text without a file
+    content:  text or bytes
+    file:     the name of the file, as messages show it; None without a file
+    packed:   whether the content is not in the file as it is (base64), so that it has no lines there
+    within:   its place in the file, if it is a block of lines there; else None
+    language: the template language of the text, for a program that fills it in; None for none or an unknown one
+    folder:   the folder of the file on the disk, for files that the text names; None without a file
     """
 
     def __init__(
@@ -128,9 +129,9 @@ class Blob:
 
 
 def blob_of(source: Any) -> Blob:
-    """A blob of a text, of bytes, or of a file.
+    """A Blob of a text, of bytes, or of a file, which is read; a Blob is returned unchanged.
 
-    raises: CloudConfigError, where the file cannot be read or is too large
+    raises: CloudConfigError, for a file that cannot be read or is too large; BadArgument, for another type
     """
     if isinstance(source, Blob):
         return source
@@ -148,9 +149,10 @@ def blob_of(source: Any) -> Blob:
 
 
 def unwrapped(blob: Blob, is_packed: bool | None = None) -> Blob:
-    """What a text in base64 holds, where that is user-data of a known kind; anything else as it is.
+    """A new Blob with the decoded content of a blob in base64; the blob itself where it is not base64.
 
-    is_packed: whether it is base64, where that is known: what it holds may be anything then
+    is_packed: True: the content is base64; False: it is not; None: it is only decoded if the result is user-data of a
+               known type, gzip or a message
     """
     if is_packed is False:
         return blob
@@ -168,10 +170,10 @@ def unwrapped(blob: Blob, is_packed: bool | None = None) -> Blob:
 
 
 def read_bytes(path: Path, budget: Budget | None = None) -> bytes:
-    """The content of a regular file, up to the limit.
+    """The content of a regular file.
 
-    budget: what all files that one document names draw on; one of its own unless given
-    raises: CloudConfigError
+    budget: limits the sum of all files that one document names; None: a new one for this file
+    raises: CloudConfigError, for a file that is missing, not readable or larger than the limit
     """
     try:
         return content_of(path, path.as_posix(), budget)
@@ -190,24 +192,21 @@ def unpack(
     include_root: Path | None = None,
     budget: Budget | None = None,
 ) -> list[CloudPart]:
-    """The parts of user-data, in reading order.
+    """Read and unpack user-data: its parts, in the order of the sources.
 
-    sources:      texts, bytes, paths, blobs; a `CloudPart` is taken as it is, and so is an unknown `Layer`
-    launch_index: keep the parts for this index and those without one
-    include_root: the folder in which includes are looked up; without it they are listed only
-    budget:       what all of them together may take: for each part some steps, and what is unpacked
-    raises:       CloudConfigError of kind "decompress", "archive", "encoding" or "too-large":
-                  what stops cloud-init too, or would fill its memory
+    A text becomes one part; a message, an archive or an include becomes several, also nested ones. No part is merged or
+    rendered.
+    sources:      texts, bytes, paths, blobs; a `CloudPart` and an unknown `Layer` are returned as they are
+    launch_index: keep the parts for this index and those without one; None: all
+    include_root: the folder in which includes are looked up; None: an include stays a part with its address
+    budget:       limits the number of parts and the unpacked bytes, of all sources together
+    raises:       CloudConfigError of kind "decompress", "archive", "encoding" or "too-large", for an error that stops
+                  cloud-init, too, or would fill its memory; BadArgument
     source:       docs/cloudinit.md, "Parts"
     """
-    return unpacked(sources, launch_index, include_root, budget or Budget("user-data"))
-
-
-def unpacked(sources: Any, launch_index: int | None, include_root: Path | None, budget: Budget) -> list[Any]:
-    """See `unpack`, whose border is that of the caller here."""
     if isinstance(sources, (str, bytes)) or not isinstance(sources, Iterable):
         raise wrong_argument("user-data", "a list of parts", sources, 'merge(["#cloud-config\\n..."]), or a Path in it')
-    unpacking = _Unpacking(launch_index, include_root, budget)
+    unpacking = _Unpacking(launch_index, include_root, budget or Budget("user-data"))
     found: list[Any] = []
     for source in sources:
         is_taken = isinstance(source, CloudPart) or hasattr(source, "origin")  # a layer: most merges load no folds
@@ -216,7 +215,7 @@ def unpacked(sources: Any, launch_index: int | None, include_root: Path | None, 
 
 
 class _Attached(NamedTuple):
-    """A part that is attached to the whole: how it was packed, and the headers that it lost."""
+    """A part of a message that was unpacked: "gzip" or "", and the merge headers that it lost by that."""
 
     part: Message
     packed: str
@@ -224,7 +223,12 @@ class _Attached(NamedTuple):
 
 
 class _Unpacking:
-    """Unpacks several blobs into one row of parts: names count on, and so does what was unpacked."""
+    """Unpacks blobs one after the other (`blob`); the numbers in names of parts go on, and so does the budget.
+
+    attached: the number of parts of messages and texts so far
+    walked:   the number of leaves so far; it gives parts in a message their numbers
+    included: the files of the includes that are open
+    """
 
     def __init__(self, launch_index: int | None, include_root: Path | None, budget: Budget) -> None:
         self.launch_index = launch_index
@@ -233,10 +237,11 @@ class _Unpacking:
         self.budget = budget
         self.included: list[Path] = []
         self.blob_now = Blob("")
-        self.rows = Rows("", budget)
+        self.search = BodySearch("", budget)
 
     def blob(self, blob: Blob) -> list[CloudPart]:
-        before = self.blob_now, self.rows
+        """The parts of one blob. raises: CloudConfigError"""
+        before = self.blob_now, self.search
         self.blob_now = blob
         try:
             data = self._unpacked(blob.content)
@@ -252,7 +257,7 @@ class _Unpacking:
         except RecursionError:
             raise CloudConfigError(TOO_LARGE, "messages are nested too deeply", file=blob.file) from None
         finally:
-            self.blob_now, self.rows = before
+            self.blob_now, self.search = before
 
     # --- packing ------------------------------------------------------------------------
 
@@ -265,18 +270,17 @@ class _Unpacking:
         if len(data) > self.budget.limits.bytes:
             raise self.budget.exceeded("bytes")
         if data[:2] == b"\x1f\x8b":
-            self.rows = Rows("", self.budget)
+            self.search = BodySearch("", self.budget)
             return self._gunzipped(data, data)
         within = self.blob_now.within
         if within is not None:
-            self.rows = Rows(within.text, self.budget, within.line)
+            self.search = BodySearch(within.text, self.budget, within.line)
         else:
-            self.rows = Rows("" if self.blob_now.packed else data.decode("utf-8", "replace"), self.budget)
+            self.search = BodySearch("" if self.blob_now.packed else data.decode("utf-8", "replace"), self.budget)
         return data
 
     def _leaves(self, found: Iterable[CloudPart | _Attached]) -> list[CloudPart]:
-        """The parts of all that is attached: looked at last, since what a message holds is attached once more by
-        itself, and has its name and type from there."""
+        """The parts of all attached messages; only at the end, since a nested message changes the one around it."""
         rows: list[CloudPart] = []
         for one in list(found):
             if isinstance(one, CloudPart):
@@ -286,15 +290,18 @@ class _Unpacking:
         return rows
 
     def _single(self, data: bytes) -> Iterator[CloudPart | _Attached]:
-        """The parts of a text that is no message. Most are one part, for which no message need be made."""
+        """The parts of a text that is not a message; most are one part, for which no message is made."""
         body = data.decode("utf-8", "surrogateescape")
         kind = type_of_text(body) or _NOT_MULTIPART
-        if kind in (*INCLUDES, ARCHIVE) or self.launch_index is not None:
+        if kind in (*INCLUDES, ARCHIVE):
             message = MIMEBase(*_NOT_MULTIPART.split("/"))
             message.set_payload(data)
             yield from self._parts_of(message)
             return
         self._count(_PER_PART)
+        index = _index_in(data, self.budget) if self.launch_index is not None and kind == CLOUD_CONFIG else None
+        if index not in (None, self.launch_index):
+            return
         self.walked += 1
         name = f"part-{self.attached:03d}"
         headers = {"MIME-Version": "1.0", "Content-Disposition": f'attachment; filename="{name}"', "Content-Type": kind}
@@ -303,11 +310,11 @@ class _Unpacking:
         yield CloudPart(body, kind, name, headers, self.blob_now.file, line, indent=indent, language=language)
 
     def _whole(self, body: str) -> tuple[int | None, int]:
-        """The line on which a blob that is one part begins, and how far it is indented."""
+        """The line on which a blob that is one part begins, and its indent."""
         within = self.blob_now.within
         if within is None:
-            return (1 if self.rows.text else None), 0
-        return self.rows.place(body) if within.indent is None else (within.line, within.indent)
+            return (1 if self.search.text else None), 0
+        return self.search.find_block(body) if within.indent is None else (within.line, within.indent)
 
     def _gunzipped(self, data: bytes, otherwise: bytes | None) -> bytes:
         """Unpacked data; where it is no gzip, *otherwise*, or an error if that is None."""
@@ -355,7 +362,7 @@ class _Unpacking:
                 yield self._attached(part, "gzip" if packed else "", lost)
 
     def _payload(self, part: Message) -> Any:
-        content = part.get_payload(decode=True)
+        content = _decoded(part)
         if part.get_content_maintype() != "text" or not isinstance(content, bytes):
             return content
         codec = getattr(part.get_charset(), "input_codec", None) or "utf-8"
@@ -400,7 +407,7 @@ class _Unpacking:
             first.setdefault(key.lower(), value)
         headers: dict[str, Any] = {key: first[key.lower()] for key in leaf}
         headers["Content-Type"] = kind
-        line, indent = (None, 0) if attached.packed or not isinstance(body, str) else self.rows.place(body)
+        line, indent = (None, 0) if attached.packed or not isinstance(body, str) else self.search.find_block(body)
         return CloudPart(body, kind, name, headers, self.blob_now.file, line, attached.packed, attached.lost, indent)
 
     # --- archives -----------------------------------------------------------------------
@@ -434,7 +441,7 @@ class _Unpacking:
             yield self._attached(part)
 
     def _is_wanted(self, part: Message) -> bool:
-        """Whether the launch index lets an entry of an archive through; one that it does not is never looked at."""
+        """Whether the launch index selects an entry of an archive."""
         index = part.get("Launch-Index")
         return self.launch_index is None or index is None or _number(index) == self.launch_index
 
@@ -447,9 +454,9 @@ class _Unpacking:
             if not url or url.startswith("#"):
                 continue
             found = self._found(url)
-            if found is None or found in self.included or len(self.included) >= MAX_INCLUDES:
+            if found is None or found in self.included or len(self.included) >= _MAX_INCLUDES:
                 yield CloudPart(
-                    url, kind, part.get_filename() or "include", {}, self.blob_now.file, self.rows.line(line)
+                    url, kind, part.get_filename() or "include", {}, self.blob_now.file, self.search.find(line)
                 )
                 continue
             self.included.append(found)
@@ -485,6 +492,14 @@ def _message(data: bytes) -> Message:
         ) from error
 
 
+def _decoded(part: Message) -> Any:
+    """The payload of a part, decoded as its header says. raises: CloudConfigError, where `email` cannot do it"""
+    try:
+        return part.get_payload(decode=True)
+    except UnicodeEncodeError as error:
+        raise CloudConfigError(ENCODING, "a part has bytes that are no text beside other letters") from error
+
+
 def _set_header(part: Message, key: str, value: str) -> None:
     del part[key]
     part[key] = value
@@ -503,20 +518,21 @@ def _rewrapped(part: Message, kind: str, payload: str) -> Message:
 
 
 def _add_launch_index(part: Message, budget: Budget) -> None:
-    """The index that the header says, or else the body."""
-    index: Any = part.get("Launch-Index")
-    if index is None and part.get_content_type() == CLOUD_CONFIG:
-        content = part.get_payload(decode=True)
-        try:
-            config = load_yaml(content.decode("utf-8"), budget.renewed()) if isinstance(content, bytes) else None
-        except (CloudConfigError, UnicodeDecodeError):
-            return
-        index = config.get("launch-index") if isinstance(config, dict) else None
+    """Add the index of the header as a number, or that in the body of a cloud-config."""
+    index = _number(part.get("Launch-Index"))
+    if "Launch-Index" not in part and part.get_content_type() == CLOUD_CONFIG:
+        index = _index_in(_decoded(part), budget)
+    if index is not None:
+        part.add_header("Launch-Index", str(index))
+
+
+def _index_in(content: Any, budget: Budget) -> int | None:
+    """The `launch-index` of a cloud-config; None for one without it, and for anything that is no config."""
     try:
-        number = int(index)
-    except (TypeError, ValueError):
-        return
-    part.add_header("Launch-Index", str(number))
+        config = load_yaml(content.decode("utf-8"), budget.renewed()) if isinstance(content, bytes) else None
+    except (CloudConfigError, UnicodeDecodeError):
+        return None
+    return _number(config.get("launch-index")) if isinstance(config, dict) else None
 
 
 def _selected(part: Message, wanted: int | None) -> Iterator[Message]:

@@ -1,14 +1,14 @@
-"""The parts of user-data joined to one config, each by its own definition; and what came of it.
+"""Merge the parts of user-data to one config, each by its own merge definition, as cloud-init does.
 
-`merge` is the handler of cloud-init for a whole user-data; nothing is run, fetched or
-written. A part that cannot be merged leaves the result as it was. The folding keeps its steps,
-so that what each part did, and who has set what, can be shown.
+Nothing is run, fetched or written. A part that cannot be merged leaves the config as it was, and its report has the
+error. A part whose content is not known (an include, a template without instance data) is an unknown layer: it may set
+anything. The merge keeps its steps, so that `Merged` can explain each value.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -48,13 +48,13 @@ from nodeattrs.dialects.cloudinit.parts import (
     load_config,
     measured,
 )
-from nodeattrs.dialects.cloudinit.patching import changes_in, given_in, operations_of
+from nodeattrs.dialects.cloudinit.patching import operations_of, patch_changes, patch_values
 from nodeattrs.dialects.cloudinit.places import YamlLocator
 from nodeattrs.dialects.cloudinit.provenance import Provenance
-from nodeattrs.dialects.cloudinit.releases import LATEST, NEWEST, Release, release_of
-from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status, status_of, steps_of
+from nodeattrs.dialects.cloudinit.releases import NEWEST, Release, release_of
+from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status, status_of
 from nodeattrs.dialects.cloudinit.templates import REDACTED, InstanceData, template_in, unrendered
-from nodeattrs.dialects.cloudinit.unpacking import type_of_text, unpacked
+from nodeattrs.dialects.cloudinit.unpacking import type_of_text, unpack
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch, wrong_argument
 from nodeattrs.formats.yaml_events import RepeatedKey
 
@@ -73,22 +73,19 @@ def merge(
     cloud_init: str = NEWEST,
     instance_data: InstanceData | None = None,
 ) -> Merged:
-    """Merge user-data as cloud-init does, offline.
+    """Unpack and merge the user-data of one machine as cloud-init does.
 
-    parts:        texts or bytes of whole user-data (cloud-config, MIME, gzip, archive, patch), paths
-                  of such files, `CloudPart`s, or layers that are unknown; read one after the other into
-                  one row of parts
-    mode:         "current": each part joins by its own definition; "documented": by the stack of
-                  the older manual
-    how:          a definition to use for every part instead of its own: a what-if
-    launch_index: keep the parts for this index, and those without one
-    include_root: the folder in which includes are looked up; nothing is ever fetched
-    budget:       what unpacking and merging may take, all parts together
-    cloud_init:   the release whose rules apply, such as "22.4"
-    instance_data: what templates are rendered with; without it they are unknown layers
-    raises:       CloudConfigError, where unpacking itself stops. A part that is rejected or fails
-                  raises nothing: its report says so
-    source:       docs/cloudinit.md
+    parts:         user-data of any kind, in order: texts, bytes, paths, blobs, `CloudPart`s, or unknown layers
+    mode:          "current": each part is merged by its own definition; "documented": by the stack of the older manual
+    how:           a definition for every part instead of its own, for a what-if; None: their own
+    launch_index:  keep the parts for this index, and those without one; None: all
+    include_root:  the folder in which includes are looked up; None: includes are unknown layers
+    budget:        limits unpacking and merging of all parts together
+    cloud_init:    the release whose rules apply, such as "22.4"
+    instance_data: variables for templates; None: templates are unknown layers
+    raises:        CloudConfigError, where unpacking stops; BadArgument. A part that is rejected or fails raises
+                   nothing: its report has the error
+    source:        docs/cloudinit.md
 
     >>> merged = merge(["#cloud-config\\npackages: [vim]", "#cloud-config\\npackages: [git]"])
     >>> merged.config, [warning.name for warning in merged.warnings]
@@ -99,16 +96,16 @@ def merge(
             "the mode of a merge", " or ".join(map(repr, get_args(Mode))), mode, "leave it out for today's"
         )
     asked = None if how is None else as_definition(how)
-    rules = Rules(mode, asked, LATEST if cloud_init == NEWEST else release_of(cloud_init), _known(instance_data))
+    rules = MergeRules(mode, asked, release_of(cloud_init), _known(instance_data))
     budget = budget or Budget("user-data")
     run = _Run(rules, budget)
-    for part in unpacked(parts, launch_index, include_root, budget):
+    for part in unpack(parts, launch_index=launch_index, include_root=include_root, budget=budget):
         run.take(part)
     return run.merged()
 
 
 def _known(data: Any) -> InstanceData | None:
-    """The given instance data; a merge without them loads no templates. raises: BadArgument"""
+    """Returns *data*. raises: BadArgument, for anything but InstanceData and None"""
     if data is None:
         return None
     if not isinstance(data, InstanceData):
@@ -121,10 +118,10 @@ _MET_IN_A_STEP = 50
 
 
 class _Effort:
-    """What joining one part after the other takes.
+    """Counts the work of merging parts, as steps of the budget.
 
-    A join makes the maps and lists anew in which old and new meet; a patch, or a custom merger, all of the
-    result, which is no larger than what was read before.
+    A part copies the maps and lists in which it is merged. A patch or a custom merger may copy the whole config, which
+    is never larger than all texts before it.
     """
 
     def __init__(self, budget: Budget) -> None:
@@ -132,11 +129,14 @@ class _Effort:
         self._read = 0
 
     def all(self) -> None:
-        """It may make all of the result anew. raises: TooMuch"""
+        """Count a part that may copy the whole config. raises: TooMuch"""
         self.budget.steps(self._read // _READ_IN_A_STEP)
 
     def meeting(self, before: Any, laid: Any) -> None:
-        """It is laid over what was there. cost: one visit for each part of what is laid. raises: TooMuch"""
+        """Count a config *laid* that is merged into *before*: the sizes of all maps, lists and texts that it meets.
+
+        raises: TooMuch
+        """
         size, pairs = 0, [(before, laid)]
         while pairs:
             old, new = pairs.pop()
@@ -149,7 +149,7 @@ class _Effort:
             self.budget.steps(size // _MET_IN_A_STEP)
 
     def read(self, text: str, config: Any = None) -> None:
-        """One more part is read; where its text has aliases, it says more than it wrote. raises: TooMuch, TooDeep"""
+        """Count a text that was read; with aliases its config is larger than the text. raises: TooMuch, TooDeep"""
         self._read += len(text)
         if "*" in text and config is not None:
             size = measured(config)
@@ -165,19 +165,27 @@ def _named(part: CloudPart, name: str) -> tuple[str, Origin]:
 
 
 class _Run:
-    def __init__(self, rules: Rules, budget: Budget) -> None:
+    """One merge of user-data: `take` each part in order, then `merged` for the result.
+
+    Each part gets a report. The folding begins with the first config or unknown layer; before that there is no config.
+    """
+
+    def __init__(self, rules: MergeRules, budget: Budget) -> None:
         self.rules = rules
         self.mode, self.how, self.release, self.data = rules
         self.effort = _Effort(budget)
         self.folding: Folding | None = None
         self.has_config = False
+        self.sources: list[CloudPart | Layer] = []
         self.reports: list[PartReport] = []
         self.unknown: dict[int, Layer] = {}
         self.joinings: list[Joining] = []
         self.stack: list[tuple[Definition, str]] = [(CONFIG_DEFAULT, "default")]
 
     def take(self, part: CloudPart | Layer) -> None:
+        """Handle one part by its type: merge a config or patch, render a template, and report anything else."""
         number = len(self.reports) + 1
+        self.sources.append(part)
         if not isinstance(part, CloudPart):
             name = part.title or f"part-{number:03d}"
             self.reports.append(
@@ -200,7 +208,7 @@ class _Run:
             self.reports.append(PartReport(number, part, name, "ignored" if part.body else "empty"))
 
     def _template(self, number: int, part: CloudPart, name: str) -> PartReport:
-        """A template and what it is rendered to, which is handled as if it stood there; a patch is a config there."""
+        """Render a template, and handle the result like a part with that text; a patch in it is a config."""
         title, origin = _named(part, name)
         try:
             template = None if part.lines else template_in(part.text)
@@ -236,7 +244,7 @@ class _Run:
             raise past_a_limit(passed, "the template") from None
 
     def _of_other_program(self, number: int, part: CloudPart, name: str) -> PartReport:
-        """A config, which another program may have to fill in: that is done with placeholders, without a machine."""
+        """Handle a config. A template of another program is rendered with placeholders if the machine is unknown."""
         if self.data is None or not self.data.is_missing or (language := part.filled_in_by) is None:
             body = unescaped(part.text) if part.language else part.body
             return self._handled(number, part._replace(body=body), name)._replace(part=part)
@@ -249,7 +257,7 @@ class _Run:
         return self._handled(number, filled, name)
 
     def _unknown(self, number: int, part: CloudPart, name: str, layer: Layer, status: Status) -> PartReport:
-        """It may have a definition of its own, and set anything."""
+        """Merge an unknown layer in place of a part: it may have any definition, and set anything."""
         self._begun().lay(Part(layer.value, number), ANY_DEFINITION)
         self.unknown[number] = layer
         self.joinings.append(Joining(number, part, name, ANY_DEFINITION, None))
@@ -272,7 +280,7 @@ class _Run:
                 self.effort.read(text)
                 self.effort.all()
                 operations = operations_of(text)
-                folding.change(*changes_in(operations, self.effort.budget), of=given_in(operations, number))
+                folding.change(*patch_changes(operations, self.effort.budget), of=patch_values(operations, number))
                 self.joinings.append(Joining(number, part, name, None, None, steps=len(operations)))
                 return PartReport(number, part, name, "merged")
             repeated: list[RepeatedKey] = []
@@ -305,7 +313,7 @@ class _Run:
         return PartReport(number, part, name, status_of(error), error=error)
 
     def _placed(self, error: NodeattrsError, part: CloudPart, name: str) -> NodeattrsError:
-        """The error with the part's name, and the line of what it is about."""
+        """A copy of an error with the name of the part, and with the line of the file where it is known."""
         title = PartReport(0, part, name, "failed").title
         shown = title if part.file is None or title.startswith(part.file) else f"{part.file} {name}"
         at = part.at if part.file is not None else part._replace(line=1).at
@@ -326,7 +334,7 @@ class _Run:
         return CloudConfigError(error.kind, error.reason, file=shown, line=line, column=error.column, hint=error.hint)
 
     def _setters_before(self, path: TreePath) -> list[str]:
-        """The titles of the parts whose word stands at a path so far."""
+        """The titles of the parts that set a path so far."""
         origins = self.folding.result.origins if self.folding is not None else ()
         for step in path:
             origins = origins_at(origins, step)
@@ -341,32 +349,38 @@ class _Run:
         return (own, source) if own.mergers else (PART_DEFAULT, "default")
 
     def _begin_anew(self, folding: Folding) -> None:
-        """A patch has put null in place of the whole config: cloud-init goes on with nothing."""
+        """Begin with an empty config again, as cloud-init does after a patch has replaced the whole config by null."""
         folding.change(lambda before, laid: Part({}, 0))
         self.joinings.append(self.joinings[-1]._replace(policy=None, laid=None, steps=1))
 
     def merged(self) -> Merged:
-        reports = tuple(self.reports)
-        if self.folding is None:
-            return Merged(None, reports, rules=self.rules)
-        row = Row(self.folding, tuple(self.joinings))
-        return Merged(self.folding.result if self.has_config else None, reports, (row,), self.unknown, self.rules)
+        rows = () if self.folding is None else (Row(self.folding, tuple(self.joinings)),)
+        result = self.folding.result if self.folding is not None and self.has_config else None
+        return Merged(result, tuple(self.reports), rows, self.unknown, self.rules, tuple(self.sources))
 
 
-def without(merged: Merged, types: Collection[str]) -> Merged:
-    """The same merge without the parts of some types, which are disabled."""
+def without_types(merged: Merged, types: Collection[str]) -> Merged:
+    """Merge the parts of a `Merged` again without those of some types, whose status is "disabled" then.
+
+    Includes are kept. The `Merged` has to have `rules`: a merge of layers has none.
+    """
     assert merged.rules is not None
     run = _Run(merged.rules, Budget("user-data"))
-    for report in merged.parts:
-        if report.part.type in types:
+    for report, source in zip(merged.parts, merged.sources, strict=True):
+        if report.part.type in types and report.status != "include":
+            run.sources.append(source)
             run.reports.append(report._replace(status="disabled", error=None))
         else:
-            run.take(merged.unknown[report.number] if report.status == "unknown" else report.part)
+            run.take(source)
     return run.merged()
 
 
-class Rules(NamedTuple):
-    """By what parts are merged: see `merge`."""
+class MergeRules(NamedTuple):
+    """The settings of one call of `merge`, to merge the same parts again.
+
+    how:  the definition for every part; None: their own
+    data: variables for templates; None: templates are unknown layers
+    """
 
     mode: Mode
     how: Definition | None
@@ -375,11 +389,13 @@ class Rules(NamedTuple):
 
 
 class Merged(Provenance):
-    """A merged config that can say where each part of it came from.
+    """A merged config, with a report for each part, and explanations of each value. `merge` and `merge_layers` make it.
 
-    parts:   what became of each part or source, in order
-    rows:    how they were merged; the last row gave the result
-    unknown: the layers that cannot be read, by their number
+    parts:   the report of each part or source, in order
+    rows:    the foldings; the last one gave the result
+    unknown: number of a part -> the layer in place of it, for a part that could not be read
+    rules:   the settings of `merge`; None for merged layers
+    sources: the parts as `merge` unpacked them, before templates were rendered; () for merged layers
 
     >>> from nodeattrs.dialects.cloudinit.userdata import merge
     >>> merged = merge(["#cloud-config\\nhostname: a", "#cloud-config\\nhostname: b"])
@@ -395,27 +411,32 @@ class Merged(Provenance):
         parts: tuple[PartReport, ...],
         rows: tuple[Row, ...] = (),
         unknown: Mapping[int, Layer] | None = None,
-        rules: Rules | None = None,
+        rules: MergeRules | None = None,
+        sources: tuple[CloudPart | Layer, ...] = (),
     ) -> None:
         self.parts = parts
         self.rows = rows
         self.rules = rules
+        self.sources = sources
         self.unknown = dict(unknown or {})
         self._result = result
         self._locators: dict[int, Locator] = {}
 
     @cached_property
     def config(self) -> dict[Any, Any] | None:
-        """The merged config; {} if parts came and none was merged, None if no cloud-config came at all."""
+        """A copy of the merged config; {} if no config could be merged, None if no part was a cloud-config or patch."""
         return None if self._result is None else independent(self._result.value)
 
     @property
     def text(self) -> str:
-        """The file that cloud-init writes, byte for byte, but for what is unknown; empty where no cloud-config came."""
+        """The file that cloud-init writes, byte for byte, without unknown parts; "" where `config` is None.
+
+        Comments name the merged parts and, since release 23.3, the rejected ones. Secrets are not masked.
+        """
         if self._result is None or self._result.value is None:
             return ""
         joinings = [one for row in self.rows for one in row.joinings if one.number not in self.unknown]
-        names = [_clean(joining.filename) for joining in joinings]
+        names = [_in_a_line(joining.filename.replace("\t", " ")) for joining in joinings]
         lines = ["#cloud-config", ""]
         if names:
             lines += [f"# from {len(names)} files", *(f"# {name or '?'}" for name in names), ""]
@@ -433,7 +454,7 @@ class Merged(Provenance):
 
     @cached_property
     def warnings(self) -> tuple[Warned, ...]:
-        """The traps that these parts fall into; looked for when first asked."""
+        """The warnings of `lints` about the parts and the merged config; looked for at the first access."""
         return tuple(warnings_of(self.parts, self.rows, self.value))
 
     @property
@@ -442,17 +463,8 @@ class Merged(Provenance):
         return self.config or {}
 
     def to_dict(self) -> dict[str, Any]:
-        """The config, and what became of the parts, as data."""
+        """The config and the report of each part, as data; dates and bytes in the config stay what they are."""
         return {"version": 1, "config": self.config, "parts": [report.to_dict() for report in self.parts]}
-
-    @property
-    def steps(self) -> Iterator[Joining]:
-        """Each joining, in order, with the result before and after it; none is kept. cost: that of the merge"""
-        return steps_of(self.rows)
-
-
-def _clean(name: str) -> str:
-    return _in_a_line(name.replace("\t", " "))
 
 
 def _in_a_line(name: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.cloudinit import InstanceData, given_in, merge, merge_confd, merge_layers, read_instance, vendor_in
-from nodeattrs.dialects.cloudinit.inputs import one_of
+from nodeattrs.dialects.cloudinit.inputs import choose_machine
 from nodeattrs.dialects.cloudinit.templates import template_in
 from nodeattrs.dialects.cloudinit.unpacking import blob_of
 from tests.fuzz.grammar import Grammar
@@ -72,9 +72,9 @@ def _machines(text: str) -> Any:
 
 
 def _each_merged(found: Any) -> None:
-    tried(lambda: one_of(found), lambda: one_of(found, found[0].address))
+    tried(lambda: choose_machine(found), lambda: choose_machine(found, found[0].address))
     for one in found[:4]:
-        tried(lambda one=one: merge([one.layer] if one.unknown else one.user).explain(("runcmd",)))
+        tried(lambda one=one: merge(one.sources).explain(("runcmd",)))
         tried(lambda one=one: [merge(vendor_in(blob)) for blob in one.user])
 
 

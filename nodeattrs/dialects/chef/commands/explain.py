@@ -13,7 +13,7 @@ from nodeattrs.dialects.chef.commands.inputs import named_node, repository_of, w
 from nodeattrs.dialects.common import store_of
 from nodeattrs.errors import BadUsage, NoSuchAttribute
 from nodeattrs.node.node import Node
-from nodeattrs.reports.explain import Elsewhere, NodeExplanation, explained
+from nodeattrs.reports.explain import NodeExplanation, OtherSetter, explained
 from nodeattrs.reports.values import unread_at
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _behind(repository: Repository, run: Run, path: Path) -> list[Unread]:
     return ReadBehind(repository, run).of(path)
 
 
-def _elsewhere(question: Question, node: Node, path: Path, repository: Repository | None) -> list[Elsewhere]:
+def _elsewhere(question: Question, node: Node, path: Path, repository: Repository | None) -> list[OtherSetter]:
     """Who sets a path on other nodes that were saved; else in the repository, where one was named."""
     from nodeattrs.dialects.chef.causes import setters_in, setters_on
 

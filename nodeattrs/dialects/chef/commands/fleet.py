@@ -30,7 +30,7 @@ from nodeattrs.dialects.chef.run.session import Session, facts_of_another
 from nodeattrs.errors import BadUsage, FleetError, NodeattrsError, NotFound
 from nodeattrs.store import Store, open_store
 from nodeattrs.store.search import parse_query
-from nodeattrs.workers.batches import opened
+from nodeattrs.workers.batches import open_workers
 
 _DESCRIPTION = """\
 Run every node of nodes/ and of the store, several at a time, and save each result. Resources are not applied.
@@ -137,7 +137,7 @@ class _Resolving:
     def _done(self) -> int:
         """Run the nodes; how many are done."""
         asked, fleet, pack = self._asked, self._fleet, None
-        with opened(asked["executor"], asked["jobs"]) as workers:
+        with open_workers(asked["executor"], asked["jobs"]) as workers:
             if asked["ship"] and not workers.elsewhere:
                 raise BadUsage("--ship is about workers on other machines: --executor dask:...")
             if asked["ship"]:

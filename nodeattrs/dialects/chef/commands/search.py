@@ -9,7 +9,7 @@ from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.common import saved_nodes_of
 from nodeattrs.errors import BadUsage
-from nodeattrs.reports.search import Page, search
+from nodeattrs.reports.search import SearchPage, search
 from nodeattrs.store.search import parse_query
 
 _DESCRIPTION = """\
@@ -75,12 +75,12 @@ def _attributes(question: Question) -> dict[str, Path]:
     return attributes
 
 
-def _page(question: Question) -> Page:
+def _page(question: Question) -> SearchPage:
     asked = question.arguments
     if asked["offset"] < 0 or (asked["limit"] is not None and asked["limit"] < 0):
         raise BadUsage("--limit and --offset are not negative")
     sort = None if asked["sort"] is None else path_of(asked["sort"])
-    return Page(asked["node"], sort, asked["reverse"], asked["offset"], asked["limit"])
+    return SearchPage(asked["node"], sort, asked["reverse"], asked["offset"], asked["limit"])
 
 
 COMMANDS = {"search": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, {}, _perform, ())}

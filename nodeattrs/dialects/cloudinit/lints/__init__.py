@@ -1,7 +1,7 @@
-"""The traps that users fall into, each with a name, a sentence and a way out.
+"""Warnings about user-data: traps that users fall into, each with a name, a sentence and a way out.
 
-Looked for after the merge; the merge itself does not know them. What each name means, with an example and the
-remedy: docs/cloudinit.md, "Warnings".
+They are looked for after the merge, in the parts, their merge definitions, the merge steps and the merged config. The
+merge itself does not know them. docs/cloudinit.md, "Warnings", has a section for each name.
 """
 
 from __future__ import annotations
@@ -21,7 +21,12 @@ __all__ = ["WARNINGS", "Warned", "refuse_unknown_options", "warnings_of"]
 
 
 def warnings_of(reports: Sequence[PartReport], rows: Sequence[Row], config: Any) -> Iterator[Warned]:
-    """All warnings, in the order of the parts, then those about the merged config. cost: half of that of the merge"""
+    """Yield all warnings: for each part, in order, then about the merged config.
+
+    reports, rows: the parts, and the steps of their merge; the steps are computed again
+    config:        the merged config; anything but a map has no warnings
+    cost:          about half of the merge
+    """
     met = about_joinings(reports, rows)
     has_handler = any(report.part.type == PART_HANDLER for report in reports)
     for report in reports:

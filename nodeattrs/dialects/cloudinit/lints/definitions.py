@@ -1,4 +1,4 @@
-"""Traps in a merge definition: mergers that are missing or not used, and options without effect."""
+"""Warnings about merge definitions: mergers that are missing or not used, and options without effect."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ _OPTIONS = {
 
 
 def refuse_unknown_options(definition: Definition) -> None:
-    """For a definition from the command line. raises: BadArgument, for the first option without effect"""
+    """Check a definition from the command line. raises: BadArgument, for the first option without effect"""
     for fault in _about_options(definition, lambda name, message, hint: BadArgument(message, hint=hint)):
         raise fault
 
 
 def about_definition(report: PartReport) -> Iterator[Warned]:
+    """Yield the warnings about the definition that a part was merged with. The report has to have one."""
     definition = report.definition
     assert definition is not None
 

@@ -1,6 +1,7 @@
-"""Traps where two parts meet: what a later one replaces, loses, or adds twice, and what a weaker layer says in vain.
+"""Warnings about merge steps: what a later part replaces, loses or adds twice, and lists of weaker layers without use.
 
-The steps are taken once more, one by one; it knows no texts.
+A meeting is a place where the merge met an old value and a new one, with what it did there. The steps of the merge are
+computed again. Texts of parts are not looked at.
 """
 
 from __future__ import annotations
@@ -28,18 +29,21 @@ from nodeattrs.dialects.cloudinit.lints.values import about_user_data
 from nodeattrs.dialects.cloudinit.lints.warned import Warned
 from nodeattrs.dialects.cloudinit.mergers import Verb
 from nodeattrs.dialects.cloudinit.parts import same
-from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, befores_of
+from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, joinings_with_results
 
 _Met = tuple[str, Part, Part, Path]
-"""What was done, the old part, the new one, and where."""
+"""A meeting: what was done ("take", "keep", "append" ...), the old part, the new one, and the path."""
 
 
 def about_joinings(reports: Sequence[PartReport], rows: Sequence[Row]) -> dict[int, list[Warned]]:
-    """By the number of each part. cost: that of what joins"""
+    """The warnings about the steps of a merge: number of a part -> its warnings. A part without any may be missing.
+
+    cost: grows with the size of the parts, and not with the result
+    """
     earlier = _defined_before(reports, rows)
     user = {one.number for row in rows for one in row.joinings if not one.folded}
     lists, found = _Lists(), {}
-    for joining, before in befores_of(rows):
+    for joining, before in joinings_with_results(rows):
         lists.settle(before.value)
         if joining.laid is None or joining.policy is None:
             continue
@@ -55,7 +59,7 @@ def about_joinings(reports: Sequence[PartReport], rows: Sequence[Row]) -> dict[i
 
 
 def _defined_before(reports: Sequence[PartReport], rows: Sequence[Row]) -> dict[int, str]:
-    """A part -> the title of the nearest one before it that has a definition."""
+    """Number of a part -> the title of the nearest part before it with a definition of its own; "" for none."""
     joined = {one.number for row in rows for one in row.joinings if one.policy is not None and one.laid is not None}
     defined, last = {}, ""
     for report in reports:
@@ -67,7 +71,7 @@ def _defined_before(reports: Sequence[PartReport], rows: Sequence[Row]) -> dict[
 
 
 def _hidden(met: Sequence[_Met], reports: Sequence[PartReport], user: set[int]) -> Iterator[Warned]:
-    """The lists of a weaker layer that are not used, since user-data or vendor-data has one."""
+    """Warn about lists of a weaker layer that are not used, since user-data or vendor-data has one at that path."""
     for verb, below, above, path in met:
         stronger = [number for number in sources(below.origins) if number in user]
         kept = set(_keys(below.value)) if verb == "keep" and stronger else set()
@@ -87,23 +91,23 @@ def _hidden(met: Sequence[_Met], reports: Sequence[PartReport], user: set[int]) 
 
 
 class _Lists:
-    """What each list that grows holds so far: looked at when an element comes, and not all over again for each part."""
+    """The elements of each list that grows step by step, so that a step looks only at the elements that it adds."""
 
     def __init__(self) -> None:
         self._known: dict[Path, tuple[Any, set[Any]]] = {}
         self._coming: dict[Path, set[Any]] = {}
 
     def keys(self, path: Path, items: Any) -> set[Any]:
-        """The items of a list as they are compared."""
+        """The elements of the list at a path as hashable keys; kept ones where the list is that of the last step."""
         known, keys = self._known.get(path, (None, set()))
         return keys if known is items else set(_keys(items))
 
     def grows(self, path: Path, keys: set[Any]) -> None:
-        """The list that comes of it will have these."""
+        """Note the elements that the list at a path has after this step."""
         self._coming[path] = keys
 
     def settle(self, config: Any) -> None:
-        """What came of the step before: its lists are those of *config*."""
+        """Begin a step: the lists that grew in the step before are those in *config*."""
         self._known |= {path: (dig(config, path), keys) for path, keys in self._coming.items()}
         self._coming = {}
 

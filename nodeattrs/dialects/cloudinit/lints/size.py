@@ -1,4 +1,4 @@
-"""How much user-data a cloud takes. The numbers are those of the clouds' own pages."""
+"""The size limits of clouds for user-data, from the pages of the clouds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SMALLEST = "aws"
 
 
 def about_size(size: int, title: str, cloud: str | None) -> Warned | None:
-    """The warning about user-data of *size* bytes; None where it fits.
+    """The warning about user-data of *size* bytes; None where that is not more than the limit.
 
     cloud: a key of LIMITS; None: the smallest limit counts, and the warning is a note
     """

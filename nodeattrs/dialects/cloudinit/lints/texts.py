@@ -1,6 +1,6 @@
-"""Traps in the text of one part: its first line, its type and headers, keys that it writes twice.
+"""Warnings about the text of one part: its first line, its type, its headers, markup of templates, repeated keys.
 
-It knows nothing of other parts, and nothing of what the keys mean.
+Other parts, and the meaning of keys, are not looked at.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from nodeattrs.errors import DocumentError
 _OTHERS = re.compile(
     r"#ps1|rem cmd\b|<(powershell|script|persist|runAsLocalSystem)>|\[settings\b|\{\s*\"ignition\"", re.I
 )
-"""How user-data begins that is meant for another program: on Windows, Bottlerocket, Flatcar."""
+"""The beginning of user-data for other programs: on Windows, Bottlerocket, Flatcar."""
 
 _FORMS = tuple(
     (re.compile(pattern, re.M), what, way)
@@ -56,7 +56,7 @@ _FORMS = tuple(
         (r"\x00", "UTF-16 or no text at all", "save the file as UTF-8"),
     )
 )  # fmt: skip
-"""Files of other programs: what they have, what they are, and what to do with them here."""
+"""Files of other programs: a pattern of their text, what they are, and the way out."""
 
 _BY_NAME = {"meta-data": "the meta-data of a machine", "network-config": "a network-config"}
 
@@ -64,7 +64,7 @@ _TEMPLATE_NEARLY = re.compile(r"#+[ \t]*template\b[ \t]*:?[ \t]*jinja2?[ \t]*", 
 _NEARLY = re.compile(r"#+[ \t]*cloud[-_ ]?(?:config|conf|init|boothook)[-_\w]*[ \t]*", re.I)
 MARKUP = re.compile(r"\$\{[^}\n]*\}|%\{ *(?:if|for|else|end)|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>")
 INSTANCE_DATA = re.compile(r"\{\{-?[ \t]*(?:ds|v\d|merged_cfg|sys_info)\b[^}\n]*\}\}")
-"""Markup that asks for instance data, and is filled in in templates alone."""
+"""Markup that asks for instance data; cloud-init fills it in only in templates."""
 _BLOCKS = re.compile(r"%\{ *(?:if|for|else|end)|\{%.*?%\}|<%.*?%>|\{\{-? *(?:if|range|end|with)\b")
 _LINES = 20
 _LOOKED_AT = 4096
@@ -72,7 +72,7 @@ _LOOKED_AT = 4096
 
 
 class _Found(NamedTuple):
-    """What is wrong with a text, and where in it."""
+    """A warning about a text, with its line and column there."""
 
     name: Kind
     message: str
@@ -83,7 +83,10 @@ class _Found(NamedTuple):
 
 
 def about_part(report: PartReport, has_handler: bool) -> Iterator[Warned]:
-    """has_handler: whether a part brings code for types of its own"""
+    """Yield the warnings about the text of one part.
+
+    has_handler: whether any part is a part handler, so that a part of an unknown type may have a use
+    """
     for one in _found(report, has_handler):
         place = None if one.line is None else (one.line, one.column)
         yield Warned(one.name, one.message, report.number, report.title, None, one.hint, one.severity, place)
@@ -184,12 +187,15 @@ def _about_unknown(part: CloudPart) -> Iterator[_Found]:
 
 
 def is_for_another(text: str) -> bool:
-    """Whether user-data is known to be meant for another program."""
+    """Whether user-data begins as that of another program does, such as a script of PowerShell."""
     return _OTHERS.match(text.lstrip()) is not None
 
 
 def foreign(part: CloudPart) -> tuple[str, str]:
-    """What kind of file a text is that cloud-init ignores, and the way out."""
+    """Why cloud-init ignores a part, with the kind of file that it looks like; and the way out.
+
+    For a part of an unknown type. Every part gets an answer, also one that looks like no known file.
+    """
     what = _BY_NAME.get((part.file or "").rpartition("/")[2].partition(".")[0])
     if what is not None:
         return f"is {what}, and no user-data: cloud-init ignores it", "name the user-data beside it"

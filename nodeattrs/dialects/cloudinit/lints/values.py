@@ -1,7 +1,7 @@
-"""Traps in what a config says: unknown keys, commands that are none, users, permissions.
+"""Warnings about the merged config: unknown keys, commands that cannot run, users, passwords, permissions, markup.
 
-What is looked at is the merged config, so that each trap is one of the machine; who set it is asked afterwards. Only
-what cloud-init's own code does with a value counts here: what its schema says is the schema's.
+A warning here has a path and no part: `Merged.place_of` finds the line that set the value. The warnings follow what
+the code of cloud-init does with a value; its JSON schema is asked in `schema`.
 """
 
 from __future__ import annotations
@@ -100,7 +100,10 @@ _DEFAULT_USERS = ("ssh_authorized_keys", "ssh_import_id", "password")
 
 
 def about_config(config: Any) -> Iterator[Warned]:
-    """In the order of the keys. cost: one look at what stands under the keys that are known here"""
+    """Yield the warnings about a merged config, and about the one that an installer has in `autoinstall.user-data`.
+
+    Nothing for anything but a map. A config for another program has one note, and no other warning.
+    """
     if not isinstance(config, dict):
         return
     if key := foreign_key(config):
@@ -125,7 +128,10 @@ def about_config(config: Any) -> Iterator[Warned]:
 
 
 def about_user_data(config: Any) -> Iterator[tuple[Kind, Path, str, str]]:
-    """Keys in the config of one part of user-data or vendor-data that cloud-init does not read there."""
+    """Yield the keys in one part's config that cloud-init reads before there is user-data, so that they do nothing.
+
+    Each with the name of the warning, its path, a message and a hint. Nothing for anything but a map.
+    """
     for above in ((), _INSTALLED):
         inner = dig(config, above)
         if isinstance(inner, dict) and not foreign_key(inner):
@@ -135,7 +141,7 @@ def about_user_data(config: Any) -> Iterator[tuple[Kind, Path, str, str]]:
 
 
 def foreign_key(config: Any) -> str:
-    """The key that says that a config is meant for a program that is not cloud-init; "" where none says that."""
+    """The first key that only another program has, such as "coreos"; "" for none, and for anything but a map."""
     if not isinstance(config, dict):  # a patch may leave something else
         return ""
     keys = [key for key in config if key in _FOREIGN]
@@ -149,7 +155,7 @@ def _warned(name: Kind, path: Path, message: str, hint: str, severity: Severity 
 
 
 def _entries(listed: Any, key: str) -> Iterator[tuple[Path, dict[Any, Any]]]:
-    """The mappings in a list."""
+    """The maps in a list, with their paths; nothing where *listed* is not a list."""
     for index, entry in enumerate(listed if isinstance(listed, list) else ()):
         if isinstance(entry, dict):
             yield (key, index), entry
@@ -172,10 +178,12 @@ def _about_commands(commands: Any, key: str) -> Iterator[Warned]:
         message = f"is {kind_of(commands)}, and has to be a list: nothing of it is run"
         yield _warned(COMMANDS_NO_LIST, (key,), message, "write each command as an item: - COMMAND", "error")
         return
-    first, second = [*commands[:2], None, None][:2]
-    if isinstance(first, str) and first in _NEED_WORDS and isinstance(second, str) and " " not in second:
-        message = f"runs {first!r} and {second!r} as two commands: each item is a command of its own"
-        yield _warned(COMMAND_WORDS, (key,), message, "write the words of one command as a list in the list: - [a, b]")
+    if len(commands) > 1:
+        first, second = commands[:2]
+        if isinstance(first, str) and first in _NEED_WORDS and isinstance(second, str) and " " not in second:
+            message = f"runs {first!r} and {second!r} as two commands: each item is a command of its own"
+            hint = "write the words of one command as a list in the list: - [a, b]"
+            yield _warned(COMMAND_WORDS, (key,), message, hint)
     for index, command in enumerate(commands):
         if type(command) is str or type(command) is list or command is None or isinstance(command, tuple):
             continue
@@ -235,11 +243,11 @@ def _about_file(entry: dict[Any, Any], path: Path) -> Iterator[Warned]:
 
 
 def _about_owners(config: dict[Any, Any]) -> Iterator[Warned]:
-    """cloud-init writes files before it makes users, unless a file is deferred."""
+    """cloud-init writes files before it makes users, unless a file is deferred; root is there before."""
     made = [entry.get("name") for _, entry in _entries(config.get("users"), "users")]
     for path, entry in _entries(config.get("write_files"), "write_files"):
         owner = str(entry.get("owner", "")).partition(":")[0]
-        if owner in made and not entry.get("defer"):
+        if owner in made and owner != "root" and not entry.get("defer"):
             message = (
                 f"is {owner}, a user that is made after files are written: this file and later ones are not written"
             )
@@ -283,5 +291,5 @@ _KINDS: dict[type, str] = {
 
 
 def kind_of(value: Any) -> str:
-    """What people call a value of this kind."""
+    """The type of a value in words, with an article: "a text", "a list". A type that is not known here is "a date"."""
     return _KINDS.get(type(value), "a date")

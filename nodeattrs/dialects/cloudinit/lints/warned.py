@@ -1,7 +1,4 @@
-"""What a warning is, and the names that one can have.
-
-What each name means, with an example and the remedy: docs/cloudinit.md, "Warnings".
-"""
+"""The class of a warning about user-data, and the names that warnings have."""
 
 from __future__ import annotations
 
@@ -92,14 +89,15 @@ Severity = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """A warning about one part, or about what came of all of them.
+    """A warning about one part of user-data, or about the merged config.
 
-    name:   one of `WARNINGS`; a section of docs/cloudinit.md has the same name
-    number: of the part; 0 for the merged config: who set what stands at the path is asked then
-    title:  what people call the part
-    path:   the place in the config, where there is one
-    place:  line and column in the text of the part, where they are known already
-    is_about_key: whether it holds for any value of the key
+    name:     one of `WARNINGS`; a section of docs/cloudinit.md has the same name
+    number:   the number of the part, from 1; 0 for the merged config, and then *title* is ""
+    title:    the name of the part for people
+    path:     the path in the config; None for a warning about a text or a definition
+    hint:     the way out; "" for none
+    place:    line and column in the text of the part; None: `Merged.place_of` finds the place by *path*
+    is_about_key: whether the warning holds for any value of the key
     """
 
     name: Kind

@@ -1,6 +1,7 @@
-"""The expressions of a Python source, each with the parts that its value comes from.
+"""Trace a value through literals and operators of a Python source; `causes.flow` adds names and calls. Nothing runs.
 
-What names mean and what calls give is `causes.flow`. Nothing is run.
+A source of a value is an expression that it is equal to, or computed from. A path is a tuple of keys and indexes; the
+constants SOME and EACH of `scopes` are steps that are not known.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ _MOST_VISITS, _MOST_FOUND, _MOST_KEYS, _MOST_STEPS = 4_000, 40, 12, 24
 
 
 class ParsedCode:
-    """A parsed Python source.
+    """A parsed Python source, with its scopes, which are computed at the first use.
 
     file: the name that its code objects have
-    text: the source
+    text: the source with its syntax tree
     """
 
     def __init__(self, text: PythonText) -> None:
@@ -46,11 +47,11 @@ class ParsedCode:
 
 
 class Frame(NamedTuple):
-    """A call of a function, which gives the values of its parameters.
+    """A call on the way to an expression: it gives the values of the parameters of a function.
 
-    function: None where it is not known
-    code:     the source of the function
-    call:     None where the call is not in a known source
+    function: the function that is called; None where it is not known
+    code:     the source with the call
+    call:     the call; None where it is not in a known source
     """
 
     function: Function | None
@@ -66,10 +67,10 @@ class SourceExpression(NamedTuple):
 
     what:    "literal", "attribute", "document", "lookup" or "function"
     code:    the source of the expression
-    node:    the literal, or the expression or call that reads
-    path:    the path of the attribute, or in the document; a computed step is SOME
-    exact:   whether the value is equal to the expression, and not computed from it
-    context: the calls around the expression
+    node:    the syntax node: the literal, or the expression or call that reads
+    path:    the path of the attribute, or the path in the document; () for a literal. A computed step is SOME
+    exact:   True: the value is equal to the expression; False: it is computed from it
+    context: the calls that led to the expression, innermost first
     """
 
     what: str
@@ -80,13 +81,15 @@ class SourceExpression(NamedTuple):
     context: Context
 
 
-class Following:
-    """Finds the expressions that one value comes from (`sources`): literals and operators here; `Flow` adds names and
-    calls. Use one for one value.
+class ExpressionTracer:
+    """Finds the expressions that one value comes from, in literals and operators. `Flow` adds names and calls.
 
-    value:   the value to explain; ABSENT: it is not known, so that every possible source is returned
-    imports: a function from (module name, importing file) to its Code; None for a module outside of the repository
-    depth:   the number of nested traces; it is limited
+    `sources` is the entry. The methods `_Constant`, `_Dict` and so on yield the sources of one type of syntax node. A
+    node is visited once for a path, and the number of visits is limited, so an object is for one value.
+
+    value:   the value to trace; ABSENT: it is not known, and every possible source is returned
+    imports: a function from (module name, importing file) to its ParsedCode; None for a module that is not known
+    depth:   the number of traces around this one; it is limited
     """
 
     def __init__(
@@ -104,8 +107,8 @@ class Following:
         self._context: Context
         self._exact = True
 
-    def _further(self) -> Following:
-        """A question on the way to the answer of this one, which it makes no longer."""
+    def _further(self) -> ExpressionTracer:
+        """A new tracer for another expression on the way, which counts its visits for this one."""
         asked = type(self)(ABSENT, self._imports, self._depth + 1)
         asked._left, asked._codes, asked._defined_by = self._left, self._codes, self._defined_by
         return asked
@@ -113,11 +116,12 @@ class Following:
     def sources(
         self, code: ParsedCode, start: ast.AST, path: Path, context: Context = (), stores: bool = False
     ) -> list[SourceExpression]:
-        """The expressions that the part of an expression at *path* comes from; [] where none is found.
+        """The expressions that the value of *start*, or its part at *path*, comes from; [] where none is found.
 
-        If some are exact, only these are returned.
+        If some are exact, only these are returned; at most 40, each once.
+        code:    the source with *start*
         context: the calls that led to the expression, innermost first
-        stores:  whether *start* is a call whose arguments are stored
+        stores:  whether *start* is a call that stores its arguments, which are traced then, and not its result
         """
         self._codes |= {one.file: one for one in (code, *(frame.code for frame in context))}
         asked = self._stored(start, path) if stores and isinstance(start, ast.Call) else self._of(start, path)
@@ -131,7 +135,7 @@ class Following:
     def _in(
         self, code: ParsedCode, context: Context, found: Iterable[SourceExpression], exact: bool = True
     ) -> Iterator[SourceExpression]:
-        """The same, asked in another source, under other calls."""
+        """Yield from *found*, while this tracer is in another source, under other calls. exact: False: computed"""
         after = iter(found)
         while True:
             before = getattr(self, "_code", code), getattr(self, "_context", context), self._exact
@@ -170,7 +174,7 @@ class Following:
             yield from self._in(self._code, self._context, self._of(node, ()), exact=False)
 
     def _other(self, node: ast.AST, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
-        """What computes a value of its parts."""
+        """The sources of any other expression, whose value is computed from its parts."""
         if isinstance(node, ast.expr):
             yield from self._computed(one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
 
@@ -215,7 +219,7 @@ class Following:
     _List = _Tuple = _Set = _elements
 
     def _whole(self, node: ast.expr, parts: Iterable[ast.AST | None]) -> Iterator[SourceExpression]:
-        """A map or list as it is; where something is computed of it, its parts."""
+        """A map or list literal as a source; where a value is computed from it, its parts."""
         if not self._exact:
             yield from self._computed(one for one in parts if one is not None)
         elif self._value is ABSENT or isinstance(self._value, (dict, list)):
@@ -261,12 +265,12 @@ class Following:
             yield from self._of(node.value, (*steps, *path))
 
     def _step(self, node: ast.expr) -> Any:
-        """A key, where it can only be one; else SOME."""
+        """The value of a key; SOME where it may have several."""
         keys = self._keys(node)
         return keys[0] if len(keys) == 1 else SOME
 
     def _keys(self, node: ast.expr) -> list[Any]:
-        """A key as it is written out, or the constants that it may come from; SOME where these are none, or many."""
+        """The values that a key may have: a constant, or the constants that it comes from; [SOME] for none or many."""
         step = step_of(node)
         if step is not SOME or isinstance(node, ast.UnaryOp) or self._depth >= MOST_DEPTH:
             return [step]

@@ -1,6 +1,6 @@
-"""Where a body of user-data stands in the file that it came from.
+"""Find the lines of a file that have the body of a part of user-data.
 
-Used by `unpacking`, which looks for each part in the text that was unpacked.
+Used by `unpacking`: a message or an archive gives the bodies of its parts, and not their lines.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ from itertools import accumulate
 from nodeattrs.core.budget import Budget
 
 _SEEN_IN_A_STEP = 1_000
-"""How many signs are looked at in one step: as near as one can say."""
+"""How many characters one step of the budget is, about."""
 
 
-class Rows:
-    """The lines of a text. What is found in it lies behind what was found before.
+class BodySearch:
+    """Finds bodies in a text one after the other: each search begins behind the body that was found before.
 
-    text:   nothing where bodies do not stand in the file as they are
-    budget: what the looking may take
+    So bodies have to be searched in the order of the text. The lines are indexed at the first search of several lines.
+
+    text:   the text of the file; "" where the file does not have bodies as they are, and then nothing is found
+    budget: limits the search
     first:  the line of the file on which the text begins
     """
 
@@ -45,9 +47,12 @@ class Rows:
             found.setdefault(_unindented(row), []).append(number)
         return found
 
-    def place(self, body: str) -> tuple[int | None, int]:
-        """The line on which a body begins, and how far it is indented: in an archive it is a block of the YAML."""
-        line = self.line(body)
+    def find_block(self, body: str) -> tuple[int | None, int]:
+        """The line on which a body begins and its indent, which an entry of an archive has; (None, 0) if not found.
+
+        raises: TooMuch
+        """
+        line = self.find(body)
         if line is not None or not body.strip() or not self.text:
             return line, 0
         wanted = body.rstrip("\n").split("\n")
@@ -59,8 +64,8 @@ class Rows:
                 return number + self._first, indent
         return None, 0
 
-    def line(self, body: str) -> int | None:
-        """The line on which a body begins, where it stands in the file as it is."""
+    def find(self, body: str) -> int | None:
+        """The line on which a body begins without an indent; None if it is not found. raises: TooMuch"""
         at = self._found(body) if body and self.text else -1
         if at < 0:
             return None
@@ -71,7 +76,7 @@ class Rows:
         return bisect_right(self._starts, offset) - 1
 
     def _found(self, body: str) -> int:
-        """Where it stands first; -1 for nowhere."""
+        """The offset of a body behind the last one; -1 for none."""
         before, *inner = body.split("\n")[:-1] or [""]
         if not inner:
             at = self.text.find(body, self._searched)
@@ -85,7 +90,10 @@ class Rows:
         return -1
 
     def _candidates(self, wanted: Sequence[str], after: int, first: int) -> Iterator[int]:
-        """The rows, from one on, that several wanted lines may follow after so many others, by the rarest of these."""
+        """Yield rows, from *first* on, at which a body may begin: *wanted* are its lines after the first *after* ones.
+
+        The rarest of the lines decides which rows are tried.
+        """
         self._budget.steps(len(wanted))
         known = [self._where.get(_unindented(line), ()) for line in wanted]
         rarest = min(range(len(wanted)), key=lambda index: len(known[index]))
