@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from nodeattrs.core.fold import Folded
-from nodeattrs.dialects.files.folds import chart_in, folded, laid_over
+from nodeattrs.dialects.files.folds import chart_folder, folded, layers_over_chart
 from nodeattrs.errors import BadArgument, DocumentError, MergeConflict, TooMuch
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.policies import policy_named
@@ -40,9 +40,9 @@ def release(folder: Path, *files: Any, policy: str = "helm") -> Folded:
         file = folder.parent / f"values-{number}.yaml"
         file.write_text(json.dumps(tree))
         layers += reader.read(file)
-    chart = chart_in([str(folder)], Path(), named)
+    chart = chart_folder([str(folder)], Path(), named)
     assert chart is not None
-    laid = laid_over(chart, layers, reader, named)
+    laid = layers_over_chart(chart, layers, reader, named)
     return folded(laid.layers, named, charts=laid.charts)
 
 
@@ -245,7 +245,7 @@ def test_only_the_first_layer_may_be_a_chart(tmp_path: Path) -> None:
     write(tmp_path / "one", {})
     write(tmp_path / "two", {})
     with pytest.raises(BadArgument, match="only the first layer can be one"):
-        chart_in(["one", "two"], tmp_path, policy_named("helm"))
+        chart_folder(["one", "two"], tmp_path, policy_named("helm"))
 
 
 def importing(*entries: Any, **values: Any) -> Chart:

@@ -304,8 +304,8 @@ class TestFlux:
 
     def test_files_beside_releases_are_read_once(self, in_folder: InFolder, monkeypatch: pytest.MonkeyPatch) -> None:
         read: list[str] = []
-        whole = flux.parsed
-        monkeypatch.setattr(flux, "parsed", lambda text, file: read.append(file) or whole(text, file))
+        whole = flux.parse_documents
+        monkeypatch.setattr(flux, "parse_documents", lambda text, file: read.append(file) or whole(text, file))
         spec = {"chart": CHART_HERE, "valuesFrom": [{"kind": "ConfigMap", "name": "given"}]}
         files = {f"flux/{name}.yaml": in_yaml("HelmRelease", name, spec) for name in "abc"}
         files["flux/given.yaml"] = in_yaml("ConfigMap", "given", {}) + "data: {values.yaml: 'port: 7'}\n"

@@ -1,8 +1,8 @@
 """Releases of Helm that Argo CD's Application and ApplicationSet describe.
 
-A source is this repository where its path is here, unless its URL names another repository than each remote of
+A source is read where its path is in this repository, unless its URL names another repository than each remote of
 Git, or it asks for a version or commit. Of an ApplicationSet the generators `list` and `git` with directories
-are followed; where another one fills in the template, what it fills in is unknown.
+are followed. Values that another generator fills in are unknown.
 source: Argo CD, "Helm", "Multiple Sources for an Application", "Generators"
 """
 
@@ -20,24 +20,24 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.files.releases import (
-    OPEN,
+    TEMPLATE_MARK,
     Release,
     SetValue,
     Values,
     ValuesFile,
-    below,
     chart_at,
     has_mark,
     inline_layers,
     is_other_repository,
     origin_at,
+    path_below,
     texts_by_path,
-    unread,
+    unread_values,
 )
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Document
 
-KINDS = ("Application", "ApplicationSet")
+_KINDS = ("Application", "ApplicationSet")
 _PARAMETER = re.compile(r"\{\{-?\s{0,9}\.?([A-Za-z_][\w.\-\[\]]{0,200})\s{0,9}-?\}\}", re.ASCII)
 _MOST = 1_000
 """The most applications of one ApplicationSet."""
@@ -84,14 +84,16 @@ class _Application(NamedTuple):
 
 
 def releases(document: Document, root: Path) -> Iterator[tuple[str, Release]]:
-    """The releases of a manifest, by name; none where it is no Application and no ApplicationSet.
+    """Yield (name, release) for each Helm source of an Application or ApplicationSet; nothing for another manifest.
 
-    raises: DocumentError, where an ApplicationSet makes too much
+    The second source of an application is NAME/2. An ApplicationSet whose generators are not followed gives one
+    application, with its template as it is written.
+    raises: DocumentError, where the applications of one ApplicationSet have more than 20 million characters
     """
     tree = document.tree
     kind = tree.get("kind") if isinstance(tree, dict) else None
-    name = dig(tree, ("metadata", "name")) if kind in KINDS else None
-    if not isinstance(name, str):
+    name = dig(tree, ("metadata", "name"))
+    if kind not in _KINDS or not isinstance(name, str):
         return
     if kind == "Application":
         yield from _of_application(name, document, tree.get("spec"), ("spec",), "", root)
@@ -106,7 +108,7 @@ def releases(document: Document, root: Path) -> Iterator[tuple[str, Release]]:
         own = dig(one, ("metadata", "name"))
         named = own if isinstance(own, str) and parameters else name
         spec = one.get("spec") if isinstance(one, dict) else None
-        yield from _of_application(named, document, spec, ("spec", "template", "spec"), OPEN, root)
+        yield from _of_application(named, document, spec, ("spec", "template", "spec"), TEMPLATE_MARK, root)
 
 
 def _of_application(
@@ -164,26 +166,26 @@ def _values(application: _Application, at: TreePath, source: Mapping[Any, Any], 
             if isinstance(one, dict) and (one.get("forceString") is True) == is_text:
                 yield _parameter(application, (*at, "parameters", number), one)
     if helm.get("fileParameters"):
-        yield unread(application.origin((*at, "fileParameters"), "values", "fileParameters"), "was not read")
+        yield unread_values(application.origin((*at, "fileParameters"), "values", "fileParameters"), "was not read")
 
 
 def _file(application: _Application, at: TreePath, text: str, chart: str, is_optional: bool) -> Values:
     origin = application.origin(at, "file", text)
     if application.mark and application.mark in text:
-        return unread(origin, f"has {OPEN} in its name, which was not filled in")
+        return unread_values(origin, f"has {TEMPLATE_MARK} in its name, which was not filled in")
     if "://" in text or any(sign in text for sign in "*?["):
-        return unread(origin, "is no path of one file")
+        return unread_values(origin, "is no path of one file")
     if not text.startswith("$"):
         if not chart:
-            return unread(origin, "lies in a chart that is not here")
+            return unread_values(origin, "lies in a chart that is not here")
         return ValuesFile(
-            below(application.root, "" if text[0:1] == "/" else chart, text.lstrip("/")), origin, is_optional
+            path_below(application.root, "" if text[0:1] == "/" else chart, text.lstrip("/")), origin, is_optional
         )
     # A file of another source; it may be missing only where the repository is known to be this one.
     ref, _, path = text[1:].partition("/")
     source = next((one for _, one in application.sources if one.get("ref") == ref), None)
     reason = "names no source" if source is None else _elsewhere(application.root, source)
-    return unread(origin, reason) if reason else ValuesFile(below(application.root, "", path), origin)
+    return unread_values(origin, reason) if reason else ValuesFile(path_below(application.root, "", path), origin)
 
 
 def _parameter(application: _Application, at: TreePath, one: Mapping[Any, Any]) -> Values:
@@ -192,7 +194,7 @@ def _parameter(application: _Application, at: TreePath, one: Mapping[Any, Any]) 
     if application.mark and has_mark([name, value], application.mark):
         steps = tuple(name.partition("[")[0].split("."))
         lines = None if application.mark in name else {steps: origin.line or 1}
-        return unread(origin, f"has {OPEN} in it, which was not filled in", lines)
+        return unread_values(origin, f"has {TEMPLATE_MARK} in it, which was not filled in", lines)
     is_list = value.startswith("{") and value.endswith("}")
     text = value if is_list else re.sub(r"(?<!\\),", r"\\,", value)
     return SetValue(f"{name}={text}", origin, one.get("forceString") is True)
@@ -210,7 +212,7 @@ def _parameters(generators: Any, root: Path) -> Iterator[Mapping[str, str]]:
         is_plain = isinstance(one, dict) and "selector" not in one and len(generators) <= _MOST_PATTERNS
         elements = dig(one, ("list", "elements")) if is_plain else ABSENT
         directories = dig(one, ("git", "directories")) if is_plain else ABSENT
-        if kind == "list" and isinstance(elements, list) and not has_mark(elements, OPEN):
+        if kind == "list" and isinstance(elements, list) and not has_mark(elements, TEMPLATE_MARK):
             found += [dict(texts_by_path(element)) for element in elements]
         elif kind == "git" and _can_be_followed(directories):
             prefix = dig(one, ("git", "pathParamPrefix"))
@@ -231,7 +233,11 @@ class _TooMany(Exception):
 
 def _can_be_followed(directories: Any) -> bool:
     """Whether these are a few patterns in which nothing is filled in."""
-    return isinstance(directories, list) and len(directories) <= _MOST_PATTERNS and not has_mark(directories, OPEN)
+    return (
+        isinstance(directories, list)
+        and len(directories) <= _MOST_PATTERNS
+        and not has_mark(directories, TEMPLATE_MARK)
+    )
 
 
 def _of_directories(directories: Sequence[Any], prefix: str, root: Path) -> Iterator[Mapping[str, str]]:
@@ -287,7 +293,7 @@ def _one_below(folder: str, step: str, root: Path) -> Iterator[str]:
             name[0] != "."
             and name != _PASSED
             and fnmatch.fnmatchcase(name, step)
-            and below(root, "", path)
+            and path_below(root, "", path)
             and (root / path).is_dir()
         ):
             yield path

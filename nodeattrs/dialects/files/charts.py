@@ -1,6 +1,7 @@
 """Charts of Helm in a folder or a package: the values of a chart and of its enabled subcharts.
 
-Knows which files belong to a chart. `policies.helm` knows what happens where their values meet.
+This module finds the files of a chart, decides which subcharts are enabled, and imports their values.
+`policies.helm` merges the values. Templates are not read here.
 """
 
 from __future__ import annotations
@@ -76,11 +77,14 @@ class _Chart:
 def charts_at(
     folder: pathlib.Path, reader: LayerReader, name: str, policy: HelmPolicy, files: Sequence[Layer]
 ) -> list[ChartValues]:
-    """The values of the chart in a folder, and of the subcharts that its conditions and tags leave enabled.
+    """The values of the chart in a folder, then of the subcharts that its conditions and tags leave enabled.
 
-    name:  of the folder, in messages
-    files: the values files, which decide with the charts
-    raises: DocumentError, with file and line; MergeConflict
+    A chart without values.yaml has {}. A subchart that is not in charts/ has an unknown layer.
+
+    name:   of the folder, in messages
+    policy: merges the values that decide about conditions and tags
+    files:  values files over the charts: a condition or tag may be set in them; the result does not contain them
+    raises: DocumentError, with file and line; MergeConflict, where the values of a subchart are no map
     """
     budget = Budget(f"{name}/{CHART}")
     chart = _chart(_folder(folder, name, budget), reader, (), "", budget)
@@ -96,25 +100,27 @@ def charts_at(
     return [*_with_imports(enabled, policy).every()]
 
 
-class Described(NamedTuple):
-    """What the description of a chart says.
+class ChartSummary(NamedTuple):
+    """Facts about a chart without its values, from Chart.yaml and charts/.
 
-    file:       the description
-    values:     whether the chart has a values.yaml
-    is_library: whether only other charts use it
-    is_packed:  whether a subchart is packed, or not there
-    read:       the paths of values that are read for subcharts: their own values, and conditions
+    has_values:    whether the chart has a values.yaml
+    is_library:    whether only other charts use it
+    hides_a_chart: whether a subchart is in a package or not there, so that its templates cannot be read
+    paths_read:    the paths of values that Helm itself reads: the key of each subchart, and each condition
     """
 
-    file: str
-    values: bool
+    has_values: bool
     is_library: bool
-    is_packed: bool
-    read: Sequence[Path]
+    hides_a_chart: bool
+    paths_read: Sequence[Path]
 
 
-def described(folder: pathlib.Path, name: str) -> Described:
-    """What the description of the chart in a folder says. name: of the folder, in messages. raises: DocumentError"""
+def chart_summary(folder: pathlib.Path, name: str) -> ChartSummary:
+    """Read Chart.yaml and list charts/ of the chart in a folder.
+
+    name:   of the folder, in messages
+    raises: DocumentError
+    """
     files = _folder(folder, name, Budget(f"{name}/{CHART}"))
     document = files.document(CHART)
     tree = document.tree if document is not None and isinstance(document.tree, dict) else {}
@@ -125,7 +131,7 @@ def described(folder: pathlib.Path, name: str) -> Described:
     read = [*((key,) for key in {*needs, *there}), *(tuple(one.split(".")) for one in conditions if one)]
     is_packed = bool(named - there.keys()) or any(".tgz/" in one.name for one in there.values())
     has_values = files.read("values.yaml") is not None
-    return Described(f"{name}/{CHART}", has_values, tree.get("type") == "library", is_packed, read)
+    return ChartSummary(has_values, tree.get("type") == "library", is_packed, read)
 
 
 def _check_map(release: Folded, path: Path) -> None:
@@ -330,10 +336,10 @@ def _with_imports(chart: _Chart, policy: HelmPolicy) -> _Chart:
             unknown.append(one.unread(path))
         elif isinstance(table := dig(found.value, one.source), dict):
             imported = _not_in(under(one.target, table), found.value)
-            layers.append(Layer(imported, _Imported(found, one.source, one.target), "imported values"))
+            layers.append(Layer(imported, _InMerge(found, one.source, one.target), "imported values"))
     joined = fold([*reversed(layers), chart.values.layer], ACROSS) if layers else None
     if joined is not None:
-        layer = Layer(joined.value, _Joined(joined), chart.values.layer.title)
+        layer = Layer(joined.value, _InMerge(joined), chart.values.layer.title)
         chart = replace(chart, values=replace(chart.values, layer=layer))
     return replace(chart, below=[*chart.below, *unknown])
 
@@ -385,32 +391,21 @@ def _not_in(value: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, An
     return found
 
 
-class _Imported(NamedTuple):
-    """The places of values that a chart imports.
+class _InMerge(NamedTuple):
+    """Finds the lines of values that were taken out of a merge.
 
-    folded: the values of the chart and its subcharts
-    source: their path there
-    target: the path under which the chart has them
+    folded: the merge
+    source: the path of the values there
+    target: the path under which a chart has them now
     """
 
     folded: Folded
-    source: Path
-    target: Path
+    source: Path = ()
+    target: Path = ()
 
     def at(self, path: Path) -> Origin:
-        """The line of the subchart that sets a value; of a path above the table, a line in it."""
+        """The line that sets a value; of a path above *target*, a line below it."""
         found = self.folded.origins((*self.source, *path[len(self.target) :]))
-        return found[0] if found else _NO_PLACE
-
-
-class _Joined(NamedTuple):
-    """The places of the values of a chart with those that it imports."""
-
-    folded: Folded
-
-    def at(self, path: Path) -> Origin:
-        """The line that sets a value."""
-        found = self.folded.origins(path)
         return found[0] if found else _NO_PLACE
 
 

@@ -1,4 +1,7 @@
-"""Layers of files that their own program reads otherwise than `nodeattrs fold`: Spring, Git, systemd and npm."""
+"""Unknown layers for files that their own program reads otherwise than `nodeattrs fold`: Spring, Git, systemd, npm.
+
+An unknown layer says that a value may be another one in that program. The warnings about keys with dots are here, too.
+"""
 
 from __future__ import annotations
 
@@ -43,12 +46,12 @@ _READERS = (
 
 
 def with_unknown(layers: Iterable[Layer], is_chosen: bool = False) -> Iterator[Layer]:
-    """The layers, with an unknown layer where the program of a file reads it otherwise.
+    """Yield the layers, with unknown layers among them.
 
-    A document that Spring takes under a condition becomes an unknown layer. A file of Git, systemd or npm has an
-    unknown layer over it.
+    A document that Spring takes under a condition, such as a profile, is replaced by an unknown layer. A file of Git,
+    systemd or npm is followed by an unknown layer. Any other layer stays as it is.
 
-    is_chosen: whether the caller has chosen one document, which counts then
+    is_chosen: the caller has chosen one document of a file; a document of Spring is then kept
     """
     for layer in layers:
         yield layer if is_chosen else _conditional(layer)
@@ -85,7 +88,7 @@ def _read_otherwise(layer: Layer) -> Iterator[Layer]:
 
 
 def read_otherwise(file: str) -> str:
-    """How the program of a file reads it otherwise than an INI reader, in words; "" for a file of any other name.
+    """How Git, systemd or npm reads a file otherwise than an INI reader, in words; "" for any other file name.
 
     >>> read_otherwise("etc/web.service.d/10.conf")
     'is read as INI, and systemd joins the values of many keys, until an empty one resets them'
@@ -94,7 +97,7 @@ def read_otherwise(file: str) -> str:
 
 
 def warnings_of_dotted_keys(layers: Sequence[Layer]) -> Iterator[DocumentError]:
-    """A warning for each key with dots that some layer has as a path."""
+    """Yield a warning for each top key with dots, such as "a.b", that a layer also has as a path: a, then b."""
     for layer in layers:
         if isinstance(layer.value, dict):
             yield from (_dotted(layer, key) for key in layer.value if _is_path_of(key, layers))

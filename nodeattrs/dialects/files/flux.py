@@ -1,6 +1,6 @@
 """Releases of Helm that Flux's HelmRelease describes, one by one, as their manifests are written.
 
-Kustomize's patches are not applied, and what Flux fills in (`${NAME}`) is unknown.
+Kustomize's patches are not applied, and values with a variable that Flux fills in (`${NAME}`) are unknown.
 source: Flux, "Helm Releases", Values references
 """
 
@@ -25,13 +25,12 @@ from nodeattrs.dialects.files.releases import (
     chart_at,
     inline_layers,
     origin_at,
-    parsed,
-    unread,
+    parse_documents,
+    unread_values,
 )
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Document, content_of, decoded
 
-KIND = "HelmRelease"
 _FILLED = "${"
 """How a text begins that Flux fills in."""
 _MOST = 1_000
@@ -43,27 +42,34 @@ _SIGNS = re.compile(r"[\\,\[\]{}]")
 _QUOTES = "'\""
 
 
-class Beside:
-    """The manifests of ConfigMaps and Secrets in the folders of a repository. Each file is read once."""
+class Manifests:
+    """The manifests of ConfigMaps and Secrets in the folders of a repository.
+
+    root: of the repository; nothing is read before `in_folder` is called. Each folder is then read once
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self._read: dict[str, Sequence[Document]] = {}
 
-    def of(self, folder: str) -> Sequence[Document]:
-        """The manifests of a folder, in its first 1,000 files in YAML; files that cannot be read are passed over."""
+    def in_folder(self, folder: str) -> Sequence[Document]:
+        """The ConfigMaps and Secrets in a folder, from its first 1,000 YAML files. Not from folders below it.
+
+        Files that cannot be read are left out.
+        folder: below the root; raises: OSError, where it cannot be listed
+        """
         if folder not in self._read:
             names = sorted(one for one in os.listdir(self.root / folder) if one.endswith((".yaml", ".yml")))
             paths = [f"{folder}/{one}".lstrip("/") for one in names[:_MOST]]
-            self._read[folder] = [document for path in paths for document in self._manifests(path)]
+            self._read[folder] = [document for path in paths for document in self._of_file(path)]
         return self._read[folder]
 
-    def _manifests(self, path: str) -> Iterator[Document]:
+    def _of_file(self, path: str) -> Iterator[Document]:
         if border.is_layer_outside(self.root / path) or not os.path.isfile(self.root / path):
             return
         try:
             text = decoded(content_of(self.root / path, path), path)
-            documents = parsed(text, path) if _KIND.search(text) else []
+            documents = parse_documents(text, path) if _KIND.search(text) else []
         except DocumentError:  # another program reads it, and it may be a template
             return
         for one in documents:
@@ -71,20 +77,20 @@ class Beside:
                 yield one
 
 
-def releases(document: Document, beside: Beside) -> Iterator[tuple[str, Release]]:
-    """The release of a manifest, by its name; none where it is no HelmRelease."""
+def releases(document: Document, manifests: Manifests) -> Iterator[tuple[str, Release]]:
+    """Yield (name, release) of a HelmRelease; nothing for another manifest, or one without a name or `spec`."""
     tree = document.tree
-    if not isinstance(tree, dict) or tree.get("kind") != KIND:
+    if not isinstance(tree, dict) or tree.get("kind") != "HelmRelease":
         return
     name = dig(tree, ("metadata", "name"))
     spec = tree.get("spec")
     if isinstance(name, str) and isinstance(spec, dict):
-        yield name, _release(document, name, spec, beside)
+        yield name, _release(document, name, spec, manifests)
 
 
-def _release(document: Document, name: str, spec: dict[Any, Any], beside: Beside) -> Release:
+def _release(document: Document, name: str, spec: dict[Any, Any], manifests: Manifests) -> Release:
     """The release that a `spec` describes. A source in Git is this repository if it has the chart."""
-    values = [*_values(document, name, spec, beside)]
+    values = [*_values(document, name, spec, manifests)]
     of_chart, reference = dig(spec, ("chart", "spec")), dig(spec, ("chartRef", "name"))
     if isinstance(reference, str):
         return Release("", origin_at(document, ("spec", "chartRef"), "chart", reference), values)
@@ -94,10 +100,10 @@ def _release(document: Document, name: str, spec: dict[Any, Any], beside: Beside
         return Release("", origin_at(document, ("spec",), "patch", name), values, reason)
     origin = origin_at(document, ("spec", "chart", "spec", "chart"), "chart", chart)
     is_in_git = dig(of_chart, ("sourceRef", "kind")) == "GitRepository" and not of_chart.get("valuesFiles")
-    return Release(chart_at(beside.root, "", chart) if is_in_git else "", origin, values)
+    return Release(chart_at(manifests.root, "", chart) if is_in_git else "", origin, values)
 
 
-def _values(document: Document, name: str, spec: dict[Any, Any], beside: Beside) -> Iterator[Values]:
+def _values(document: Document, name: str, spec: dict[Any, Any], manifests: Manifests) -> Iterator[Values]:
     named = spec.get("valuesFrom")
     references = [
         (("spec", "valuesFrom", number), one)
@@ -105,14 +111,14 @@ def _values(document: Document, name: str, spec: dict[Any, Any], beside: Beside)
         if isinstance(one, dict)
     ]
     for at, one in references:
-        yield from _of_reference(document, at, one, beside)
+        yield from _of_reference(document, at, one, manifests)
     yield from inline_layers(document, spec.get("values"), ("spec", "values"), name, _FILLED)
     for at, one in references:
         target = str(one.get("targetPath") or "")
         if _is_below(target) and isinstance(spec.get("values"), dict) and _meets(spec["values"], _steps(target)):
             origin = origin_at(document, at, str(one.get("kind")), str(one.get("name")))
             why = f"has the targetPath {target}, which the values of the release have, too; either may win"
-            yield unread(origin, why, {_steps(target): origin.line or 1})
+            yield unread_values(origin, why, {_steps(target): origin.line or 1})
 
 
 def _steps(target: str) -> TreePath:
@@ -136,7 +142,7 @@ def _meets(values: Any, steps: TreePath) -> bool:
     return True
 
 
-def _of_reference(document: Document, at: TreePath, one: dict[Any, Any], beside: Beside) -> Iterator[Values]:
+def _of_reference(document: Document, at: TreePath, one: dict[Any, Any], manifests: Manifests) -> Iterator[Values]:
     """The values that a ConfigMap or Secret has, if it lies beside the release."""
     kind, name = str(one.get("kind")), str(one.get("name"))
     key, target = str(one.get("valuesKey") or "values.yaml"), str(one.get("targetPath") or "")
@@ -144,13 +150,13 @@ def _of_reference(document: Document, at: TreePath, one: dict[Any, Any], beside:
     space = dig(document.tree, ("metadata", "namespace"))
     found = [
         each
-        for manifest in beside.of(os.path.dirname(document.file))
+        for manifest in manifests.in_folder(os.path.dirname(document.file))
         if _is_named(manifest, kind, name, space)
         for each in _texts(manifest, kind, key)
     ]
     if len(found) != 1 or (target and _FILLED in found[0][1]):
         where = "is not beside the release" if not found else "cannot be read beyond doubt"
-        yield unread(origin, where, {_steps(target): origin.line or 1} if target else None)
+        yield unread_values(origin, where, {_steps(target): origin.line or 1} if target else None)
         return
     source, text, path = found[0]
     if target:

@@ -1,6 +1,7 @@
-"""Files that a program merges by itself, found in a folder without settings.
+"""Folds of a folder without settings: files that a program merges by itself.
 
-These are charts of Helm, releases that Argo CD, Flux or helmfile describe, and Compose files.
+These are charts of Helm, releases that Argo CD, Flux or helmfile describe, and Compose files. This module finds and
+names them; it reads the files of releases, and merges nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from nodeattrs import border
 from nodeattrs.dialects.files import argo, flux, helmfile
 from nodeattrs.dialects.files.charts import CHART
 from nodeattrs.dialects.files.extends import is_of_ruff, is_tsconfig
-from nodeattrs.dialects.files.releases import Release, documents_of
+from nodeattrs.dialects.files.releases import Release, read_documents
 from nodeattrs.errors import DocumentError
 from nodeattrs.policies import COMPOSE, DEFAULT_POLICY, RUFF, TSCONFIG
 from nodeattrs.project.config import PlainFold
@@ -42,18 +43,19 @@ _MOST = 5_000
 """Releases of one file."""
 _MANIFESTS = (".yaml", ".yml", ".yaml.gotmpl")
 
-Found = PlainFold | Release
+FoundFold = PlainFold | Release
+"""Files for one fold: of a chart or Compose file, or of a release."""
 
 
-def found_folds(root: Path) -> Mapping[str, Found | None]:
-    """The merges that programs do by themselves in a folder and below it, by name.
+def found_folds(root: Path) -> Mapping[str, FoundFold | None]:
+    """Walk a folder, up to eight levels deep: name -> fold of each chart, release and Compose file; {} for none.
 
-    A chart has the path of its folder, and one more merge by the path of each values file beside it. A Compose file
+    A chart has the path of its folder as its name; each values file beside it has its own path. A Compose file
     has its own path. A release is FILE#NAME; FILE alone, with None, is a file of releases that cannot be read.
     source: Helm, "Values Files"; Compose Specification, "The Compose file"; Docker, "Merge Compose files"
     """
-    found: dict[str, Found | None] = {}
-    beside = flux.Beside(root)
+    found: dict[str, FoundFold | None] = {}
+    manifests = flux.Manifests(root)
     for folder, folders, names in os.walk(root):
         steps = Path(folder).relative_to(root).parts
         is_chart = CHART in names
@@ -65,22 +67,22 @@ def found_folds(root: Path) -> Mapping[str, Found | None]:
         for name in sorted(names):
             file = "/".join((*steps, name))
             try:
-                found |= releases_in(root, file, beside)
+                found |= releases_in(root, file, manifests)
             except DocumentError:
                 found[file] = None
     return found
 
 
-def found_named(root: Path, name: str) -> Found | None:
-    """One of the merges that are found, by its name; None if nothing has it. raises: DocumentError
+def found_fold(root: Path, name: str) -> FoundFold | None:
+    """The fold that `found_folds` has under a name; None where it has none. Reads the files of this name alone.
 
-    Reads and lists as little as it needs: a release reads its own file.
+    raises: DocumentError, for a file of releases that cannot be read
     """
     file, sign, own = name.partition("#")
     if sign:
-        kind = kind_of(root, file)
+        kind = release_kind(root, file)
         environment = own.rpartition("/")[0] if kind == "releases" else None
-        return _releases(flux.Beside(root), file, kind, environment).get(own) if kind else None
+        return _releases(flux.Manifests(root), file, kind, environment).get(own) if kind else None
     if (root / name / CHART).is_file():
         return PlainFold((name,), "helm")
     folder, _, base = name.rpartition("/")
@@ -95,11 +97,12 @@ def found_named(root: Path, name: str) -> Found | None:
     return None
 
 
-def kind_of(root: Path, file: str) -> str:
-    """What a file describes releases for: "HelmRelease", "Application", "ApplicationSet", or "releases" of a helmfile.
+def release_kind(root: Path, file: str) -> str:
+    """The kind of file of releases: "HelmRelease", "Application", "ApplicationSet", or "releases" for a helmfile.
 
-    "" for any other file, and for one that lies outside.
-    raises: DocumentError, for one that cannot be read, or is too large
+    "" for any other file, a file that does not exist, and a file outside of the repository. The first matching line
+    decides; nothing is parsed.
+    raises: DocumentError, for a file of releases that cannot be read, or is larger than 1,000,000 bytes
     """
     path = root / file
     if not file.endswith(_MANIFESTS) or not path.is_file() or border.is_layer_outside(path):
@@ -117,26 +120,25 @@ def kind_of(root: Path, file: str) -> str:
     return (found[1] or found[2]).decode()
 
 
-def releases_in(root: Path, file: str, beside: flux.Beside | None = None) -> dict[str, Release]:
-    """The releases that a file describes, as FILE#NAME; {} for any other file. raises: DocumentError
+def releases_in(root: Path, file: str, manifests: flux.Manifests | None = None) -> dict[str, Release]:
+    """FILE#NAME -> each release that a file describes; {} for a file that describes none. raises: DocumentError
 
-    beside: what was read for other files of the repository; None for nothing
+    manifests: manifests of the repository that were read already; None for none
     """
-    kind = kind_of(root, file)
-    return (
-        {f"{file}#{name}": one for name, one in _releases(beside or flux.Beside(root), file, kind, None).items()}
-        if kind
-        else {}
-    )
+    kind = release_kind(root, file)
+    if not kind:
+        return {}
+    found = _releases(manifests or flux.Manifests(root), file, kind, None)
+    return {f"{file}#{name}": one for name, one in found.items()}
 
 
-def _releases(beside: flux.Beside, file: str, kind: str, environment: str | None) -> dict[str, Release]:
-    """The releases of a file, by name; the second one of a name is NAME~2. raises: DocumentError
+def _releases(manifests: flux.Manifests, file: str, kind: str, environment: str | None) -> dict[str, Release]:
+    """Name -> release of a file; the second release with a name is NAME~2. raises: DocumentError
 
-    environment: only of this one, of a helmfile
+    environment: of a helmfile, the one environment whose releases are read; None: all
     """
     found: dict[str, Release] = {}
-    for name, release in _each_release(beside, file, kind, environment):
+    for name, release in _each_release(manifests, file, kind, environment):
         if len(found) >= _MOST:
             raise DocumentError(f"describes more than {_MOST:,} releases", file=file)
         same = sum(one == name or one.startswith(f"{name}~") for one in found) if name in found else 0
@@ -144,20 +146,22 @@ def _releases(beside: flux.Beside, file: str, kind: str, environment: str | None
     return found
 
 
-def _each_release(beside: flux.Beside, file: str, kind: str, environment: str | None) -> Iterator[tuple[str, Release]]:
-    root = beside.root
+def _each_release(
+    manifests: flux.Manifests, file: str, kind: str, environment: str | None
+) -> Iterator[tuple[str, Release]]:
+    root = manifests.root
     if kind == "releases":
         yield from helmfile.releases(root, file, environment)
         return
-    for document in documents_of(root, file):
-        yield from flux.releases(document, beside)
+    for document in read_documents(root, file):
+        yield from flux.releases(document, manifests)
         yield from argo.releases(document, root)
 
 
 def policy_for(files: Sequence[str], folder: Path) -> str:
-    """The policy of the program that reads files of these names: one of a tool, else the usual one.
+    """The name of the policy for files to be folded: of the program that reads files of such names, else the default.
 
-    folder: what the names count from
+    files:  at least one, the weakest first, counted from *folder*. The first decides, or the last for tsconfig and Ruff
     """
     names = [os.path.basename(file) for file in files]
     if (folder / files[0] / CHART).is_file() or names[0] in ("values.yaml", "values.yml"):

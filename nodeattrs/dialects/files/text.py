@@ -1,4 +1,4 @@
-"""A merged tree in a notation of files. Secrets are withheld; writing it loads no report."""
+"""A merged tree as the text of a file: YAML, JSON, TOML or .env. Secrets are withheld."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from nodeattrs.node.values import MARKER
 
 
 def data(value: Any) -> Any:
-    """A merged tree as JSON can hold it: secrets are their marker, and `!Ref x` is {"$tag": "!Ref", "value": "x"}."""
+    """A copy of a merged tree that JSON can hold.
+
+    Keys become texts, a secret becomes its marker, and `!Ref x` becomes {"$tag": "!Ref", "value": "x"}.
+    """
     if isinstance(value, dict):
         return {str(key): data(entry) for key, entry in value.items()}
     if isinstance(value, list):
@@ -29,7 +32,12 @@ def _marker_for_secret(value: Any) -> Any:
 
 
 def text_of(tree: Any, form: str) -> str:
-    """A merged tree in a notation of files: yaml, json, toml or env. raises: BadValue, where that has no such value"""
+    """A merged tree as the text of a file, without its secrets.
+
+    form:   "json", "toml" or "env"; any other word means YAML. YAML and JSON have a marker in place of a secret,
+            .env leaves its line out
+    raises: BadValue, for a value that the form cannot hold, and for a tree that is nested too deeply
+    """
     try:
         return _text_of(tree, form)
     except RecursionError:
