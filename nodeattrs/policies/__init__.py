@@ -1,6 +1,6 @@
-"""Policies by name, and `fold`, which takes one by its name.
+"""Policies by name, such as "helm", and `fold`, which merges layers under a policy or the name of one.
 
-`nodeattrs.fold` and `nodeattrs fold` ask here, so that both give the same for the same files.
+`nodeattrs.fold` is this function. `nodeattrs fold` finds its policies here, so both merge the same layers alike.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ def fold(
     rules: Mapping[Any, Any] | None = None,
     strict: bool = False,
 ) -> Folded:
-    """Fold layers into one tree.
+    """Merge layers into one tree.
 
-    layers:   `Layer`s and `Fold`s, weakest first; plain maps are layers without a known origin
+    layers:   `Layer`s and `Fold`s, weakest first, at least one; any other value is a layer without a known origin
     policy:   what happens where two values meet: a `Policy`, or the name of one, such as "helm"
     from_top: the first layer is the strongest; not for a policy by name, which has a direction of its own
     rules:    path or pattern -> another policy there: "append", {"merge_by": "name"}; see `core.rules.read_rules`
-    strict:   refuse layers that are unknown
+    strict:   refuse layers that could not be read (`Layer.unknown`)
     cost:     one visit for each key that two sides have, and one copy of the result
     raises:   MergeConflict, where the policy refuses; nothing is changed then; UnknownLayer with *strict*;
-              BadArgument, for what is no layer, no policy or no rule
+              BadArgument, for no layers, an unknown policy and a wrong rule
     source:   docs/merging.md, "The core"
 
     >>> fold([{"a": {"x": 1}, "l": [1]}, {"a": {"y": 2}, "l": [2, 1]}]).value
@@ -67,7 +67,7 @@ def fold(
 
 @cache
 def policy_named(name: str) -> NamedPolicy:
-    """The policy of that name. raises: BadArgument, with the nearest name"""
+    """The policy with a name; each is built once. raises: BadArgument, with the nearest name"""
     # The modules of a dialect are imported when a fold asks for its rules.
     if name == COMPOSE:
         from nodeattrs.policies.compose import POLICY
@@ -92,7 +92,7 @@ def policy_named(name: str) -> NamedPolicy:
 
 
 def known_policies(name: str) -> str:
-    """A hint for a name that no policy has: the nearest one, or all of them."""
+    """The hint for a name that no policy has: "did you mean NEAREST?", else the names of all policies."""
     return meant(name, NAMES) or f"it is one of {', '.join(NAMES)}; `nodeattrs fold --policies` prints them"
 
 
