@@ -1,8 +1,7 @@
-"""JSON texts: what they say, and where each key stands.
+"""The parser of JSON, with the place of each key.
 
-`json` parses; the scanner below only runs over texts that parsed, to
-find offsets, and never recurses. Stricter than `json`: no NaN or Infinity, no
-number beyond a double, no half of a surrogate pair, 500 levels.
+`json` parses. The scanner below finds offsets in a text that parsed, and only when they are needed. Stricter than
+`json`: no NaN or Infinity, no number beyond a double, no half of a surrogate pair, 500 levels.
 """
 
 from __future__ import annotations
@@ -47,11 +46,10 @@ _HINTS = {
 
 
 def read(text: Text, budget: Budget, number: Callable[[str], float] = finite) -> ParsedText:
-    """What *text* says. A key written twice: the last one counts, as in Chef, with a warning.
+    """Parse a JSON text. Of a key written twice the last one counts, with a warning.
 
-    number: makes a float of its spelling
-    cost:   the parser, and one look at each value
-    raises: DocumentError; TooMuch
+    number: a function from the spelling of a float to its value
+    raises: DocumentError, also for an empty text; TooMuch
     """
     tree = _parsed(text, number)
     levels, strings = _size(tree, budget)

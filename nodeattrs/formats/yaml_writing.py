@@ -1,4 +1,4 @@
-"""The one writer of YAML: plain data as a text, for people and for programs."""
+"""The writer of YAML: plain data as a text. Keys keep their order; invisible characters are escaped."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class _QuickBlocks(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: igno
 
 
 def style_of(value: str, otherwise: str | None = None) -> str | None:
-    """The style in which a text is written: in double quotes, where a sign in it is to be escaped."""
+    """PyYAML's style for a text: '"' where it has a character that must be escaped, else *otherwise*."""
     return '"' if not value.isascii() and HIDDEN.search(value) else otherwise
 
 
 def text(dumper: Any, value: str) -> Any:
-    """The node of a text."""
+    """Represent a text for a dumper of PyYAML: its node. For `add_representer`."""
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style_of(value))
 
 
@@ -97,12 +97,13 @@ def _draw(value: Any) -> None:
 
 
 def written(value: Any, *, aliases: bool = True, blocks: bool = False, **layout: Any) -> str:
-    """A value as YAML: keys in their order, letters as they are, without the dots that end a scalar.
+    """Write a value as YAML: keys in their order, letters as they are, without the dots that end a scalar.
 
-    aliases: what occurs twice is an alias the second time
-    blocks:  texts of several lines are blocks; nothing is an alias
-    layout:  what else PyYAML shall do
-    raises:  BadValue, where it is nested deeper than PyYAML can go; TooMuch, where what occurs often would take minutes
+    aliases: an object that occurs twice is an alias the second time
+    blocks:  write texts of several lines as blocks, and no aliases
+    layout:  further arguments of `yaml.dump`
+    raises:  BadValue, where it is nested deeper than PyYAML can write; TooMuch, where repeated objects would take
+             minutes to write; yaml.YAMLError, for an object that YAML does not have
 
     >>> written({"b": 1, "a": "é"})
     'b: 1\\na: é\\n'
@@ -123,7 +124,9 @@ def written(value: Any, *, aliases: bool = True, blocks: bool = False, **layout:
 
 
 def pieces(data: dict[str, Any]) -> Iterator[str]:
-    """A map as YAML, as `written` writes it, entry by entry; a list that is an iterator row by row.
+    """Yield a map as YAML, entry by entry; an empty map yields nothing. A value that is an iterator becomes a list.
+
+    The elements of an iterator are taken and written fifty at a time.
 
     >>> "".join(pieces({"a": 1, "b": iter([1, {"c": 2}]), "d": iter([])}))
     'a: 1\\nb:\\n- 1\\n- c: 2\\nd: []\\n'
