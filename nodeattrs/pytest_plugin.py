@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog
     from nodeattrs.core.claim import Origin
     from nodeattrs.core.trace import Trace
+    from nodeattrs.core.tree import Path
     from nodeattrs.dialects.bindings.injector import Injector
     from nodeattrs.dialects.chef.facts import Facts
     from nodeattrs.dialects.chef.repository.repository import Repository
@@ -239,11 +240,9 @@ class Converged:
     def __getitem__(self, path: str) -> Any:
         """The merged value at a path such as "app.workers". raises: NoSuchAttribute"""
         __tracebackhide__ = True
-        from nodeattrs.core.tree import parse
         from nodeattrs.errors import NoSuchAttribute
 
-        steps = parse(path)
-        self._note(path)
+        steps = self._noted(path)
         try:
             return _plain(self.node.read_strict(*steps))
         except NoSuchAttribute as error:  # the test's line is what counts, and not the way to the error
@@ -251,18 +250,11 @@ class Converged:
 
     def get(self, path: str, default: Any = None) -> Any:
         """The merged value at a path such as "app.workers", as plain data; *default* where it is not set."""
-        from nodeattrs.core.tree import parse
-
-        steps = parse(path)
-        self._note(path)
+        steps = self._noted(path)
         return _plain(self.node.read(*steps)) if self.node.exist(*steps) else default
 
     def __contains__(self, path: object) -> bool:
-        from nodeattrs.core.tree import parse
-
-        steps = parse(str(path))
-        self._note(str(path))
-        return self.node.exist(*steps)
+        return self.node.exist(*self._noted(str(path)))
 
     def trace(self, path: str) -> Trace:
         """The trace of a path: the line that set it, and what was overridden. It has no claims where it is not set."""
@@ -282,8 +274,13 @@ class Converged:
         hint = [found.hint] if found.hint else []
         return "\n".join([f"{path} is not set", *(f"  {one}" for one in [*elsewhere, *hint])])
 
-    def _note(self, path: str) -> None:
+    def _noted(self, path: str) -> Path:
+        """The steps of a path that the test reads now; notes that it does."""
+        from nodeattrs.core.tree import parse
+
+        steps = parse(path)
         self._reads.append(_Read(self, path, dict(_callers())))
+        return steps
 
 
 def _plain(value: Any) -> Any:

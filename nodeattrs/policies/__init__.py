@@ -1,13 +1,13 @@
 """Policies by name, such as "helm", and `fold`, which merges layers under a policy or the name of one.
 
-`nodeattrs.fold` is this function. `nodeattrs fold` finds its policies here, so both merge the same layers alike.
+`nodeattrs.fold` is this function. `nodeattrs fold` finds its policies here, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.core import fold as core
 from nodeattrs.core.fold import Fold, Folded, Layer
@@ -16,9 +16,9 @@ from nodeattrs.core.rules import read_rules
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import BadArgument
 from nodeattrs.peers import peer
-
-if TYPE_CHECKING:
-    from nodeattrs.policies.named import NamedPolicy
+from nodeattrs.policies import compose, netplan
+from nodeattrs.policies.helm import HELM, HELM_4_1
+from nodeattrs.policies.named import POLICIES, NamedPolicy
 
 COMPOSE, HIERA, NETPLAN, RUFF, TSCONFIG = "compose", "hiera-deep", "netplan", "ruff", "tsconfig"
 _OF_TOOLS = (COMPOSE, HIERA, NETPLAN, RUFF, TSCONFIG)
@@ -65,30 +65,16 @@ def fold(
     return core.fold([plan] if children else [], plan.policy, strict=strict)
 
 
-@cache
-def policy_named(name: str) -> NamedPolicy:
-    """The policy with a name; each is built once. raises: BadArgument, with the nearest name"""
-    # The modules of a dialect are imported when a fold asks for its rules.
-    if name == COMPOSE:
-        from nodeattrs.policies.compose import POLICY
+_POLICIES = {one.name: one for one in (*POLICIES, compose.POLICY, HELM, HELM_4_1, netplan.POLICY)}
 
-        return POLICY
+
+def policy_named(name: str) -> NamedPolicy:
+    """The policy with a name. raises: BadArgument, with the nearest name"""
     if name == HIERA:
         return _hiera_deep()
-    if name in ("helm", "helm-4.1"):
-        from nodeattrs.policies.helm import HELM, HELM_4_1
-
-        return HELM_4_1 if name == HELM_4_1.name else HELM
-    if name == NETPLAN:
-        from nodeattrs.policies.netplan import POLICY as OF_NETPLAN
-
-        return OF_NETPLAN
-    from nodeattrs.policies.named import POLICIES
-
-    for one in POLICIES:
-        if one.name == name:
-            return one
-    raise BadArgument(f"there is no policy {name!r}", hint=known_policies(name))
+    if name not in _POLICIES:
+        raise BadArgument(f"there is no policy {name!r}", hint=known_policies(name))
+    return _POLICIES[name]
 
 
 def known_policies(name: str) -> str:
@@ -96,9 +82,9 @@ def known_policies(name: str) -> str:
     return meant(name, NAMES) or f"it is one of {', '.join(NAMES)}; `nodeattrs fold --policies` prints them"
 
 
+@cache
 def _hiera_deep() -> NamedPolicy:
-    from nodeattrs.policies.named import NamedPolicy
-
+    """The policy "hiera-deep"; Hiera is imported for it alone."""
     key = Policy(
         "hiera-deep, a key",
         Line(ABSENT_KIND, PRESENT, TAKE, "no weaker file has the key"),

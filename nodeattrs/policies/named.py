@@ -130,10 +130,6 @@ _OPTIONS = Policy(
 )
 
 
-def _options(_: Policy) -> Policy:
-    return _OPTIONS
-
-
 _JOINED_BY_RUFF = (
     "extend-exclude",
     "extend-include",
@@ -170,7 +166,7 @@ POLICIES = (
         "options of a file replace options of the files that it extends; any other key is replaced whole",
         "TypeScript, TSConfig Reference, extends",
         _REPLACE,
-        ((("compilerOptions",), _options), (("watchOptions",), _options)),
+        tuple(((key,), lambda _: _OPTIONS) for key in ("compilerOptions", "watchOptions")),
     ),
     NamedPolicy(
         "ruff",

@@ -72,9 +72,6 @@ RANKS = {
     "testing": 19,
     "pytest_plugin": 19,
     "__main__": 19,
-    "adapters": 19,
-    "keep": 19,
-    "runs": 19,
 }
 """A room may import those of a lower rank. Those of one rank do not know each other.
 

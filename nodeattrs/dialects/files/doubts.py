@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
@@ -24,25 +24,15 @@ _CONDITIONS: tuple[tuple[Path, str], ...] = (
 """Where Spring says when a document counts, in small letters without dashes; the last one up to version 2.3."""
 
 
-class _Reader(NamedTuple):
-    """A program that reads files otherwise than an INI reader. file: a pattern of their paths; how: what it does"""
-
-    file: str
-    how: str
-
-
-_READERS = (
-    _Reader(
-        r"(?:.*/)?(?:\.?gitconfig|\.gitmodules)",
-        "is read as INI, and Git takes quotes, comments, capitals and repeated keys otherwise",
-    ),
-    _Reader(
-        r".*\.(?:service|socket|timer|target|mount|automount|swap|path|slice|scope|network|netdev|link|nspawn)"
-        r"(?:\.d/[^/]*\.conf)?",
-        "is read as INI, and systemd joins the values of many keys, until an empty one resets them",
-    ),
-    _Reader(r"(?:.*/)?\.npmrc", "is read as INI, and npm makes lists of keys with [] and fills in variables"),
-)
+_READ_OTHERWISE = {
+    r"(?:.*/)?(?:\.?gitconfig|\.gitmodules)": "is read as INI, and Git takes quotes, comments, capitals and repeated "
+    "keys otherwise",
+    r".*\.(?:service|socket|timer|target|mount|automount|swap|path|slice|scope|network|netdev|link|nspawn)"
+    r"(?:\.d/[^/]*\.conf)?": "is read as INI, and systemd joins the values of many keys, until an empty one resets "
+    "them",
+    r"(?:.*/)?\.npmrc": "is read as INI, and npm makes lists of keys with [] and fills in variables",
+}
+"""A pattern of the paths of files -> how their program reads them otherwise than an INI reader."""
 
 
 def with_unknown(layers: Iterable[Layer], is_chosen: bool = False) -> Iterator[Layer]:
@@ -93,7 +83,7 @@ def read_otherwise(file: str) -> str:
     >>> read_otherwise("etc/web.service.d/10.conf")
     'is read as INI, and systemd joins the values of many keys, until an empty one resets them'
     """
-    return next((one.how for one in _READERS if re.fullmatch(one.file, file)), "")
+    return next((how for pattern, how in _READ_OTHERWISE.items() if re.fullmatch(pattern, file)), "")
 
 
 def warnings_of_dotted_keys(layers: Sequence[Layer]) -> Iterator[DocumentError]:

@@ -17,7 +17,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.sensitive import revealed, withheld
-from nodeattrs.core.tree import ABSENT, Path, as_path, dig, spell
+from nodeattrs.core.tree import ABSENT, Path, as_path, dig, spell, under
 from nodeattrs.dialects.files.model_secrets import secret_paths
 from nodeattrs.errors import BadArgument, InvalidSettings, NoSuchAttribute, missing_extra
 from nodeattrs.formats.layers import read_layer
@@ -118,7 +118,9 @@ def load(
         given = os.environ if environ is None else environ
         entries = ((name, given[name], Origin("variable", name)) for name in sorted(given))
         layers.append(_variables(entries, env, nested, Origin("environment")))
-    layers += [_argument(key, value) for key, value in (arguments or {}).items() if value is not None]
+    for key, value in (arguments or {}).items():
+        if value is not None:
+            layers.append(Layer(under(as_path(key), value), Origin("argument", key)))
     secrets = [*dict.fromkeys(path for layer in layers for path in secret_paths(model, layer.value))]
     hidden = [Layer(withheld(one.value, secrets), one.origin, one.title, one.policy) for one in layers]
     folded = fold(hidden or [Layer({})], policy, strict=True)
@@ -165,13 +167,6 @@ def _read(text: str) -> Any:
         except (ValueError, RecursionError):
             return text
     return text
-
-
-def _argument(key: str, value: Any) -> Layer:
-    tree = value
-    for step in reversed(as_path(key)):
-        tree = {step: tree}
-    return Layer(tree, Origin("argument", key))
 
 
 def _by_pydantic(model: type[Model], value: Any) -> Model | list[_Fault]:

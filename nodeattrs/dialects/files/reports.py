@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.core.changed import TreeDifference, changes
 from nodeattrs.core.claim import Origin
@@ -16,13 +16,11 @@ from nodeattrs.core.fold import Folded
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.dialects.files.text import data
 from nodeattrs.errors import NoSuchAttribute
+from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.reports.explain import NodeExplanation, way_to
 from nodeattrs.reports.screen import Screen, cut, printable
 from nodeattrs.reports.show import tree_lines, written_lines
 from nodeattrs.reports.values import on_one_line
-
-if TYPE_CHECKING:
-    from nodeattrs.policies.named import NamedPolicy
 
 _WIDEST = 40
 """The margin takes so many columns at most."""

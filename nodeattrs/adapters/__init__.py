@@ -1,1 +1,0 @@
-"""Old names. Importing one fails and names the new one."""
