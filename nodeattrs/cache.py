@@ -7,8 +7,7 @@ parsed file is kept under the hash of its content, an answer under the sources t
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
 from threading import RLock
 from typing import Any, TypeVar, cast
 
@@ -27,7 +26,6 @@ class Cache:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._is_on = True
         self._entries: OrderedDict[Hashable, Any] = OrderedDict()
         self._lock = RLock()  # a value that is dropped may use the cache while it is deleted
 
@@ -37,8 +35,6 @@ class Cache:
         make:   may use the cache itself. Where several threads make a value at once, all get the first one
         raises: the errors of *make*; nothing is kept then
         """
-        if not self._is_on:
-            return make()
         with self._lock:
             if key in self._entries:
                 self._entries.move_to_end(key)
@@ -57,15 +53,6 @@ class Cache:
         """Drop all entries."""
         with self._lock:
             self._entries.clear()
-
-    @contextmanager
-    def off(self) -> Iterator[None]:
-        """Within the block `get` calls *make* each time and keeps nothing, in all threads. For tests."""
-        was_on, self._is_on = self._is_on, False
-        try:
-            yield
-        finally:
-            self._is_on = was_on
 
 
 CACHE = Cache(most=8_192)

@@ -143,21 +143,6 @@ class HelmPolicy(NamedPolicy):
             held = Fold((own, held), table)
         return held if isinstance(held, Fold) else Fold((held,), _HELM)
 
-    def plan_of_imports(self, charts: Sequence[ChartValues]) -> Fold:
-        """The fold whose values a chart imports from its subcharts (import-values).
-
-        There are no values files in it, and null is a value like any other.
-        charts: as for `plan_of`
-        """
-        held: Layer | Fold = Layer({}, _NO_FILES)
-        above: list[tuple[Path, Layer]] = []
-        for chart in charts:
-            if chart.path:
-                held = _with_globals(above, (), chart.path, held)
-            above.append((chart.path, chart.laid))
-            held = Fold((chart.laid, held), _VALUES)
-        return Fold((held,), _VALUES)
-
     def _own(self, chart: ChartValues, charts: Sequence[ChartValues], files: Sequence[Layer | Fold]) -> Layer:
         """The values of a chart without the nulls that Helm leaves out."""
         value = chart.layer.value
@@ -170,6 +155,22 @@ class HelmPolicy(NamedPolicy):
             kept = {*value}
         found = {key: one if key in kept else _bare(one) for key, one in value.items() if one is not None}
         return chart.laid_with(found)
+
+
+def plan_of_imports(charts: Sequence[ChartValues]) -> Fold:
+    """The fold whose values a chart imports from its subcharts (import-values).
+
+    There are no values files in it, and null is a value like any other.
+    charts: at least one, each before its subcharts
+    """
+    held: Layer | Fold = Layer({}, _NO_FILES)
+    above: list[tuple[Path, Layer]] = []
+    for chart in charts:
+        if chart.path:
+            held = _with_globals(above, (), chart.path, held)
+        above.append((chart.path, chart.laid))
+        held = Fold((chart.laid, held), _VALUES)
+    return Fold((held,), _VALUES)
 
 
 def _is_below(one: ChartValues, chart: ChartValues) -> bool:

@@ -25,7 +25,7 @@ from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError, MergeConflict
 from nodeattrs.formats.documents import Document, content_of, decoded, parse
 from nodeattrs.formats.layers import LayerReader
-from nodeattrs.policies.helm import ChartValues, HelmPolicy
+from nodeattrs.policies.helm import ChartValues, HelmPolicy, plan_of_imports
 
 CHART = "Chart.yaml"
 _DEPTH = 8
@@ -97,7 +97,7 @@ def charts_at(
         _check_map(found, one.path)
     tags = values.get("tags")
     enabled = _enabled(chart, values, tags if isinstance(tags, dict) else {})
-    return [*_with_imports(enabled, policy).every()]
+    return [*_with_imports(enabled).every()]
 
 
 class ChartSummary(NamedTuple):
@@ -314,13 +314,13 @@ def _enabled(chart: _Chart, values: Mapping[str, Any], tags: Mapping[str, Any]) 
 # --- values that a chart imports from its subcharts
 
 
-def _with_imports(chart: _Chart, policy: HelmPolicy) -> _Chart:
+def _with_imports(chart: _Chart) -> _Chart:
     """The chart with the values that it and its subcharts import from the charts below them.
 
     Imported values are weaker than all that the chart and its subcharts have; files over the chart are not imported.
     source: Helm, Charts, "Importing Child Values via dependencies"
     """
-    chart = replace(chart, below=[_with_imports(one, policy) for one in chart.below])
+    chart = replace(chart, below=[_with_imports(one) for one in chart.below])
     path = chart.values.path
     imports = [
         each for one in chart.below for each in _imports_of(chart.needs.get(_key(one, path), {}), one, len(path))
@@ -328,7 +328,7 @@ def _with_imports(chart: _Chart, policy: HelmPolicy) -> _Chart:
     if not imports or not isinstance(chart.values.layer.value, dict):
         return chart
     charts = [replace(one, path=one.path[len(path) :]) for one in chart.every()]
-    plan = policy.plan_of_imports(charts)
+    plan = plan_of_imports(charts)
     found = fold([plan], plan.policy)
     layers, unknown = [], []
     for one in imports:
