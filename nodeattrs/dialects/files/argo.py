@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from nodeattrs import border
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.tree import dig
 from nodeattrs.dialects.files.releases import (
     TEMPLATE_MARK,
     Release,
@@ -26,6 +26,7 @@ from nodeattrs.dialects.files.releases import (
     Values,
     ValuesFile,
     chart_at,
+    elements,
     has_mark,
     inline_layers,
     is_other_repository,
@@ -75,12 +76,12 @@ class _Application(NamedTuple):
     @property
     def sources(self) -> Iterator[tuple[TreePath, Mapping[Any, Any]]]:
         """The sources, each with its path below `spec`."""
-        several = self.spec.get("sources")
-        for number, one in enumerate(several if isinstance(several, list) else ()):
+        for number, one in elements(self.spec, "sources"):
             if isinstance(one, dict):
                 yield ("sources", number), one
-        if not several and isinstance(one := self.spec.get("source"), dict):
-            yield ("source",), one
+        source = self.spec.get("source")
+        if not self.spec.get("sources") and isinstance(source, dict):
+            yield ("source",), source
 
 
 def releases(document: Document, root: Path) -> Iterator[tuple[str, Release]]:
@@ -151,18 +152,15 @@ def _values(application: _Application, at: TreePath, source: Mapping[Any, Any], 
     if not isinstance(helm, dict):
         return
     at = (*at, "helm")
-    files = helm.get("valueFiles")
-    for number, one in enumerate(files if isinstance(files, list) else ()):
-        is_optional = helm.get("ignoreMissingValueFiles") is True
+    is_optional = helm.get("ignoreMissingValueFiles") is True
+    for number, one in elements(helm, "valueFiles"):
         yield _file(application, (*at, "valueFiles", number), str(one), chart, is_optional)
     key = "valuesObject" if helm.get("valuesObject") else "values"
     yield from inline_layers(
         application.document, helm.get(key), (*application.path, *at, key), application.name, application.mark
     )
-    parameters = helm.get("parameters")
-    numbered = [*enumerate(parameters if isinstance(parameters, list) else ())]
     for is_text in (False, True):  # Helm reads --set-string after --set
-        for number, one in numbered:
+        for number, one in elements(helm, "parameters"):
             if isinstance(one, dict) and (one.get("forceString") is True) == is_text:
                 yield _parameter(application, (*at, "parameters", number), one)
     if helm.get("fileParameters"):
@@ -205,39 +203,32 @@ def _parameter(application: _Application, at: TreePath, one: Mapping[Any, Any]) 
 
 def _parameters(generators: Any, root: Path) -> Iterator[Mapping[str, str]]:
     """The parameters of each application that generators make; {} once for those that were not followed."""
-    found: list[Mapping[str, str]] = []
-    is_open = False
-    for one in generators if isinstance(generators, list) else ():
-        kind = next((key for key in one if key != "selector"), "") if isinstance(one, dict) else ""
-        is_plain = isinstance(one, dict) and "selector" not in one and len(generators) <= _MOST_PATTERNS
-        elements = dig(one, ("list", "elements")) if is_plain else ABSENT
-        directories = dig(one, ("git", "directories")) if is_plain else ABSENT
-        if kind == "list" and isinstance(elements, list) and not has_mark(elements, TEMPLATE_MARK):
-            found += [dict(texts_by_path(element)) for element in elements]
-        elif kind == "git" and _can_be_followed(directories):
-            prefix = dig(one, ("git", "pathParamPrefix"))
-            try:
-                found += _of_directories(directories, prefix if isinstance(prefix, str) else "", root)
-            except _TooMany:
-                is_open = True
-        else:
-            is_open = True
+    several = generators if isinstance(generators, list) else []
+    made = [_of_generator(one, root) if len(several) <= _MOST_PATTERNS else None for one in several]
+    found = [parameters for one in made for parameters in one or ()]
     yield from found[:_MOST]
-    if is_open or not found or len(found) > _MOST:
+    if None in made or not found or len(found) > _MOST:
         yield {}
+
+
+def _of_generator(generator: Any, root: Path) -> list[Mapping[str, str]] | None:
+    """The parameters of each application that a generator makes; None where it is not followed."""
+    if not isinstance(generator, dict) or len(generator) != 1 or has_mark(generator, TEMPLATE_MARK):
+        return None
+    listed, directories = dig(generator, ("list", "elements")), dig(generator, ("git", "directories"))
+    if isinstance(listed, list):
+        return [dict(texts_by_path(element)) for element in listed]
+    if not isinstance(directories, list) or len(directories) > _MOST_PATTERNS:
+        return None
+    prefix = dig(generator, ("git", "pathParamPrefix"))
+    try:
+        return [*_of_directories(directories, prefix if isinstance(prefix, str) else "", root)]
+    except _TooMany:
+        return None
 
 
 class _TooMany(Exception):
     """More folders, or steps of a pattern, than are followed."""
-
-
-def _can_be_followed(directories: Any) -> bool:
-    """Whether these are a few patterns in which nothing is filled in."""
-    return (
-        isinstance(directories, list)
-        and len(directories) <= _MOST_PATTERNS
-        and not has_mark(directories, TEMPLATE_MARK)
-    )
 
 
 def _of_directories(directories: Sequence[Any], prefix: str, root: Path) -> Iterator[Mapping[str, str]]:

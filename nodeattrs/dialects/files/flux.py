@@ -23,6 +23,7 @@ from nodeattrs.dialects.files.releases import (
     SetValue,
     Values,
     chart_at,
+    elements,
     inline_layers,
     origin_at,
     parse_documents,
@@ -104,11 +105,8 @@ def _release(document: Document, name: str, spec: dict[Any, Any], manifests: Man
 
 
 def _values(document: Document, name: str, spec: dict[Any, Any], manifests: Manifests) -> Iterator[Values]:
-    named = spec.get("valuesFrom")
     references = [
-        (("spec", "valuesFrom", number), one)
-        for number, one in enumerate(named if isinstance(named, list) else ())
-        if isinstance(one, dict)
+        (("spec", "valuesFrom", number), one) for number, one in elements(spec, "valuesFrom") if isinstance(one, dict)
     ]
     for at, one in references:
         yield from _of_reference(document, at, one, manifests)

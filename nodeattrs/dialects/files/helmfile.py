@@ -24,6 +24,7 @@ from nodeattrs.dialects.files.releases import (
     Values,
     ValuesFile,
     chart_at,
+    elements,
     has_mark,
     inline_layers,
     origin_at,
@@ -126,8 +127,7 @@ class _Helmfile:
         """The parts of the helmfile and of its bases, each with its folder; None for a base that was not read."""
         for one in self.documents:
             if isinstance(one.tree, dict):
-                bases = one.tree.get("bases")
-                for base in bases if isinstance(bases, list) else ():
+                for _, base in elements(one.tree, "bases"):
                     yield from self._base(str(base))
                 yield self.folder, one.tree
 
@@ -162,8 +162,7 @@ class _Helmfile:
         is_known = is_known and not any(table.get("secrets") for _, table in of_environment)
         layers: list[Layer] = []
         for folder, table in (*of_helmfile, *of_environment):
-            values = table.get("values")
-            for one in values if isinstance(values, list) else ():
+            for _, one in elements(table, "values"):
                 found = self._state_values(folder, one)
                 is_known = is_known and found is not None
                 layers += found or []
@@ -188,14 +187,11 @@ class _Helmfile:
     def releases(self) -> Iterator[tuple[str, Release]]:
         """The releases by name, in the order of the file; a base with releases of its own is one that was not read."""
         for document in self.documents:
-            tree = _map(document.tree)
-            bases = tree.get("bases")
-            for number, base in enumerate(bases if isinstance(bases, list) else ()):
+            for number, base in elements(document.tree, "bases"):
                 if any(_map(top).get("releases") for _, top in self._base(str(base))):
                     origin = origin_at(document, ("bases", number), "base", base)
                     yield str(base), Release("", origin, (), "is a base whose releases were not read")
-            named = tree.get("releases")
-            for number, one in enumerate(named if isinstance(named, list) else ()):
+            for number, one in elements(document.tree, "releases"):
                 if isinstance(one, dict) and one.get("installed") is not False:
                     name = str(self.tree(one.get("name", number)))
                     yield (name if TEMPLATE_MARK not in name else str(number)), self._release(document, number, one)
@@ -223,16 +219,14 @@ class _Helmfile:
     ) -> Iterator[Values]:
         is_optional = one.get("missingFileHandler", "Error") != "Error"
         for key in ("values", "secrets"):
-            entries = one.get(key)
-            for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+            for number, entry in elements(one, key):
                 path = (*at, key, number)
                 if isinstance(entry, str):
                     yield self._file(document, path, _filled(entry, known), is_optional)
                 else:
                     yield from inline_layers(document, entry, path, str(one.get("name", "")), TEMPLATE_MARK)
         for key in ("set", "setString"):
-            entries = one.get(key)
-            for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+            for number, entry in elements(one, key):
                 yield self._set(document, (*at, key, number), _map(entry), key == "setString")
         for key in ("valuesTemplate", "setTemplate", "valuesPathPrefix"):
             if key in one:

@@ -195,6 +195,12 @@ def _name_of(url: str) -> str:
     return re.split("[/:]", url.rstrip("/").removesuffix(".git"))[-1].lower()
 
 
+def elements(tree: Any, key: str) -> Iterator[tuple[int, Any]]:
+    """Yield (index, element) of the list under a key of a map; nothing where *tree* is no map, or the value no list."""
+    found = tree.get(key) if isinstance(tree, dict) else None
+    yield from enumerate(found if isinstance(found, list) else ())
+
+
 def texts_by_path(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Yield (dotted path, text) for each text and whole number in nested maps. Lists and booleans are left out."""
     if isinstance(value, dict):
