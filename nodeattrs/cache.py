@@ -15,9 +15,9 @@ _Value = TypeVar("_Value")
 
 
 class Cache:
-    """Values by their keys; the least recently used entry goes first. Threads may share a cache.
+    """Values by their keys, for many threads. A new entry beyond *most* drops the one that was used longest ago.
 
-    most: the largest number of entries
+    most: the largest number of entries; `get` is the one way to add an entry
 
     >>> cache = Cache(most=2)
     >>> cache.get("a", lambda: 1), cache.get("a", lambda: 2)

@@ -111,8 +111,6 @@ _ALL = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__path__":  # each import asks for it
-        raise AttributeError(name)
     words = words_now()
     if words is not None:
         own, known = words

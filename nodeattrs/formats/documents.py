@@ -128,7 +128,11 @@ class Document:
 
 
 class DocumentLocator(NamedTuple):
-    """Finds the line of a path, counted from *under*, in a document. kind, name: of the origins that it makes"""
+    """Finds the line of a path in a document; `Document.locator` makes it.
+
+    kind, name: of the origins that `at` returns
+    under:      steps in the document that come before each path
+    """
 
     document: Document
     kind: str

@@ -71,15 +71,18 @@ class _Named(NamedTuple):
 
 
 class Frame:
-    """A map or list that a `Builder` has begun and not ended. A subclass reads it, and does not make it.
+    """A map or list that a `Builder` has begun and not ended. Only the builder makes and changes it.
 
     event:      the event that began it, with its tag and anchor
-    data:       its value so far, a dict or a list; parts: the marks of its entries so far
-    key:        of a map, the key whose value comes next; key_offset: its offset
+    is_map:     whether it is a map, else a list
+    data:       its value so far, a dict or a list
+    parts:      the marks of its entries so far: key or index -> Mark
+    key:        of a map, the key whose value comes next; see `step`
+    key_offset: the offset of *key*
     height:     how many maps and lists are inside one another, itself counted
     before:     values of the budget that were left before it
-    under:      data and parts that `<<` has merged below the map's own keys; None for none
-    merged:     keys that `<<` has set; for a subclass that merges in place
+    under:      (data, parts) that `<<` has merged below the map's own keys; None for none
+    merged:     keys that `<<` has set; a subclass that merges in place sets it
     """
 
     __slots__ = ("before", "data", "event", "height", "is_map", "key", "key_offset", "merged", "parts", "under")

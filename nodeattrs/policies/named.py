@@ -35,7 +35,7 @@ from nodeattrs.core.tree import Path
 
 @dataclass(frozen=True, slots=True)
 class NamedPolicy:
-    """A policy with a name. `plan` makes the `Fold` of some layers under it; nothing is merged before that is computed.
+    """A policy with a name, such as "compose". Its method `plan` makes a `Fold` of layers; `core.fold.fold` merges it.
 
     summary:  one sentence, for people
     source:   the tool or standard whose rules these are, and where its documentation has them
