@@ -220,7 +220,7 @@ class FolderEntry:
         return os.readlink(self.name, dir_fd=self.folder)
 
     def replace(self, content: bytes, mode: int, uid: int = -1, gid: int = -1) -> None:
-        """Write a file, and put it in the place of a file or link there. Readers see the old or the new file, whole.
+        """Write a file; a file or link there is replaced. Readers see the old or the new file, whole.
 
         So they do after a power cut: the file and its folder are flushed.
 
@@ -229,7 +229,7 @@ class FolderEntry:
         os.close(self.begin(content, mode, uid, gid))
 
     def begin(self, content: bytes, mode: int, uid: int = -1, gid: int = -1) -> int:
-        """Write a file as `replace` does, and return a descriptor with which the caller can append to it."""
+        """Write a file as `replace` does, and return an open descriptor, so that the caller can append."""
         temporary, handle = self._beside()
         try:
             write_all(handle, content)
@@ -245,7 +245,7 @@ class FolderEntry:
         return handle
 
     def link(self, to: str) -> None:
-        """Make a symbolic link to a path, in the place of nothing, a file or another link."""
+        """Make a symbolic link to a path; a file or link there is replaced."""
         temporary, handle = self._beside()
         try:
             os.symlink(to, f"{temporary}.link", dir_fd=self.folder)

@@ -541,7 +541,7 @@ class RecipeNotFound(NotFound):
 
 
 class PolicyNotFound(NotFound):
-    """A Chef policy of whose name the repository has no lock file."""
+    """A Chef policy without a lock file in the repository."""
 
     entry = declared(
         "NA0417",

@@ -1,4 +1,4 @@
-"""The hash by which Git knows the content of a file."""
+"""The hash that Git has for the content of a file."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class LayerReader:
 
         file:   its name in messages (default: *path*)
         name:   of its origins (default: the file's name without its suffix); of several documents "NAME 1", "NAME 2"
-        raises: DocumentError, with file and line, also for a document that is no map; TooMuch
+        raises: DocumentError, with file and line, also for a document that is not a map; TooMuch
         """
         shown = path.as_posix() if file is None else file
         if border.is_layer_outside(path):
@@ -132,7 +132,7 @@ def read_layer(
     tags:     tag of YAML, such as "!Ref" -> a function of the value under it; a value under another tag becomes a
               `Tagged`
     document: the number of the document, from 1, where a YAML file has several
-    raises:   DocumentError, with file and line, also for several documents and for a value that is no map
+    raises:   DocumentError, with file and line, also for several documents, and for a value that is not a map
     warns:    UserWarning, for a key that one map has twice
     """
     reader = LayerReader(syntax, tags or {}, document, kind)

@@ -114,7 +114,7 @@ class Text:
 
 
 class ParsedText(NamedTuple):
-    """The result of a parser, from which a `Document` is made.
+    """The result of a parser. `Document` takes it.
 
     tree:     the value of the text, as plain data
     marks:    a function that returns the mark of the root; it may scan the text, and is called once at most

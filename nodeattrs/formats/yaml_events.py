@@ -71,9 +71,9 @@ class _Named(NamedTuple):
 
 
 class Frame:
-    """A map or list that a `Builder` has begun and not ended. Only the builder makes and changes it.
+    """An open map or list of a `Builder`: its start was read, and its end was not. Only the builder makes and changes it.
 
-    event:      the event that began it, with its tag and anchor
+    event:      the event of its start, with its tag and anchor
     is_map:     whether it is a map, else a list
     data:       its value so far, a dict or a list
     parts:      the marks of its entries so far: key or index -> Mark

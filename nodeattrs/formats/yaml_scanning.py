@@ -1,6 +1,6 @@
 """PyYAML's loader in Python, for texts that libyaml reads differently, or where PyYAML has no libyaml.
 
-PyYAML's own looks before each token at every place where a key may have begun, and each open bracket is one: a text of
+PyYAML's own looks before each token at every place where a key may start, and each open bracket is one: a text of
 a thousand brackets takes seconds. The places are in the order of the text, so the first of them are enough.
 """
 
@@ -17,7 +17,7 @@ class Loader(yaml.SafeLoader):
     """`yaml.SafeLoader` with two methods replaced, so that its time is linear in the text. Its results are the same."""
 
     def next_possible_simple_key(self) -> int | None:
-        """The number of the first token that a key may begin with; None where no key may have begun."""
+        """The number of the first token that a key may begin with; None where no key can start."""
         return next((key.token_number for key in self.possible_simple_keys.values()), None)
 
     def stale_possible_simple_keys(self) -> None:

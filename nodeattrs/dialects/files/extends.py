@@ -119,7 +119,7 @@ def _named_in(layer: Layer, policy: str) -> Iterator[tuple[_Named, TreePath]]:
 
 
 def spelled_paths(tree: object, steps: TreePath) -> Iterator[TreePath]:
-    """Yield the paths in a tree whose keys spell *steps*, in any spelling; nothing where *tree* is no map.
+    """Yield the paths in a tree whose keys spell *steps*, in any spelling; nothing where *tree* is not a map.
 
     Capitals, dashes and underscores do not count. One key may spell several steps, with an index behind it
     ("spring.config.import[0]"), or have a condition behind it (`includeIf "gitdir:~/x"`).

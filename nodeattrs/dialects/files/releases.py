@@ -196,7 +196,7 @@ def _name_of(url: str) -> str:
 
 
 def elements(tree: Any, key: str) -> Iterator[tuple[int, Any]]:
-    """Yield (index, element) of the list under a key of a map; nothing where *tree* is no map, or the value no list."""
+    """Yield (index, element) of the list under a key of a map; nothing where there is no such list."""
     found = tree.get(key) if isinstance(tree, dict) else None
     yield from enumerate(found if isinstance(found, list) else ())
 
@@ -266,7 +266,7 @@ def _having(value: Any, mark: str, path: TreePath) -> Iterator[TreePath]:
 
 
 def has_mark(value: Any, mark: str) -> bool:
-    """Whether a text has a mark, at any depth of maps and lists; keys count, too. False where there is no text."""
+    """Whether a text has a mark, at any depth of maps and lists; keys count, too. False for a value without texts."""
     if isinstance(value, dict):
         return any(has_mark(one, mark) for pair in value.items() for one in pair)
     if isinstance(value, list):
