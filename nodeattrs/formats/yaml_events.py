@@ -145,30 +145,30 @@ class Builder:
     # --- what a dialect says ------------------------------------------------------------
 
     def scalar(self, event: Any) -> Any:
-        """Hook: the value of a scalar, also of one that is a key."""
+        """Hook that gives the value of a scalar, also of one that is a key."""
         raise NotImplementedError
 
     def key(self, frame: Frame, value: Any, event: Any) -> Any:
-        """Hook: the key of a map for a value in the place of a key; or `MERGE`, or `DROPPED`."""
+        """Hook that gives the key of a map for a value in the place of a key; or `MERGE`, or `DROPPED`."""
         raise NotImplementedError
 
     def made(self, frame: Frame) -> Any:
-        """Hook: the value of a finished map or list; here `frame.data` itself."""
+        """Hook that gives the value of a finished map or list; here `frame.data` itself."""
         return frame.data
 
     def aliased(self, value: Any, event: Any) -> Any:
-        """Hook: the value of an alias; here the very value that the anchor names, not a copy."""
+        """Hook that gives the value of an alias; here the very value that the anchor names, not a copy."""
         return value
 
     def merged(self, frame: Frame, entry: dict[Any, Any], event: Any) -> None:
-        """Hook, called before `<<` merges the map *entry* into a map; here it does nothing."""
+        """Hook that is called before `<<` merges the map *entry* into a map; here it does nothing."""
 
     def unmerged(self, event: Any) -> Any:
-        """Hook: the key for `<<` whose value is neither a map nor a list of maps; here an error is raised."""
+        """Hook that gives the key for `<<` whose value is neither a map nor a list of maps; here an error is raised."""
         raise self.error("<< takes a map, or a list of maps", event)
 
     def fault(self, message: str, offset: int | None, *, too_deep: bool = False, **more: Any) -> DocumentError:
-        """Hook: make, not raise, the error at an offset; each error of the builder comes from here.
+        """Hook that makes, and does not raise, the error at an offset; each error of the builder comes from here.
 
         too_deep: the fault is an alias inside its own anchor; a subclass may give it another class
         """
