@@ -71,7 +71,7 @@ class _Named(NamedTuple):
 
 
 class Frame:
-    """An open map or list of a `Builder`: its start was read, and its end was not. Only the builder makes and changes it.
+    """An open map or list of a `Builder`: its start was read, its end was not. The builder alone makes and changes it.
 
     event:      the event of its start, with its tag and anchor
     is_map:     whether it is a map, else a list
