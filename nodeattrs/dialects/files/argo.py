@@ -20,6 +20,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import dig
 from nodeattrs.dialects.files.releases import (
+    NOT_HERE,
     TEMPLATE_MARK,
     Release,
     SetValue,
@@ -133,17 +134,17 @@ def _chart(application: _Application, at: TreePath, source: Mapping[Any, Any]) -
     key = "chart" if source.get("chart") else "path"
     named = source.get(key)
     origin = application.origin((*at, key), "chart", named)
-    reason = _elsewhere(application.root, source)
+    reason = _elsewhere(application.root, source.get("repoURL"), source.get("targetRevision"))
     folder = chart_at(application.root, "", named) if isinstance(named, str) and key == "path" and not reason else ""
-    return folder, origin, reason or "is not in this repository"
+    return folder, origin, reason or NOT_HERE
 
 
-def _elsewhere(root: Path, source: Mapping[Any, Any]) -> str:
-    """Why the files of a source are not those that are here; "" where they may be."""
-    if is_other_repository(root, str(source.get("repoURL", ""))):
-        return f"is in another repository: {source['repoURL']}"
-    revision = str(source.get("targetRevision", ""))
-    return f"comes from revision {revision}, where it may have other values" if _PINNED.fullmatch(revision) else ""
+def _elsewhere(root: Path, url: Any, revision: Any) -> str:
+    """Why the files of a repository at a revision are not those that are here; "" where they may be."""
+    if isinstance(url, str) and is_other_repository(root, url):
+        return f"is in another repository: {url}"
+    is_pinned = isinstance(revision, (str, int, float)) and _PINNED.fullmatch(str(revision))
+    return f"comes from revision {revision}, where it may have other values" if is_pinned else ""
 
 
 def _values(application: _Application, at: TreePath, source: Mapping[Any, Any], chart: str) -> Iterator[Values]:
@@ -182,7 +183,11 @@ def _file(application: _Application, at: TreePath, text: str, chart: str, is_opt
     # A file of another source; it may be missing only where the repository is known to be this one.
     ref, _, path = text[1:].partition("/")
     source = next((one for _, one in application.sources if one.get("ref") == ref), None)
-    reason = "names no source" if source is None else _elsewhere(application.root, source)
+    reason = (
+        "names no source"
+        if source is None
+        else _elsewhere(application.root, source.get("repoURL"), source.get("targetRevision"))
+    )
     return unread_values(origin, reason) if reason else ValuesFile(path_below(application.root, "", path), origin)
 
 
@@ -219,6 +224,8 @@ def _of_generator(generator: Any, root: Path) -> list[Mapping[str, str]] | None:
     if isinstance(listed, list):
         return [dict(texts_by_path(element)) for element in listed]
     if not isinstance(directories, list) or len(directories) > _MOST_PATTERNS:
+        return None
+    if _elsewhere(root, dig(generator, ("git", "repoURL")), dig(generator, ("git", "revision"))):
         return None
     prefix = dig(generator, ("git", "pathParamPrefix"))
     try:

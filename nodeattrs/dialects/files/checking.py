@@ -20,6 +20,7 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.files.charts import CHART, ChartSummary, chart_summary
 from nodeattrs.dialects.files.found import FoundFold, found_folds
+from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import Release, ValuesFile
 from nodeattrs.dialects.files.uses import Uses, uses_of
 from nodeattrs.errors import DocumentError, NodeattrsError
@@ -42,7 +43,7 @@ def checked(root: Path, count: Callable[[str], object]) -> Iterator[CheckedFiles
     raises: DocumentError, for settings that cannot be read
     """
     folder = Folder(root)
-    charts = _charts(folder.config.folds or found_folds(folder.root), folder.root)
+    charts = _charts(folder.config.folds or found_folds(GitSources(folder.root)), folder.root)
     found: list[Finding] = []
     for name, over_chart in charts.items():
         count(f"{name}/{CHART}")

@@ -11,14 +11,15 @@ import binascii
 import os
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from nodeattrs import border
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.core.tree import dig
+from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import (
+    NOT_HERE,
     Release,
     SetValue,
     Values,
@@ -46,11 +47,14 @@ _QUOTES = "'\""
 class Manifests:
     """The manifests of ConfigMaps and Secrets in the folders of a repository.
 
-    root: of the repository; nothing is read before `in_folder` is called. Each folder is then read once
+    Nothing is read before `in_folder` is called. Each folder is then read once.
+
+    sources: the sources in Git of the same repository
+    root:    of the repository
     """
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, sources: GitSources) -> None:
+        self.sources, self.root = sources, sources.root
         self._read: dict[str, Sequence[Document]] = {}
 
     def in_folder(self, folder: str) -> Sequence[Document]:
@@ -90,7 +94,7 @@ def releases(document: Document, manifests: Manifests) -> Iterator[tuple[str, Re
 
 
 def _release(document: Document, name: str, spec: dict[Any, Any], manifests: Manifests) -> Release:
-    """The release that a `spec` describes. A source in Git is this repository if it has the chart."""
+    """The release that a `spec` describes. The chart of a source in Git is read where the source is this repository."""
     values = [*_values(document, name, spec, manifests)]
     of_chart, reference = dig(spec, ("chart", "spec")), dig(spec, ("chartRef", "name"))
     if isinstance(reference, str):
@@ -100,8 +104,17 @@ def _release(document: Document, name: str, spec: dict[Any, Any], manifests: Man
         reason = "names no chart: it patches another manifest, which was not read"
         return Release("", origin_at(document, ("spec",), "patch", name), values, reason)
     origin = origin_at(document, ("spec", "chart", "spec", "chart"), "chart", chart)
-    is_in_git = dig(of_chart, ("sourceRef", "kind")) == "GitRepository" and not of_chart.get("valuesFiles")
-    return Release(chart_at(manifests.root, "", chart) if is_in_git else "", origin, values)
+    source, reason = of_chart.get("sourceRef"), NOT_HERE
+    folder = chart_at(manifests.root, "", chart)
+    if of_chart.get("valuesFiles"):
+        reason = "has other values files than values.yaml (valuesFiles), which were not read"
+    elif folder and dig(source, ("kind",)) == "GitRepository":
+        namespace = dig(source, ("namespace",))
+        own = dig(document.tree, ("metadata", "namespace"))
+        reason = manifests.sources.reason(str(dig(source, ("name",))), own if namespace is ABSENT else namespace)
+        if not reason:
+            return Release(folder, origin, values)
+    return Release("", origin, values, reason)
 
 
 def _values(document: Document, name: str, spec: dict[Any, Any], manifests: Manifests) -> Iterator[Values]:

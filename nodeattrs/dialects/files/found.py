@@ -15,6 +15,7 @@ from nodeattrs import border
 from nodeattrs.dialects.files import argo, flux, helmfile
 from nodeattrs.dialects.files.charts import CHART
 from nodeattrs.dialects.files.extends import is_of_ruff, is_tsconfig
+from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import Release, read_documents
 from nodeattrs.errors import DocumentError
 from nodeattrs.policies import COMPOSE, DEFAULT_POLICY, RUFF, TSCONFIG
@@ -47,15 +48,15 @@ FoundFold = PlainFold | Release
 """Files for one fold: of a chart or Compose file, or of a release."""
 
 
-def found_folds(root: Path) -> Mapping[str, FoundFold | None]:
-    """Walk a folder, up to eight levels deep: name -> fold of each chart, release and Compose file; {} for none.
+def found_folds(sources: GitSources) -> Mapping[str, FoundFold | None]:
+    """Walk `sources.root`, eight levels deep: name -> fold of each chart, release and Compose file; {} for none.
 
     A chart has the path of its folder as its name; each values file beside it has its own path. A Compose file
     has its own path. A release is FILE#NAME; FILE alone, with None, is a file of releases that cannot be read.
     source: Helm, "Values Files"; Compose Specification, "The Compose file"; Docker, "Merge Compose files"
     """
     found: dict[str, FoundFold | None] = {}
-    manifests = flux.Manifests(root)
+    root, manifests = sources.root, flux.Manifests(sources)
     for folder, folders, names in os.walk(root):
         steps = Path(folder).relative_to(root).parts
         is_chart = CHART in names
@@ -67,22 +68,25 @@ def found_folds(root: Path) -> Mapping[str, FoundFold | None]:
         for name in sorted(names):
             file = "/".join((*steps, name))
             try:
-                found |= releases_in(root, file, manifests)
+                found |= releases_in(file, manifests)
             except DocumentError:
                 found[file] = None
     return found
 
 
-def found_fold(root: Path, name: str) -> FoundFold | None:
-    """The fold that `found_folds` has under a name; None where it has none. Reads the files of this name alone.
+def found_fold(sources: GitSources, name: str) -> FoundFold | None:
+    """The fold that `found_folds` has under a name; None where it has none.
+
+    Reads the files of this name alone, and for a release of Flux its sources in Git.
 
     raises: DocumentError, for a file of releases that cannot be read
     """
+    root, manifests = sources.root, flux.Manifests(sources)
     file, sign, own = name.partition("#")
     if sign:
         kind = release_kind(root, file)
         environment = own.rpartition("/")[0] if kind == "releases" else None
-        return _releases(flux.Manifests(root), file, kind, environment).get(own) if kind else None
+        return _releases(manifests, file, kind, environment).get(own) if kind else None
     if (root / name / CHART).is_file():
         return PlainFold((name,), "helm")
     folder, _, base = name.rpartition("/")
@@ -93,7 +97,7 @@ def found_fold(root: Path, name: str) -> FoundFold | None:
     for chart in dict.fromkeys((folder, above)):
         if (root / chart / CHART).is_file():
             return _of_chart(root / chart, Path(chart).parts, os.listdir(root / chart)).get(name)
-    releases_in(root, name)  # it raises the error for which a file has no releases
+    releases_in(name, manifests)  # it raises the error for which a file has no releases
     return None
 
 
@@ -120,15 +124,13 @@ def release_kind(root: Path, file: str) -> str:
     return (found[1] or found[2]).decode()
 
 
-def releases_in(root: Path, file: str, manifests: flux.Manifests | None = None) -> dict[str, Release]:
+def releases_in(file: str, manifests: flux.Manifests) -> dict[str, Release]:
     """FILE#NAME -> each release that a file describes; {} for a file that describes none. raises: DocumentError
 
-    manifests: manifests of the repository that were read already; None for none
+    file: below `manifests.root`
     """
-    kind = release_kind(root, file)
-    if not kind:
-        return {}
-    found = _releases(manifests or flux.Manifests(root), file, kind, None)
+    kind = release_kind(manifests.root, file)
+    found = _releases(manifests, file, kind, None) if kind else {}
     return {f"{file}#{name}": one for name, one in found.items()}
 
 

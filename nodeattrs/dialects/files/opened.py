@@ -14,8 +14,10 @@ from typing import Any
 from nodeattrs.contract.answers import Answered, Setting, part_of
 from nodeattrs.dialects.common import InRepository
 from nodeattrs.dialects.files.extends import unread_extends
+from nodeattrs.dialects.files.flux import Manifests
 from nodeattrs.dialects.files.folds import FoldLayers, fold_named, folded, layers_of_fold
 from nodeattrs.dialects.files.found import FoundFold, found_fold, found_folds, policy_for, release_kind, releases_in
+from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import Release, layers_of_release, settings_of
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.policies import policy_named
@@ -35,7 +37,11 @@ class Folds(InRepository):
     @cached_property
     def _folds(self) -> Mapping[str, FoundFold | None]:
         """All folds by name. raises: DocumentError, for the settings"""
-        return self._given or found_folds(self.side.root)
+        return self._given or found_folds(self._sources)
+
+    @cached_property
+    def _sources(self) -> GitSources:
+        return GitSources(self.side.root)
 
     @cached_property
     def _given(self) -> Mapping[str, PlainFold]:
@@ -60,7 +66,7 @@ class Folds(InRepository):
 
         raises: FoldNotFound, NoFileFits, DocumentError, MergeConflict
         """
-        one = self._given.get(name) or (None if self._given else found_fold(self.side.root, name))
+        one = self._given.get(name) or (None if self._given else found_fold(self._sources, name))
         one = one or fold_named(self.repository, name)
         laid = self._laid(one)
         rules = one.rules if isinstance(one, PlainFold) else ()
@@ -76,7 +82,8 @@ class Folds(InRepository):
         own = self.side.named(file)
         with suppress(NodeattrsError):  # a file that cannot be read sets nothing that is known
             if release_kind(self.side.root, own):
-                yield from (each for one in releases_in(self.side.root, own).values() for each in settings_of(one))
+                for one in releases_in(own, Manifests(self._sources)).values():
+                    yield from settings_of(one)
                 return
         paths = self._subcharts.get(own, [()])
         for setting in super().settings(file):

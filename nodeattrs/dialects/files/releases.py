@@ -49,6 +49,10 @@ _BLOCK = re.compile(r"[|>][-+\d]*\s*(?:#.*)?$")
 """The end of a line behind which a text of several lines begins."""
 
 
+NOT_HERE = "is not in this repository"
+"""Why a chart or file of a release is not read, where it does not exist."""
+
+
 class ValuesFile(NamedTuple):
     """A values file that a release names. The file may not exist.
 
@@ -90,7 +94,7 @@ class Release:
     chart: str
     origin: Origin
     values: Sequence[Values]
-    reason: str = "is not in this repository"
+    reason: str = NOT_HERE
 
     @property
     def inline(self) -> Iterator[Layer]:
@@ -133,7 +137,7 @@ def _read(one: ValuesFile, reader: LayerReader, root: Path) -> list[Layer]:
         return [unread_values(one.origin, border.REASON)]
     if os.path.isfile(root / one.path):
         return reader.read(root / one.path, one.path)
-    return [] if one.is_optional else [unread_values(one.origin, "is not in this repository")]
+    return [] if one.is_optional else [unread_values(one.origin, NOT_HERE)]
 
 
 def _set(one: SetValue, before: Sequence[Layer]) -> Layer:
