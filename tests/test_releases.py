@@ -430,6 +430,23 @@ class TestHelmfile:
         for key, expected in {"port": 7, "image.tag": "2", "image.pull": "always", "live": True}.items():
             assert value(in_folder, {}, key, "deploy/helmfile.yaml#shop") == (0, expected), key
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '{"releases": [{"name": "shop", "chart": "./charts/shop", "values": [{"port": 7}]}]}',
+            '\n{\n  "releases": [\n    {"name": "shop", "chart": "./charts/shop",\n "values": [{"port": 7}]}\n  ]\n}\n',
+            "{releases: [{name: shop, chart: ./charts/shop, values: [{port: 7}]}]}\n",
+        ],
+        ids=["JSON", "JSON on many lines", "YAML in braces"],
+    )
+    def test_a_helmfile_in_braces_is_found(self, in_folder: InFolder, text: str) -> None:
+        assert subjects(in_folder, {**CHART, "helmfile.yaml": text}) == ["helmfile.yaml#shop"]
+        assert value(in_folder, {}, "port", "helmfile.yaml#shop") == (0, 7)
+
+    def test_a_helmfile_that_begins_with_a_template_is_found(self, in_folder: InFolder) -> None:
+        text = "{{/* shops */}}\nreleases:\n- {name: shop, chart: ./charts/shop}\n"
+        assert subjects(in_folder, {**CHART, "helmfile.yaml.gotmpl": text}) == ["helmfile.yaml.gotmpl#shop"]
+
     def test_each_environment_has_its_own_releases(self, in_folder: InFolder) -> None:
         text = (
             "environments:\n  prod: {values: [{tag: v2}]}\n  test: {values: [{tag: v3}]}\n---\n"

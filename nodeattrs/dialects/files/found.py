@@ -26,6 +26,8 @@ _VALUES = re.compile(r"values[-._](?!schema\.)[^/]+\.ya?ml|[^/]+[-._]values\.ya?
 _FOR_TESTS = "ci"
 """The folder of a chart with values files for its tests."""
 _COMPOSE = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
+_SERVICES = re.compile(rb"""(?:^|[{,]\s*)["']?(?:services|include)["']?[ \t]*:""", re.MULTILINE)
+"""A key that each Compose file has. Another file of the same name may be data of Hiera, for a role."""
 _OVERRIDES = (
     "compose.override.yml",
     "compose.override.yaml",
@@ -37,7 +39,12 @@ _PASSED = frozenset(("node_modules", "templates", "charts", "__pycache__"))
 _DEPTH = 8
 _MANIFEST = re.compile(rb"^(?:kind:[ \t]*[\"']?(HelmRelease|Application|ApplicationSet)\b|(releases):)", re.MULTILINE)
 """The line of a file that describes releases: of a manifest for Flux or Argo CD, or of a helmfile."""
-_HELMFILE = re.compile(rb"\bchart:|<<:|\binherit:")
+_IN_BRACES = re.compile(
+    rb"""\b(?:kind["']?\s*:\s*["']?(HelmRelease|Application|ApplicationSet)\b|(releases)["']?\s*:\s*\[)"""
+)
+"""The same in a file that begins with a brace, such as JSON. A Go template begins with two."""
+_BRACE = re.compile(rb"\s*\{(?!\{)")
+_HELMFILE = re.compile(rb"""\bchart["']?\s*:|<<:|\binherit["']?\s*:""")
 _LARGEST = 1_000_000
 """Bytes of a manifest; Kubernetes takes no larger one."""
 _MOST = 5_000
@@ -64,7 +71,7 @@ def found_folds(sources: GitSources) -> Mapping[str, FoundFold | None]:
         folders[:] = sorted(one for one in folders if one[0] != "." and one not in inner) if len(steps) < _DEPTH else []
         if is_chart:
             found |= _of_chart(Path(folder), steps, names)
-        found |= _of_compose("/".join(steps), names)
+        found |= _of_compose(root, "/".join(steps), names)
         for name in sorted(names):
             file = "/".join((*steps, name))
             try:
@@ -92,7 +99,7 @@ def found_fold(sources: GitSources, name: str) -> FoundFold | None:
     folder, _, base = name.rpartition("/")
     names = os.listdir(root / folder) if (root / folder).is_dir() else []
     if base in _COMPOSE:
-        return _of_compose(folder, names).get(name)
+        return _of_compose(root, folder, names).get(name)
     above = folder.rpartition("/")[0] if folder.rpartition("/")[2] == _FOR_TESTS else folder
     for chart in dict.fromkeys((folder, above)):
         if (root / chart / CHART).is_file():
@@ -116,7 +123,7 @@ def release_kind(root: Path, file: str) -> str:
             content = stream.read(_LARGEST + 1)
     except OSError as error:
         raise DocumentError(f"cannot be read: {error.strerror}", file=file) from error
-    found = _MANIFEST.search(content)
+    found = (_IN_BRACES if _BRACE.match(content) else _MANIFEST).search(content)
     if found is None or (found[2] and not _HELMFILE.search(content)):
         return ""
     if len(content) > _LARGEST:
@@ -188,10 +195,21 @@ def _of_chart(folder: Path, steps: Sequence[str], names: Sequence[str]) -> dict[
     return found
 
 
-def _of_compose(folder: str, names: Sequence[str]) -> dict[str, PlainFold]:
+def _of_compose(root: Path, folder: str, names: Sequence[str]) -> dict[str, PlainFold]:
     base = next((name for name in _COMPOSE if name in names), None)
-    if base is None:
+    if base is None or not _may_have_services(root / folder / base):
         return {}
     override = [name for name in _OVERRIDES if name in names][:1]
     files = tuple(f"{folder}/{name}".lstrip("/") for name in (base, *override))
     return {files[0]: PlainFold(files, COMPOSE)}
+
+
+def _may_have_services(path: Path) -> bool:
+    """Whether a file has a key of Compose files; True for a file that cannot be read, so that its answer says so."""
+    if border.is_layer_outside(path):
+        return True
+    try:
+        with open(path, "rb") as stream:
+            return _SERVICES.search(stream.read(_LARGEST)) is not None
+    except OSError:
+        return True
