@@ -102,10 +102,39 @@ CASES: list[tuple[str, Chart, Any, Any]] = [
 ]
 
 
+CASES += [
+    (
+        f"a null of a subchart that is a dependency {how}",
+        {"values": {"s": {"a": above}}, "charts": sub(a={"x": None, "y": 1}), "needs": [need()]},
+        {"s": {"a": {"b": 1}}},
+        {"a": expected},
+    )
+    for how, above, expected in (
+        ("stays below a map of the chart above", {}, {"x": None, "y": 1, "b": 1}),
+        ("is lost below a list of the chart above", ["l"], {"y": 1, "b": 1}),
+        ("is lost below a null of the chart above", None, {"y": 1, "b": 1}),
+    )
+]
+
+
 @pytest.mark.parametrize(("chart", "values", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_the_values_of_a_subchart_are_those_of_helm(tmp_path: Path, chart: Chart, values: Any, expected: Any) -> None:
     found = release(write(tmp_path / "chart", chart), values)["s"]
     assert found == {"global": {}, **expected}
+
+
+def test_a_null_is_lost_below_a_value_of_the_chart_that_names_the_dependency_alone(tmp_path: Path) -> None:
+    inner = {"values": {"a": {"x": None, "y": 1}}}
+    for number, (top, middle, expected) in enumerate(
+        [
+            ({"s": {"t": {"a": ["l"]}}}, {}, {"b": 1, "x": None, "y": 1}),
+            ({"s": {"t": {"a": None}}}, {}, {"b": 1, "x": None, "y": 1}),
+            ({}, {"t": {"a": ["l"]}}, {"b": 1, "y": 1}),
+        ]
+    ):
+        chart = {"values": top, "charts": {"s": {"values": middle, "charts": {"t": inner}, "needs": [need("t")]}}}
+        found = release(write(tmp_path / str(number) / "chart", chart), {"s": {"t": {"a": {"b": 1}}}})
+        assert found["s"]["t"]["a"] == expected
 
 
 def test_a_subchart_that_a_condition_turns_off_sets_nothing(tmp_path: Path) -> None:

@@ -151,9 +151,12 @@ class HelmPolicy(NamedPolicy):
         kept = {
             one.path[-1] for one in charts if _is_below(one, chart) and _keeps_nulls(chart, one.path, charts, files)
         }
-        if _is_joined(chart, charts, files):
-            kept = {*value}
         found = {key: one if key in kept else _bare(one) for key, one in value.items() if one is not None}
+        depth = _joined_at(chart, charts, files)
+        if depth is not None:
+            above = [one for one in charts if _is_above(one, chart) and len(one.path) >= depth]
+            joined = _as_joined(value, [dig(one.layer.value, chart.path[len(one.path) :]) for one in above])
+            found = {key: one for key, one in joined.items() if one is not None}
         return chart.laid_with(found)
 
 
@@ -173,6 +176,23 @@ def plan_of_imports(charts: Sequence[ChartValues]) -> Fold:
     return Fold((held,), _VALUES)
 
 
+def _is_above(one: ChartValues, chart: ChartValues) -> bool:
+    return len(one.path) < len(chart.path) and one.path == chart.path[: len(one.path)]
+
+
+def _as_joined(value: Any, above: Sequence[Any]) -> Any:
+    """Values that Helm joins into the ones of the charts above: nulls below a value of another kind there are lost.
+
+    above: the values that those charts have at the same path
+    """
+    if not isinstance(value, dict):
+        return value
+    maps = [one for one in above if isinstance(one, dict)]
+    if len(maps) < sum(one is not ABSENT for one in above):
+        return _bare(value)
+    return {key: _as_joined(one, [other.get(key, ABSENT) for other in maps]) for key, one in value.items()}
+
+
 def _is_below(one: ChartValues, chart: ChartValues) -> bool:
     """Whether *one* is a subchart of a chart, and of none between them."""
     return len(one.path) == len(chart.path) + 1 and one.path[:-1] == chart.path
@@ -184,10 +204,17 @@ def _keeps_nulls(chart: ChartValues, path: Path, charts: Sequence[ChartValues], 
     return any(one.needs for one in above) or _set([*files, *(one.laid for one in above)], path)
 
 
-def _is_joined(chart: ChartValues, charts: Sequence[ChartValues], files: Sequence[Layer | Fold]) -> bool:
-    """Whether a chart above has the values of this one joined into its own, and keeps the nulls in them."""
-    above = [one for one in charts if len(one.path) < len(chart.path) and one.path == chart.path[: len(one.path)]]
-    return any(one.needs and _keeps_nulls(one, chart.path[: len(one.path) + 1], charts, files) for one in above)
+def _joined_at(chart: ChartValues, charts: Sequence[ChartValues], files: Sequence[Layer | Fold]) -> int | None:
+    """The depth of the nearest chart above that has the values of this one joined into its own, and keeps their nulls.
+
+    None where no chart above has.
+    """
+    depths = [
+        len(one.path)
+        for one in charts
+        if _is_above(one, chart) and one.needs and _keeps_nulls(one, chart.path[: len(one.path) + 1], charts, files)
+    ]
+    return max(depths, default=None)
 
 
 def _set(layers: Iterable[Layer | Fold], path: Path) -> bool:
