@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs import border
 from nodeattrs.core.budget import Budget
-from nodeattrs.core.claim import Origin
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import ABSENT, Path, dig, spell, under
@@ -122,9 +122,7 @@ def chart_summary(folder: pathlib.Path, name: str) -> ChartSummary:
     raises: DocumentError
     """
     files = _folder(folder, name, Budget(f"{name}/{CHART}"))
-    document = files.document(CHART)
-    tree = document.tree if document is not None and isinstance(document.tree, dict) else {}
-    needs = _dependencies(files, document, tree)
+    tree, needs = _description(files)
     there = {_name_of(one): one for one in files.folders()}
     conditions = [each.strip() for need in needs.values() for each in str(need.get("condition") or "").split(",")]
     named = {str(need["name"]) for need in needs.values()}
@@ -222,9 +220,7 @@ def _chart(files: _Files, reader: LayerReader, path: Path, name: str, budget: Bu
     budget.steps(_STEPS)
     if len(path) > _DEPTH:
         raise DocumentError(f"has charts inside one another, more than {_DEPTH}", file=f"{files.name}/{CHART}")
-    described = files.document(CHART)
-    tree = described.tree if described is not None and isinstance(described.tree, dict) else {}
-    needs = _dependencies(files, described, tree)
+    tree, needs = _description(files)
     there = {_name_of(one): one for one in files.folders()}
     below = [
         _chart(one, reader, (*path, key), key, budget) if one is not None else _missing(key, needs[key], path)
@@ -234,19 +230,20 @@ def _chart(files: _Files, reader: LayerReader, path: Path, name: str, budget: Bu
     return _Chart(ChartValues(path, layer, bool(needs)), needs, below)
 
 
-def _dependencies(files: _Files, described: Document | None, tree: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The subcharts that a chart names, each with its line: under its name, or its alias."""
-    document, listed = described, tree.get("dependencies")
-    if tree.get("apiVersion", "v1") == "v1" and (old := files.document("requirements.yaml")) is not None:
-        document, listed = old, old.tree.get("dependencies") if isinstance(old.tree, dict) else None
+def _description(files: _Files) -> tuple[Mapping[str, Any], dict[str, Mapping[str, Any]]]:
+    """Chart.yaml as a map; and the subcharts that the chart names: name or alias -> entry, with its "origin"."""
+    document = files.document(CHART)
+    tree = document.tree if document is not None and isinstance(document.tree, dict) else {}
+    old = files.document("requirements.yaml") if tree.get("apiVersion", "v1") == "v1" else None
+    document = document if old is None else old
+    listed = dig(document.tree, ("dependencies",)) if document is not None else None
     found: dict[str, Mapping[str, Any]] = {}
     for place, one in enumerate(listed if isinstance(listed, list) else ()):
-        if isinstance(one, dict) and isinstance(one.get("name"), str):
-            key, at = str(one.get("alias") or one["name"]), ("dependencies", place)
-            line = document.place(at)[0] if document is not None else None
-            origin = Origin("chart", key, document.file if document is not None else None, line)
-            found[key] = {**one, "origin": origin}
-    return found
+        if document is not None and isinstance(one, dict) and isinstance(one.get("name"), str):
+            key = str(one.get("alias") or one["name"])
+            line, _ = document.place(("dependencies", place))
+            found[key] = {**one, "origin": Origin("chart", key, document.file, line)}
+    return tree, found
 
 
 def _chosen(needs: Mapping[str, Mapping[str, Any]], there: Mapping[str, _Files]) -> Iterator[tuple[str, _Files | None]]:
@@ -273,20 +270,10 @@ def _values(files: _Files, reader: LayerReader, name: str) -> Layer:
     if content is None:
         return Layer({}, Origin("file", name, file), name)
     layers = replace(reader, document=None, syntax="yaml").layers(content, file, name)
-    if len(layers) > 1:
-        return Layer(fold(layers, ACROSS).value, _Documents(layers), name)
-    return layers[0] if layers else Layer({}, Origin("file", name, file), name)
-
-
-class _Documents(NamedTuple):
-    """The places of several documents that are merged, the weakest first."""
-
-    layers: Sequence[Layer]
-
-    def at(self, path: Path) -> Origin:
-        """The place in the last document that has the path; in the first where none has it."""
-        having = (one for one in reversed(self.layers) if dig(one.value, path) is not ABSENT)
-        return next(having, self.layers[0]).origin.at(path)
+    if len(layers) == 1:
+        return layers[0]
+    merged = fold(layers, ACROSS)
+    return Layer(merged.value, _InMerge(merged, otherwise=layers[0].origin), name)
 
 
 def _missing(key: str, need: Mapping[str, Any], path: Path) -> _Chart:
@@ -397,19 +384,18 @@ class _InMerge(NamedTuple):
     folded: the merge
     source: the path of the values there
     target: the path under which a chart has them now
+    otherwise: finds the places of paths that are not set
     """
 
     folded: Folded
     source: Path = ()
     target: Path = ()
+    otherwise: Locator = Origin("chart", "imported values")
 
     def at(self, path: Path) -> Origin:
         """The line that sets a value; of a path above *target*, a line below it."""
         found = self.folded.origins((*self.source, *path[len(self.target) :]))
-        return found[0] if found else _NO_PLACE
-
-
-_NO_PLACE = Origin("chart", "imported values")
+        return found[0] if found else self.otherwise.at(path)
 
 
 def _key(chart: _Chart, above: Path) -> str:
