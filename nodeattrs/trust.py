@@ -18,7 +18,7 @@ VARIABLE = "NODEATTRS_TRUST"
 
 
 def is_trusted(folder: str | os.PathLike[str]) -> bool:
-    """Whether NODEATTRS_TRUST or the list has a folder. In the list, its owner must be the one of then, too.
+    """Whether NODEATTRS_TRUST or the list has a folder. An entry of the list counts while the owner is the same.
 
     raises: DocumentError, for a list that cannot be read
     """

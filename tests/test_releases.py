@@ -63,6 +63,17 @@ class TestArgo:
         files = {**CHART, **application(path="charts/shop", helm={"parameters": parameters})}
         assert value(in_folder, files, "image.tag", "apps/shop.yaml#shop") == (0, "1.10,2")
 
+    @pytest.mark.parametrize(
+        ("name", "code"), [(".argocd-source.yaml", 5), (".argocd-source-shop.yaml", 5), (".argocd-source-web.yaml", 0)]
+    )
+    def test_a_file_that_changes_the_source_of_an_application_is_an_unread_place(
+        self, in_folder: InFolder, name: str, code: int
+    ) -> None:
+        override = "helm: {parameters: [{name: image.tag, value: v9}]}\n"
+        files = {**CHART, **application(path="charts/shop"), f"charts/shop/{name}": override}
+        found, _, errors = in_folder(files, "why", "image.tag", "--on", "apps/shop.yaml#shop")
+        assert (found, f"charts/shop/{name}" in errors) == (code, code == 5)
+
     def test_texts_that_are_forced_come_after_the_other_parameters(self, in_folder: InFolder) -> None:
         parameters = [{"name": "port", "value": "1", "forceString": True}, {"name": "port", "value": "2"}]
         files = {**CHART, **application(path="charts/shop", helm={"parameters": parameters})}
@@ -296,8 +307,11 @@ class TestFlux:
         code, out, _ = in_folder({}, "impact", "old", "new", "--exit-code", "--dialect", "folds")
         assert (code, "flux/a.yaml#shop" in out, "flux/b.yaml#shop" in out) == (5, True, True)
 
-    def test_other_values_files_of_a_chart_are_not_read(self, in_folder: InFolder) -> None:
-        chart = {"spec": {**CHART_HERE["spec"], "valuesFiles": ["charts/shop/values-prod.yaml"]}}
+    @pytest.mark.parametrize(
+        "files", [{"valuesFiles": ["charts/shop/values-prod.yaml"]}, {"valuesFile": "charts/shop/values-prod.yaml"}]
+    )
+    def test_other_values_files_of_a_chart_are_not_read(self, in_folder: InFolder, files: dict[str, Any]) -> None:
+        chart = {"spec": {**CHART_HERE["spec"], **files}}
         code, _, errors = in_folder(self.release(chart), "why", "port", "--on", "flux/shop.yaml#shop")
         assert (code, "valuesFiles" in errors) == (5, True)
 

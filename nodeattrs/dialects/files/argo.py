@@ -120,7 +120,7 @@ def _of_application(
     sources = [(at, one) for at, one in application.sources if _is_helm(one, root)]
     for number, (at, source) in enumerate(sources):
         chart, origin, reason = _chart(application, at, source)
-        values = [*_values(application, at, source, chart)]
+        values = [*_values(application, at, source, chart), *_overrides(application, chart)]
         yield name if not number else f"{name}/{number + 1}", Release(chart, origin, values, reason)
 
 
@@ -166,6 +166,18 @@ def _values(application: _Application, at: TreePath, source: Mapping[Any, Any], 
                 yield _parameter(application, (*at, "parameters", number), one)
     if helm.get("fileParameters"):
         yield unread_values(application.origin((*at, "fileParameters"), "values", "fileParameters"), "was not read")
+
+
+def _overrides(application: _Application, chart: str) -> Iterator[Values]:
+    """Files beside a chart that change the source of an application, or of each one; they are not read.
+
+    source: Argo CD, "Parameter Overrides", Store Overrides In Git
+    """
+    names = (".argocd-source.yaml", f".argocd-source-{application.name}.yaml") if chart else ()
+    for name in names:
+        file = path_below(application.root, chart, name)
+        if file and os.path.isfile(application.root / file):
+            yield unread_values(Origin("values", name, file, 1), "changes the source, and was not read")
 
 
 def _file(application: _Application, at: TreePath, text: str, chart: str, is_optional: bool) -> Values:

@@ -106,7 +106,7 @@ def _release(document: Document, name: str, spec: dict[Any, Any], manifests: Man
     origin = origin_at(document, ("spec", "chart", "spec", "chart"), "chart", chart)
     source, reason = of_chart.get("sourceRef"), NOT_HERE
     folder = chart_at(manifests.root, "", chart)
-    if of_chart.get("valuesFiles"):
+    if of_chart.get("valuesFiles") or of_chart.get("valuesFile"):
         reason = "has other values files than values.yaml (valuesFiles), which were not read"
     elif folder and dig(source, ("kind",)) == "GitRepository":
         namespace = dig(source, ("namespace",))
