@@ -46,7 +46,7 @@ class LayerReader:
     def read(
         self, path: pathlib.Path, file: str | None = None, name: str = "", budget: Budget | None = None
     ) -> list[Layer]:
-        """Read a file: one layer, or one for each document in it. An empty file is {}.
+        """Read a file: one layer, or one for each document in it. An empty file is {}, except in JSON.
 
         One unknown layer for a file outside of the repository, and for one that is encrypted as a whole.
 
@@ -123,7 +123,7 @@ def read_layer(
     tags: Mapping[str, Callable[[Any], Any]] | None = None,
     document: int | None = None,
 ) -> Layer:
-    """Read a file as one layer: JSON, YAML, TOML, .env, .ini or .properties. An empty file is an empty map.
+    """Read a file as one layer: JSON, YAML, TOML, .env, .ini or .properties. An empty file is {}, except in JSON.
 
     name:     of its origins (default: the file's name without its suffix)
     kind:     of its origins

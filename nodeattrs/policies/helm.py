@@ -149,7 +149,9 @@ class HelmPolicy(NamedPolicy):
         if not self.drops_nulls or not isinstance(value, dict):
             return chart.laid
         kept = {
-            one.path[-1] for one in charts if _is_below(one, chart) and _keeps_nulls(chart, one.path, charts, files)
+            one.path[-1]
+            for one in charts
+            if one.path and one.path[:-1] == chart.path and _keeps_nulls(chart, one.path, charts, files)
         }
         found = {key: one if key in kept else _bare(one) for key, one in value.items() if one is not None}
         depth = _joined_at(chart, charts, files)
@@ -193,14 +195,9 @@ def _as_joined(value: Any, above: Sequence[Any]) -> Any:
     return {key: _as_joined(one, [other.get(key, ABSENT) for other in maps]) for key, one in value.items()}
 
 
-def _is_below(one: ChartValues, chart: ChartValues) -> bool:
-    """Whether *one* is a subchart of a chart, and of none between them."""
-    return len(one.path) == len(chart.path) + 1 and one.path[:-1] == chart.path
-
-
 def _keeps_nulls(chart: ChartValues, path: Path, charts: Sequence[ChartValues], files: Sequence[Layer | Fold]) -> bool:
     """Whether the nulls count that a chart has for its subchart at *path*: only where values above set that, too."""
-    above = [one for one in charts if len(one.path) < len(chart.path) and one.path == path[: len(one.path)]]
+    above = [one for one in charts if _is_above(one, chart)]
     return any(one.needs for one in above) or _set([*files, *(one.laid for one in above)], path)
 
 

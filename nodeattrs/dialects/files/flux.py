@@ -126,7 +126,8 @@ def _values(document: Document, name: str, spec: dict[Any, Any], manifests: Mani
     yield from inline_layers(document, spec.get("values"), ("spec", "values"), name, _FILLED)
     for at, one in references:
         target = str(one.get("targetPath") or "")
-        if _is_below(target) and isinstance(spec.get("values"), dict) and _meets(spec["values"], _steps(target)):
+        is_below = "." in target or "[" in target  # a top key of the release wins over any value with a target
+        if is_below and isinstance(spec.get("values"), dict) and _meets(spec["values"], _steps(target)):
             origin = origin_at(document, at, str(one.get("kind")), str(one.get("name")))
             why = f"has the targetPath {target}, which the values of the release have, too; either may win"
             yield unread_values(origin, why, {_steps(target): origin.line or 1})
@@ -135,11 +136,6 @@ def _values(document: Document, name: str, spec: dict[Any, Any], manifests: Mani
 def _steps(target: str) -> TreePath:
     """The steps of a `targetPath`, up to a list."""
     return tuple(target.partition("[")[0].split("."))
-
-
-def _is_below(target: str) -> bool:
-    """Whether a `targetPath` leads into a map or a list. Values of the release win over any other one."""
-    return "." in target or "[" in target
 
 
 def _meets(values: Any, steps: TreePath) -> bool:

@@ -39,19 +39,15 @@ def text_of(tree: Any, form: str) -> str:
     raises: BadValue, for a value that the form cannot hold, and for a tree that is nested too deeply
     """
     try:
-        return _text_of(tree, form)
+        if form == "json":
+            return json.dumps(data(tree), indent=2, ensure_ascii=False).translate(ESCAPES) + "\n"
+        if form == "toml":
+            return plain_writing.as_toml(data(tree)).translate(ESCAPES)
+        if form == "env":
+            return plain_writing.as_env(_without_secrets(tree))
+        return written(_with_markers(tree), blocks=True)
     except RecursionError:
         raise BadValue(f"this is nested too deeply to be written as {form}", hint="ask for a part of it") from None
-
-
-def _text_of(tree: Any, form: str) -> str:
-    if form == "json":
-        return json.dumps(data(tree), indent=2, ensure_ascii=False).translate(ESCAPES) + "\n"
-    if form == "toml":
-        return plain_writing.as_toml(data(tree)).translate(ESCAPES)
-    if form == "env":
-        return plain_writing.as_env(_without_secrets(tree))
-    return written(_with_markers(tree), blocks=True)
 
 
 def _with_markers(value: Any) -> Any:
