@@ -44,7 +44,7 @@ class Border:
     roots:       folders, as real paths; all that is below them is inside, except folders called `.git`
     named:       paths that the caller has written. Outside of the roots such a path may be a link; it may be a pipe or
                  a device. Inside the roots it may be no link that leads out: the repository may have made it
-    refused:     existing paths outside that a reader asked for so far, as keys; `narrowed` and `widened` share them
+    refused:     existing paths outside that a reader asked for so far, as keys; a narrowed border shares them
     is_closed:   whether Python refuses paths outside; else only readers that ask `is_outside` do
     has_machine: whether `admit_of_machine` adds places of the user and machine
     """
@@ -75,10 +75,6 @@ class Border:
     def for_one_answer(self, is_closed: bool) -> Border:
         """A copy, closed or open, for one answer. Its `refused` is empty and is not shared."""
         return Border(self.roots, self.named, is_closed, self.has_machine)
-
-    def widened(self, *roots: str | os.PathLike[str]) -> Border:
-        """A new border with more folders inside."""
-        return self.narrowed(*self.roots, *roots)
 
     def fault(self, path: str) -> str:
         """Why a path may not be read, in words; "" where it may, also where it does not exist but lies inside.
@@ -203,7 +199,7 @@ def held(border: Border | None) -> Iterator[None]:
 def widened(*roots: str | os.PathLike[str]) -> Iterator[None]:
     """Within the block more folders are inside of the border in force; nothing changes without a border."""
     border = _held.get()
-    with held(None if border is None else border.widened(*roots)):
+    with held(None if border is None else border.narrowed(*border.roots, *roots)):
         yield
 
 

@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
-from nodeattrs.core.budget import Budget, Limits
+from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
@@ -32,9 +32,6 @@ from nodeattrs.formats import flat_text, json_text, toml_text, yaml_text
 from nodeattrs.formats.blobs import blob_name
 from nodeattrs.formats.places import HALF_PAIR, Mark, ParsedText, Text
 from nodeattrs.formats.yaml_text import Tags
-
-MAX_BYTES = Limits().bytes
-"""The default limit of a document's size."""
 
 Syntax = Literal["json", "yaml", "toml", "env", "ini", "properties"]
 SYNTAXES: tuple[Syntax, ...] = get_args(Syntax)
@@ -75,15 +72,10 @@ class Document:
         """The text of the file."""
         return self._text.text
 
-    @property
-    def content(self) -> bytes:
-        """The text of the file in UTF-8."""
-        return self._text.content
-
     @cached_property
     def digest(self) -> str:
-        """The id of the Git blob with its content."""
-        return blob_name(self.content)
+        """The id of the Git blob with its text in UTF-8."""
+        return blob_name(self._text.content)
 
     @cached_property
     def _marks(self) -> Mark:
