@@ -2,7 +2,7 @@
 
 A folder is opened step by step from an open one, so that a link which another program puts into the way leads nowhere
 else. A file is written beside its place, and renamed over it. The temporary file has a lock that ends with the process,
-so files of killed processes can be told from files of living ones, and are removed (`sweep`).
+so `sweep` knows the files of killed processes, and removes them.
 """
 
 from __future__ import annotations

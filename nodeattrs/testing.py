@@ -104,7 +104,7 @@ def programs(
 ) -> SearchStrategy[list[Step]]:
     """A strategy for programs: lists of steps that attribute files and recipes may do to a node, as data.
 
-    Each step is a map with `speaker` ("attribute file" or "recipe") and `op`; the rest are the arguments of the op.
+    Each step is a map with `op` and the arguments of the op; a further key says "attribute file" or "recipe".
     Attribute files come before recipes, unless *interleaved*.
 
     op            arguments                   the line that a cookbook would hold
