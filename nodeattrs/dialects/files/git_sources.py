@@ -1,4 +1,4 @@
-"""Sources of Flux in Git: whether a GitRepository stands for the repository that is read, as it is here.
+"""Sources of Flux in Git: whether a GitRepository is the repository that is read, with the files that are here.
 
 `flux` asks before it reads the chart of a HelmRelease from the files that are here. Nothing is fetched.
 source: Flux, "Git Repositories", Reference
@@ -45,7 +45,7 @@ class GitSources:
         Its URL has to name this repository, and its `ref` neither a version nor a commit. Where several manifests have
         the name, each of them has to. One that is not found is another repository.
 
-        namespace: of the source; where it or the one of a manifest is no text, any fits
+        namespace: of the source; None, or a manifest without one, fits any
         """
         found, unread = self._manifests
         named = [one for one in found if _is_named(one, name, namespace)]
