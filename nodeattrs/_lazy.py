@@ -1,4 +1,4 @@
-"""Names that a package imports at their first use (PEP 562): a command loads no dialect that it does not use."""
+"""Names that a module imports at their first use (PEP 562), so that a command loads no dialect that it does not use."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ def imported(
     made: Callable[[str, Any], Any] = lambda name, value: value,
     below: str | None = None,
 ) -> Callable[[str], Any]:
-    """The `__getattr__` of a package. cost: one import for each name
+    """Make the `__getattr__` of a module: it imports a name at its first use, and sets it in the module.
 
-    homes: name -> the module that has it
-    made:  what the package gives instead of what that module has
-    below: the package of those modules; by default the package itself
+    The function that comes back raises AttributeError for a name that is not in *homes*.
+
+    package: the name of the module whose `__getattr__` it becomes
+    homes:   name -> the module that has it, below the package *below* (default: *package*)
+    made:    (name, value) -> the value to give in its place
 
     >>> imported("nodeattrs", {"fold": "policies"})("fold").__name__
     'fold'

@@ -1,12 +1,11 @@
-"""The border of a repository: the files that a command may read because a repository names them.
+"""The border of a repository: which files a command may read, whatever the files of the repository name.
 
-A repository is a stranger. Its settings, data files and links may name any path of the machine. While a border is in
-force, Python asks it before each file is opened and each folder is listed (an audit hook, PEP 578), whichever module
-opens it. What lies outside is refused with `Outside`, an OSError, so each reader reports it as a file that cannot be
-read. Readers that can leave a layer open ask `is_outside` first, and name an unread layer.
+The settings, data files and links of a repository may name any path of the machine. While a border is in force, an
+audit hook (PEP 578) checks each file that Python opens and each folder that it lists. A path outside of the border is
+refused with `Outside`, an OSError, so a reader reports a file that cannot be read. A reader that can go on without the
+file asks `is_outside` or `is_layer_outside` first, and gives an unread layer.
 
-The command line puts a border in force where no code of the repository runs; code could open any file anyway.
-It knows paths, and neither dialects nor options.
+The command line puts a border in force (`held`) where no code of the repository runs; code could open any file.
 """
 
 from __future__ import annotations
@@ -31,21 +30,23 @@ _MACHINE = ("/proc", "/dev", "/sys")
 
 
 class Outside(PermissionError):
-    """A path beyond the border."""
+    """Raised where a path outside of the border is opened or listed; its text names --allow-path and `trust`."""
 
     def __init__(self, path: str, reason: str = REASON) -> None:
         super().__init__(errno.EACCES, f"{reason} ({HINT})" if reason == REASON else reason, path)
 
 
 class Border:
-    """The folders and files that may be read.
+    """The folders and files that may be read. A new border does nothing until it is put in force with `held`.
 
-    roots: real paths; a folder stands for all that is below it, but for folders called `.git`
-    named: paths that the caller has written. Outside of the roots such a path may be a link, and anywhere a pipe or a
-           device. Inside it may be no link that leads out: the repository may have put it there
-    refused: the paths that lie beyond, and that a reader wanted so far; `narrowed` and `widened` share them
-    is_closed: whether Python refuses what lies beyond; else only readers that ask `is_outside` do
-    has_machine: whether places of the user or machine that no file of the repository names are inside
+    Python's own folders and installed packages are always inside.
+
+    roots:       folders, as real paths; all that is below them is inside, except folders called `.git`
+    named:       paths that the caller has written. Outside of the roots such a path may be a link; it may be a pipe or
+                 a device. Inside the roots it may be no link that leads out: the repository may have made it
+    refused:     existing paths outside that a reader asked for so far, as keys; a narrowed border shares them
+    is_closed:   whether Python refuses paths outside; else only readers that ask `is_outside` do
+    has_machine: whether `admit_of_machine` adds places of the user and machine
     """
 
     def __init__(
@@ -66,21 +67,20 @@ class Border:
         return Border, (self.roots, self.named, self.is_closed, self.has_machine)
 
     def narrowed(self, *roots: str | os.PathLike[str]) -> Border:
-        """The border around other folders; what the caller named stays inside."""
+        """A new border around these folders alone; paths that the caller named stay inside."""
         found = Border(roots, self.named, self.is_closed, self.has_machine)
         found.refused = self.refused
         return found
 
     def for_one_answer(self, is_closed: bool) -> Border:
-        """A copy, closed or open, for one answer: its `refused` begins empty and is not shared."""
+        """A copy, closed or open, for one answer. Its `refused` is empty and is not shared."""
         return Border(self.roots, self.named, is_closed, self.has_machine)
 
-    def widened(self, *roots: str | os.PathLike[str]) -> Border:
-        """The border with more folders inside."""
-        return self.narrowed(*self.roots, *roots)
-
     def fault(self, path: str) -> str:
-        """Why a file may not be read; "" where it may. cost: two system calls"""
+        """Why a path may not be read, in words; "" where it may, also where it does not exist but lies inside.
+
+        An existing path outside is noted in `refused`. cost: two system calls
+        """
         whole = os.path.abspath(path)
         reason = self._fault(whole)
         if reason == REASON and os.path.lexists(whole):
@@ -88,11 +88,11 @@ class Border:
         return reason
 
     def has(self, path: str | os.PathLike[str]) -> bool:
-        """Whether a path may be read. Unlike `fault` it notes nothing."""
+        """Whether a path may be read; nothing is noted in `refused`."""
         return not self._fault(os.path.abspath(path))
 
     def is_beyond(self, path: str | os.PathLike[str]) -> bool:
-        """Whether a path is there and refused because of where it lies. Unlike `fault` it notes nothing."""
+        """Whether a path exists and lies outside; nothing is noted in `refused`."""
         whole = os.path.abspath(path)
         return self._fault(whole) == REASON and os.path.lexists(whole)
 
@@ -140,47 +140,51 @@ def in_force() -> Border | None:
 
 
 def is_layer_outside(path: str | os.PathLike[str]) -> bool:
-    """As `is_outside`, for readers that give an unknown layer in its place: answers name it where it may decide.
+    """Whether a path exists and lies outside of the border in force; False without a border.
 
-    So nothing is noted, and an answer that it cannot change is certain.
+    For readers that give an unknown layer in its place: the path is not noted as refused, since the layer makes an
+    answer uncertain only where it may change the answer.
     """
     border = _held.get()
     return border is not None and border.is_beyond(path)
 
 
 def is_outside(path: str | os.PathLike[str]) -> bool:
-    """Whether the border that is in force refuses a path because of where it lies."""
+    """Whether a path lies outside of the border in force, and note it if it exists. False without a border."""
     border = _held.get()
     return border is not None and border.fault(os.fspath(path)) == REASON
 
 
 def refused() -> tuple[str, ...]:
-    """The paths beyond the border that readers wanted so far."""
+    """The existing paths outside of the border in force that readers asked for so far; () without a border."""
     border = _held.get()
     return () if border is None else tuple(border.refused)
 
 
 def note_refused(paths: Iterable[str]) -> None:
-    """Note the paths that another process was refused for this one."""
+    """Add paths to `refused` of the border in force, as another process reported them; nothing without a border."""
     if (border := _held.get()) is not None:
         border.refused.update(dict.fromkeys(paths))
 
 
 def admit(*places: str | os.PathLike[str]) -> None:
-    """Put places that the caller has chosen inside of the border, as by a variable of the environment."""
+    """Add roots to the border in force, such as a folder that a variable of the caller names.
+
+    Nothing without a border. The border itself is changed.
+    """
     if (border := _held.get()) is not None:
         border.roots = (*border.roots, *map(os.path.realpath, places))
 
 
 def admit_of_machine(*places: str | os.PathLike[str]) -> None:
-    """Put places of the user or machine inside that the original reads where no file names another place."""
+    """Add roots of the user or machine, such as /etc/ansible, where the border in force allows it (`has_machine`)."""
     if (border := _held.get()) is not None and border.has_machine:
         admit(*places)
 
 
 @contextmanager
 def held(border: Border | None) -> Iterator[None]:
-    """Within the block a border is in force; None lifts the one that is."""
+    """Within the block this border is in force, in place of any other one; None: no border is."""
     if border is not None and not _Hook.is_there:
         sys.addaudithook(_hook)  # it cannot be removed; without a border it does nothing
         _Hook.is_there = True
@@ -193,15 +197,15 @@ def held(border: Border | None) -> Iterator[None]:
 
 @contextmanager
 def widened(*roots: str | os.PathLike[str]) -> Iterator[None]:
-    """Within the block more folders are inside, such as a folder of our own; nothing changes without a border."""
+    """Within the block more folders are inside of the border in force; nothing changes without a border."""
     border = _held.get()
-    with held(None if border is None else border.widened(*roots)):
+    with held(None if border is None else border.narrowed(*border.roots, *roots)):
         yield
 
 
 @contextmanager
 def narrowed(*roots: str | os.PathLike[str]) -> Iterator[None]:
-    """Within the block the border is around other folders; nothing changes without a border."""
+    """Within the block the border in force is around these folders alone; nothing changes without a border."""
     border = _held.get()
     with held(None if border is None else border.narrowed(*roots)):
         yield

@@ -1,14 +1,13 @@
-"""The cache of a process: what is parsed or merged once, and used again for other nodes.
+"""The cache of a process: values that are parsed or merged once, and used again for other nodes.
 
-Used by Hiera. It knows no files and no nodes. A value never becomes stale, because its key has everything that decides
-it: a parsed file is kept under the hash of its content, an answer under the very sources that gave it.
+Hiera and Chef's attribute files use it. A value never becomes stale, because its key has everything that decides it: a
+parsed file is kept under the hash of its content, an answer under the sources that gave it.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
 from threading import RLock
 from typing import Any, TypeVar, cast
 
@@ -16,9 +15,9 @@ _Value = TypeVar("_Value")
 
 
 class Cache:
-    """Values by their keys. Any number of threads may share one.
+    """Values by their keys, for many threads. A new entry beyond *most* drops the one that was used longest ago.
 
-    most: number of entries; beyond it, the entry that was used longest ago is dropped
+    most: the largest number of entries; `get` is the one way to add an entry
 
     >>> cache = Cache(most=2)
     >>> cache.get("a", lambda: 1), cache.get("a", lambda: 2)
@@ -27,18 +26,15 @@ class Cache:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._is_on = True
         self._entries: OrderedDict[Hashable, Any] = OrderedDict()
         self._lock = RLock()  # a value that is dropped may use the cache while it is deleted
 
     def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
-        """The value under a key, made now where the cache has none.
+        """The value under a key. Where the cache has none, *make* is called, and its value is kept, None too.
 
         make:   may use the cache itself. Where several threads make a value at once, all get the first one
-        raises: the errors of *make*; the cache keeps nothing then
+        raises: the errors of *make*; nothing is kept then
         """
-        if not self._is_on:
-            return make()
         with self._lock:
             if key in self._entries:
                 self._entries.move_to_end(key)
@@ -57,15 +53,6 @@ class Cache:
         """Drop all entries."""
         with self._lock:
             self._entries.clear()
-
-    @contextmanager
-    def off(self) -> Iterator[None]:
-        """Within the block every value is made anew, and none is kept. For tests; it holds for all threads."""
-        was_on, self._is_on = self._is_on, False
-        try:
-            yield
-        finally:
-            self._is_on = was_on
 
 
 CACHE = Cache(most=8_192)

@@ -1,7 +1,8 @@
 """Child processes: every program that nodeattrs starts is started here.
 
-A program of our own choice, such as Git, gets a small environment and no module of the current folder. A program that
-the caller names, such as an inventory script, gets the caller's environment, as the original tool gives it.
+A program of our own choice, such as Git, gets the small environment of `environment`, so that Python in it imports
+nothing from the current folder. A program that the caller names, such as an inventory script, gets the caller's
+environment, as the original tool gives it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,12 @@ _MOST_ERRORS = 100_000
 
 
 class FinishedProgram(NamedTuple):
-    """A program that has ended. code: its exit code; output, errors: what it wrote"""
+    """A program that has ended.
+
+    code:   its exit code; negative where a signal ended it
+    output: its standard output
+    errors: its standard error, the first 100,000 bytes
+    """
 
     code: int
     output: bytes
@@ -38,9 +44,9 @@ class FinishedProgram(NamedTuple):
 
 
 def environment(**others: str) -> dict[str, str]:
-    """The small environment: where programs are, whose they are, and no settings of libraries.
+    """The variables for a program of our own choice: PATH without relative entries, HOME and a few more, LC_ALL=C.
 
-    others: further variables
+    others: further variables; they override these
     """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     # A relative entry of PATH would find programs of the repository.
@@ -49,15 +55,15 @@ def environment(**others: str) -> dict[str, str]:
 
 
 def callers_environment() -> dict[str, str]:
-    """The environment of the caller, for a program that the caller names."""
+    """A copy of all variables of this process, for a program that the caller names."""
     return dict(os.environ)
 
 
 def start(words: Sequence[str], *, env: Mapping[str, str], **how: Any) -> subprocess.Popen[bytes]:
-    """Start a program, without a shell.
+    """Start a program without a shell, and do not wait for it. The caller ends it.
 
-    how:    further words of `subprocess.Popen`
-    raises: OSError, where it cannot be started; ValueError, for a word that no command line can have
+    how:    further arguments of `subprocess.Popen`
+    raises: OSError, where it cannot be started; ValueError, for a word with a null character
     """
     return subprocess.Popen(words, env=env, **how)
 
@@ -71,12 +77,14 @@ def run(
     folder: str | os.PathLike[str] | None = None,
     given: bytes = b"",
 ) -> FinishedProgram:
-    """Run a program to its end. It keeps the terminal, so that it can ask for a password.
+    """Run a program to its end. An exit code other than 0 is no error here.
+
+    The program keeps the terminal, so that it can ask for a password.
 
     seconds:    it is killed after this time
-    most_bytes: it is killed once it has written more than this
-    given:      what it finds on standard input
-    raises:     TooMuch, where it was killed; OSError and ValueError, where it cannot be started
+    most_bytes: it is killed once it has written more than this to standard output
+    given:      its standard input
+    raises:     TooMuch, where it was killed; OSError and ValueError, as `start`
     """
     until = time.monotonic() + seconds
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as errors:
@@ -126,15 +134,15 @@ def _kill(child: subprocess.Popen[bytes]) -> None:
 
 
 def callers_safe_path() -> str | None:
-    """The variable of the safe path as the caller has it; None where it is not set."""
+    """The value of PYTHONSAFEPATH in this process; None where it is not set."""
     return os.environ.get(_SAFE_PATH)
 
 
 @contextlib.contextmanager
 def safe_path() -> Iterator[None]:
-    """While it lasts, Python processes that libraries start import nothing from the current folder.
+    """Within the block PYTHONSAFEPATH is 1 in this process, so that its child processes get it; then it is as before.
 
-    For process pools, which take the environment of this process.
+    For process pools of libraries: their Python processes then import nothing from the current folder.
     """
     before = callers_safe_path()
     os.environ[_SAFE_PATH] = "1"
@@ -145,7 +153,10 @@ def safe_path() -> Iterator[None]:
 
 
 def restore_safe_path(before: str | None) -> None:
-    """Set the variable as the caller has it; in a process of a pool, for the programs that it starts."""
+    """Set PYTHONSAFEPATH to a value of `callers_safe_path`; None removes it.
+
+    A process of a pool calls it, so that programs that it starts get the variable as the caller has it.
+    """
     if before is None:
         os.environ.pop(_SAFE_PATH, None)
     else:

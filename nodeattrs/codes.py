@@ -1,4 +1,4 @@
-"""How a code is declared: the code of an error, of a warning, or of what a check finds.
+"""Codes such as NA0102: how the code of an error, a warning or a finding is declared and found.
 
     NA00xx  everywhere        NA03xx  documents       NA06xx  catalog
     NA01xx  trees and paths   NA04xx  repositories    NA10xx  Hiera
@@ -6,10 +6,9 @@
     NA13xx  Ansible           NA14xx  attribute files as data
 
 An error class declares its code in its body: `entry = declared("NA0102", "NoSuchAttribute", ...)`. A `Kind` is a word
-for one of the things that a class is raised for. Kinds are constants of `nodeattrs/kinds.py`, and of `codes.py` in the
-folder of a dialect. A module imports the kinds that it uses, so a misspelt one fails when the module is imported.
-A code is given once: what goes away leaves a gap. This module imports nothing of ours. `nodeattrs codes` prints the
-declarations, and the site has a page of them.
+for one of the reasons that a class is raised for, with a code of its own. Kinds are constants of `nodeattrs/kinds.py`,
+and of `codes.py` in the folder of a dialect. A code is given once; the number of a deleted one is not used again. This
+module imports nothing of ours. `nodeattrs codes` prints the declarations, and the site has a page of them.
 
 >>> codes()["NA1205"].name
 'missing'
@@ -55,10 +54,11 @@ SITE = "https://nodeattrs.github.io/nodeattrs/"
 
 
 class Code(NamedTuple):
-    """One entry.
+    """The declaration of one code, with its texts for `nodeattrs codes`.
 
-    names: the class, or the kinds, that have it
-    owner: the class whose kinds they are; "" where there is none
+    names: the class and the kinds that have the code
+    owner: the error class whose kinds they are; "" where there is none
+    room:  the part of the project that it belongs to, such as "Merging": a title of the page
     """
 
     code: str
@@ -71,17 +71,20 @@ class Code(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What people call it: its last name, which is the kind where there is one."""
+        """The last of *names*: the kind where there is one, else the class."""
         return self.names[-1]
 
     @property
     def page(self) -> str:
-        """The address of its row on the site."""
+        """The URL of its row on the site."""
         return f"{SITE}codes.html#{self.code.lower()}"
 
 
 class Kind(str):
-    """A word for one of the things that an error class is raised for, such as "repeated-key"; it knows its code."""
+    """A word for one reason that an error class is raised for, such as "repeated-key". Made by `kind`.
+
+    It is a text that also has a code. entry: the declaration of its code
+    """
 
     entry: Code
 
@@ -93,7 +96,11 @@ _declared: dict[str, Code] = {}
 
 
 def declared(code: str, *names: str, cause: str, example: str, way_out: str) -> Code:
-    """The entry of a class, with its texts for `nodeattrs codes`. raises: ValueError, for a code that is given twice"""
+    """Declare a code, with its texts for `nodeattrs codes`. Returns its entry.
+
+    names:  the class or kinds that have the code
+    raises: ValueError, for a code that another entry has; KeyError, for a code with an unknown beginning
+    """
     title, owner = _ROOMS[code[:4]]
     entry = Code(code, names, owner, title, cause, example, way_out)
     if _declared.setdefault(code, entry) != entry:
@@ -102,12 +109,15 @@ def declared(code: str, *names: str, cause: str, example: str, way_out: str) -> 
 
 
 def kind(code: str, *names: str, cause: str, example: str, way_out: str) -> Kind:
-    """The kind that *names* ends with; the class, or the kinds, before it share the code. raises: as `declared`"""
+    """Declare a code for a kind, the last of *names*; the class or kinds before it share the code.
+
+    raises: ValueError, for a code that another entry has; KeyError, for a code with an unknown beginning
+    """
     return other_kind(names[-1], declared(code, *names, cause=cause, example=example, way_out=way_out))
 
 
 def other_kind(name: str, entry: Code) -> Kind:
-    """A further kind with the same entry. raises: ValueError, where the entry does not name it"""
+    """Another kind with the code of *entry*. raises: ValueError, where *name* is not one of the entry's names"""
     if name not in entry.names:
         raise ValueError(f"{entry.code} does not name {name}")
     found = Kind(name)
@@ -116,19 +126,19 @@ def other_kind(name: str, entry: Code) -> Kind:
 
 
 def codes() -> dict[str, Code]:
-    """Every code and its entry, in order. Imports every dialect that declares codes."""
+    """Code -> entry of all codes, in their order. Imports every dialect that declares codes."""
     for module in _DECLARING:
         import_module(module)
     return dict(sorted(_declared.items()))
 
 
 def known_codes() -> dict[str, Code]:
-    """The codes of the modules that are imported already."""
+    """Code -> entry of the modules that are imported already."""
     return dict(_declared)
 
 
 def entry_of(code: str) -> Code:
-    """The entry of a code. raises: KeyError
+    """The entry of a code; imports the dialects only where no imported module declares it. raises: KeyError
 
     >>> entry_of("NA0003").name
     'InternalError'

@@ -1,11 +1,8 @@
-"""Safe writing: no link is followed, and every reader sees the old file or the new one.
+"""Safe writing of files: no link is followed out, and every reader sees the whole old file or the whole new one.
 
-A folder is reached from one that is open already, step by step, so that a folder which another program puts
-a link in the place of meanwhile leads nowhere else. A file is written beside its place, under a lock
-that ends with the process, and renamed over it; so what a killed process left is known from what a
-living one writes, and is swept at any time.
-
-It knows names, descriptors and modes, and nothing of what stands in a file.
+A folder is opened step by step from an open one, so that a link which another program puts into the way leads nowhere
+else. A file is written beside its place, and renamed over it. The temporary file has a lock that ends with the process,
+so `sweep` knows the files of killed processes, and removes them.
 """
 
 from __future__ import annotations
@@ -28,29 +25,33 @@ _LONGEST = 48
 """Characters that a temporary file has of the name of its place; a name may have 255 bytes."""
 
 _STALE_SECONDS = 3600
-"""Where a file system has no locks, what is older is left over."""
+"""Where a file system has no locks, an older temporary file counts as one of a killed process."""
 
 
 class LeadsOut(OSError):
-    """A link on the way leads out of the folder that is not to be left."""
+    """Raised by `folder_below` where a link on the way leads out of the root."""
 
 
 def open_unfollowed(file: str, flags: int, folder: int | None = None) -> int:
-    """A descriptor of a file that is no link; a new one is its owner's alone. raises: OSError"""
+    """Open a file that is no link, and return its descriptor. A new file gets the mode 0600. raises: OSError
+
+    flags:  of `os.open`
+    folder: the descriptor of the folder that *file* counts from; None: the current folder
+    """
     return os.open(file, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
 
 
 def write_all(handle: int, content: bytes) -> None:
-    """Write all of it: a single write may take less. raises: OSError"""
+    """Write the whole content to a descriptor, with as many writes as it takes. raises: OSError"""
     rest = memoryview(content)
     while rest:
         rest = rest[os.write(handle, rest) :]
 
 
 def write_whole(place: str | os.PathLike[str], content: bytes, mode: int = 0o644) -> None:
-    """Put a file at a path, whole or not at all; a link there is replaced. A device or a pipe is written to.
+    """Write a file at a path, whole or not at all; a file or link there is replaced. A device or pipe is written to.
 
-    raises: OSError
+    raises: OSError, also where the folder does not exist
     """
     folder, name = os.path.split(os.fspath(place))
     handle = os.open(folder or os.curdir, os.O_RDONLY | os.O_DIRECTORY)
@@ -73,11 +74,12 @@ def write_whole(place: str | os.PathLike[str], content: bytes, mode: int = 0o644
 
 @contextlib.contextmanager
 def folder_below(root: str | os.PathLike[str], steps: Sequence[str], *, make: bool = False) -> Iterator[int]:
-    """The descriptor of a folder below *root*, which itself may be reached by links.
+    """Open the folder that is *steps* below *root*; gives its descriptor within the block, and closes it then.
 
-    A link on the way is followed as far as it stays below the root; no other program can change that in between.
+    A link on the way is followed only where it leads to a place below the root, whatever other programs change
+    meanwhile. The root itself may be reached by links.
 
-    make:   folders that are missing are made
+    make:   make folders that are missing
     raises: FileNotFoundError and NotADirectoryError, with the path below the root; LeadsOut; OSError
     """
     walk = _Walk(os.fspath(root))
@@ -159,7 +161,12 @@ class _Walk:
 
 
 class FolderEntry:
-    """A name in an open folder, whatever stands there. The methods follow no link, and raise OSError."""
+    """A name in an open folder: a file, link or folder, or nothing yet. Each method looks anew, and follows no link.
+
+    All methods raise OSError.
+
+    folder: the descriptor of the folder; the caller closes it
+    """
 
     __slots__ = ("folder", "name")
 
@@ -167,14 +174,14 @@ class FolderEntry:
         self.folder, self.name = folder, name
 
     def status(self) -> os.stat_result | None:
-        """What stands there; None where nothing does."""
+        """The result of `os.stat`, of a link itself; None where nothing has the name."""
         try:
             return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
         except FileNotFoundError:
             return None
 
     def content(self) -> bytes:
-        """The content of a file."""
+        """The content of a regular file. raises: OSError, for anything else"""
         with open(open_unfollowed(self.name, os.O_RDONLY | os.O_NONBLOCK, self.folder), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise OSError(errno.EINVAL, "it is no file")
@@ -209,18 +216,20 @@ class FolderEntry:
             raise OSError(errno.EINVAL, "a link to a device is neither written to nor replaced", self.name)
 
     def target(self) -> str:
-        """The path that a link leads to."""
+        """The path that a link has as its target."""
         return os.readlink(self.name, dir_fd=self.folder)
 
     def replace(self, content: bytes, mode: int, uid: int = -1, gid: int = -1) -> None:
-        """Put a file there, whole: every reader, also after a power cut, sees the old file or this one.
+        """Write a file; a file or link there is replaced. Readers see the old or the new file, whole.
 
-        uid, gid: -1 leaves them to the system
+        So they do after a power cut: the file and its folder are flushed.
+
+        uid, gid: owner and group; -1 leaves them to the system
         """
         os.close(self.begin(content, mode, uid, gid))
 
     def begin(self, content: bytes, mode: int, uid: int = -1, gid: int = -1) -> int:
-        """As `replace`; a descriptor to go on writing with."""
+        """Write a file as `replace` does, and return an open descriptor, so that the caller can append."""
         temporary, handle = self._beside()
         try:
             write_all(handle, content)
@@ -236,7 +245,7 @@ class FolderEntry:
         return handle
 
     def link(self, to: str) -> None:
-        """Put a link there, in the place of nothing or of another one."""
+        """Make a symbolic link to a path; a file or link there is replaced."""
         temporary, handle = self._beside()
         try:
             os.symlink(to, f"{temporary}.link", dir_fd=self.folder)
@@ -248,7 +257,7 @@ class FolderEntry:
             os.close(handle)
 
     def remove(self) -> None:
-        """A file or a link; nothing where it is gone."""
+        """Remove a file or link; nothing happens where it does not exist."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.name, dir_fd=self.folder)
 
@@ -261,7 +270,7 @@ class FolderEntry:
         os.rmdir(self.name, dir_fd=self.folder)
 
     def chmod(self, mode: int) -> None:
-        """Of what is no link."""
+        """Change the mode of a file or folder. raises: OSError, for a link"""
         handle = open_unfollowed(self.name, _PATH | os.O_NONBLOCK, self.folder)
         try:
             if stat.S_ISLNK(os.fstat(handle).st_mode):
@@ -281,10 +290,10 @@ class FolderEntry:
             os.close(handle)
 
     def chown(self, uid: int, gid: int) -> None:
-        """Of whatever it is, a link too. -1 leaves one of them as it is."""
+        """Change owner and group of a file, folder or link itself; -1 leaves one as it is."""
         os.chown(self.name, uid, gid, dir_fd=self.folder, follow_symlinks=False)
 
-    # --- what is under way ----------------------------------------------------------
+    # --- temporary files ------------------------------------------------------------
 
     def _beside(self) -> tuple[str, int]:
         """A new file beside it, under a lock that shows other processes that this one lives."""
@@ -303,7 +312,7 @@ class FolderEntry:
                 os.fsync(listed)
 
     def sweep(self) -> None:
-        """Remove what killed processes have left in the folder, of whatever file."""
+        """Remove temporary files of killed processes from the whole folder; errors are ignored."""
         with contextlib.suppress(OSError), _listed(self.folder) as listed:
             for name in os.listdir(listed) if listed is not None else ():
                 if _LEFT.fullmatch(name):

@@ -1,8 +1,7 @@
 """Every error this library raises.
 
-An error says what could not be done, where (in the spelling of the person who
-wrote it), who set each side, and the way out if there is one. The facts are
-attributes too, so no program need parse the sentence.
+The text of an error says what could not be done, where, who set each side, and the way out if there is one. The same
+facts are attributes, so a program need not parse the text.
 
     NodeattrsError
     ├── AttributeIsReadOnly       (also TypeError)      a write through a merged view
@@ -49,7 +48,7 @@ attributes too, so no program need parse the sentence.
     ├── MissingExtra              (also ImportError)    an optional library is not installed
     └── InternalError                                   our own bug; please report it
 
-Each class declares its code. Imports nothing of ours but `codes`, so that everyone may raise.
+Each class declares its code in `entry`. This module imports nothing of ours but `codes`.
 """
 
 from __future__ import annotations
@@ -63,14 +62,16 @@ Path = tuple[Any, ...]
 
 
 class NodeattrsError(Exception):
-    """What every error here has: a sentence, a place, who set what, a way out.
+    """The base class of all errors. Its text is the message, then the details and the hint, each on an indented line.
 
-    path:    the steps to the attribute, or None
-    origins: who set each side, as objects that print as "file:line (who)"; the text of the error leaves them out
-    hint:    the way out, one line, or None
-    kind:    a word that distinguishes what one class is raised for; "" where it says all
-    may_be_there: whether a place that was not read may have what was not found
-    entry:   its code, with cause, example and way out; a class without one has that of the class above it
+    message: one sentence
+    path:    the steps to the attribute; None where it is about no attribute
+    origins: who set each side, as objects that print as "file:line (who)"; the text leaves them out
+    details: further lines
+    hint:    the way out, one line; None where there is none
+    kind:    a word for one reason that a class is raised for; "" where the class says all
+    may_be_there: whether a place that was not read may have the thing that was not found
+    entry:   the declaration of its code; a class without its own has that of the class above it
     """
 
     entry = declared(
@@ -101,7 +102,7 @@ class NodeattrsError(Exception):
         self.hint = hint
 
     def coded(self) -> str:
-        """All of its lines, with the code behind the first line."""
+        """The text of the error, with its code behind the first line: "... [NA0102]"."""
         first, *rest = str(self).splitlines() or [""]
         return "\n".join([f"{first} [{self.code}]", *rest])
 
@@ -114,10 +115,7 @@ class NodeattrsError(Exception):
 
     @property
     def code(self) -> str:
-        """The code of its kind, else of its class, as `nodeattrs codes` prints it: "NA0102".
-
-        A kind that is plain text, as foreign code may give, has no code: the class has one.
-        """
+        """The code of its kind, else of its class: "NA0102". A kind that is a plain text counts as none."""
         entry = self.kind.entry if isinstance(self.kind, Kind) else self.entry
         return entry.code
 
@@ -145,7 +143,7 @@ class AttributeIsReadOnly(NodeattrsError, TypeError):
 
 
 class NoSuchAttribute(NodeattrsError, KeyError):
-    """Nothing at that path; the hint names near misses."""
+    """The path is not set; the hint names similar paths that are."""
 
     entry = declared(
         "NA0102",
@@ -159,7 +157,7 @@ class NoSuchAttribute(NodeattrsError, KeyError):
 
 
 class NoSuchElement(NoSuchAttribute, IndexError):
-    """A list that is shorter than the index."""
+    """An index past the end of a list."""
 
     entry = declared(
         "NA0103",
@@ -171,7 +169,7 @@ class NoSuchElement(NoSuchAttribute, IndexError):
 
 
 class TypeConflict(NodeattrsError, TypeError):
-    """A step or a store into something that has no such place."""
+    """A step into, or a value stored into, a text, a number or a list that has no such place."""
 
     entry = declared(
         "NA0104",
@@ -183,7 +181,7 @@ class TypeConflict(NodeattrsError, TypeError):
 
 
 class NullInTheWay(TypeConflict):
-    """A step or a store into null, or into nothing at all."""
+    """A step into, or a value stored into, null or a path that is not set."""
 
     entry = declared(
         "NA0105",
@@ -255,7 +253,7 @@ class TooDeep(BadValue):
 
 
 class UnknownName(NodeattrsError, AttributeError):
-    """A name that older documents mention; the hint shows the line to write."""
+    """An attribute of an object that only other tools or older versions have; the hint shows the line to write."""
 
     entry = declared(
         "NA0007",
@@ -267,7 +265,7 @@ class UnknownName(NodeattrsError, AttributeError):
 
 
 class WordNotKnownHere(NodeattrsError, ImportError):  # type: ignore[misc]  # ImportError has a path of its own
-    """A word of cookbook files outside of a run, or in the wrong sort of file."""
+    """A word of cookbook files, such as `default`, is used outside of a run, or in the wrong sort of file."""
 
     entry = declared(
         "NA0109",
@@ -279,7 +277,7 @@ class WordNotKnownHere(NodeattrsError, ImportError):  # type: ignore[misc]  # Im
 
 
 class DeferredCycle(NodeattrsError, RecursionError):
-    """A deferred value that needs itself to be known."""
+    """A lazy value that reads itself while it is computed."""
 
     entry = declared(
         "NA0110",
@@ -291,7 +289,7 @@ class DeferredCycle(NodeattrsError, RecursionError):
 
 
 class ValueWithheld(NodeattrsError):
-    """A Sensitive value that no document keeps; it has to be set again."""
+    """Read of a Sensitive value that was not saved; it has to be set again in this run."""
 
     entry = declared(
         "NA0111",
@@ -327,7 +325,7 @@ class MergeConflict(NodeattrsError, ValueError):
 
 
 class UnknownLayer(NodeattrsError, LookupError):
-    """The caller asked to be strict, and a layer that might decide the answer cannot be read."""
+    """With *strict*: a layer that may decide the answer cannot be read."""
 
     entry = declared(
         "NA0203",
@@ -339,9 +337,10 @@ class UnknownLayer(NodeattrsError, LookupError):
 
 
 class DocumentError(NodeattrsError, ValueError):
-    """A file, or a text, that cannot be read as what it should be.
+    """A file or text that cannot be parsed, or has a wrong value. A warning about a file is an instance, too.
 
-    file, line, column: where, as far as known (line and column count from 1)
+    reason:             the message without the place, which the text of the error has before it
+    file, line, column: the place; each is None where it is not known. Lines and columns count from 1
     kind:               of a warning: "repeated-key", ...; `nodeattrs codes` lists them
     """
 
@@ -387,9 +386,9 @@ class UnknownField(DocumentError):
 
 
 class TooMuch(DocumentError):
-    """What is read, or asked, takes more than a limit allows; the hint says how to raise it.
+    """An input, or the work for an answer, is larger than a limit of the budget; the hint says how to raise the limit.
 
-    limit: "steps", "values", "bytes", "depth" or "seconds": see `core.budget.Limits`
+    limit: its name: "steps", "values", "bytes", "depth" or "seconds"
     """
 
     entry = declared(
@@ -405,7 +404,7 @@ class TooMuch(DocumentError):
         self.limit = limit
 
     def located(self, file: str | None, line: int | None = None, column: int | None = None) -> TooMuch:
-        """The same error, with a place."""
+        """A copy with this place, and without details."""
         return TooMuch(self.reason, limit=self.limit, file=file, line=line, column=column, hint=self.hint)
 
 
@@ -458,7 +457,7 @@ class AmbiguousRunList(RunListError):
 
 
 class CookbookVersionConflict(RunListError):
-    """Two versions asked of one recipe or cookbook."""
+    """One cookbook is needed in two versions, or in a version that does not exist."""
 
     entry = declared(
         "NA0404",
@@ -542,7 +541,7 @@ class RecipeNotFound(NotFound):
 
 
 class PolicyNotFound(NotFound):
-    """A policy that nothing in the repository locks."""
+    """A Chef policy without a lock file in the repository."""
 
     entry = declared(
         "NA0417",
@@ -554,7 +553,7 @@ class PolicyNotFound(NotFound):
 
 
 class FoldNotFound(NotFound):
-    """There is no plain fold of that name."""
+    """A fold that nodeattrs.toml does not name."""
 
     entry = declared(
         "NA0210",
@@ -566,7 +565,7 @@ class FoldNotFound(NotFound):
 
 
 class NoFileFits(NotFound):
-    """A pattern that stands for no file."""
+    """A pattern that matches no file."""
 
     entry = declared(
         "NA0211",
@@ -590,7 +589,7 @@ class NodeNotFound(NotFound):
 
 
 class NoRevision(NotFound):
-    """A commit, or what it holds, that git does not have here."""
+    """A commit, or its content, that Git does not have in this clone."""
 
     entry = declared(
         "NA0460",
@@ -614,7 +613,7 @@ class DataBagItemNotFound(NotFound):
 
 
 class CannotDecrypt(NodeattrsError, ValueError):
-    """An encrypted value, and no secret or a wrong one; nothing of what it holds is shown."""
+    """An encrypted value whose secret is missing or wrong; the text shows nothing of the value."""
 
     entry = declared(
         "NA0418",
@@ -626,7 +625,7 @@ class CannotDecrypt(NodeattrsError, ValueError):
 
 
 class RecipeFailed(NodeattrsError):
-    """Cookbook code raised; `__cause__` is what it raised."""
+    """An exception in the code of a cookbook; `__cause__` is that exception."""
 
     entry = declared(
         "NA0413",
@@ -652,7 +651,7 @@ class StoreError(NodeattrsError, OSError):
 
 
 class FleetError(NodeattrsError):
-    """A fleet that cannot go on: workers, their cluster or the store have gone, or a worker cannot do what it should.
+    """A run of a fleet that cannot go on: workers, their cluster or the store are gone, or a worker cannot take part.
 
     kind: "worker-died", "other-repository", ...; `nodeattrs codes` lists them
     """
@@ -671,7 +670,7 @@ class FleetError(NodeattrsError):
 
 
 class BadName(NodeattrsError, ValueError):
-    """A name from outside that must not become a path."""
+    """A name from outside, such as "../web1", that must not become part of a path."""
 
     entry = declared(
         "NA0006",
@@ -707,7 +706,9 @@ class InternalError(NodeattrsError):
 
 
 def wrong_argument(what: str, wanted: str, given: object, hint: str | None = None) -> BadArgument:
-    """The error for an argument of a wrong sort; what was given is named, and shown where it is short text or a number.
+    """Make, not raise, the error for an argument of a wrong type: "WHAT is WANTED, and not GIVEN".
+
+    A text or number is shown, up to 60 characters; of any other object the class is named.
 
     >>> print(wrong_argument("the origin of a layer", "an Origin", "common", 'Origin("file", "common")'))
     the origin of a layer is an Origin, and not the text 'common'
@@ -727,7 +728,7 @@ def _given(value: object) -> str:
 
 
 def missing_extra(library: str, extra: str, purpose: str) -> MissingExtra:
-    """The error for an optional library that is absent.
+    """Make, not raise, the error for an optional library that is not installed; the hint names the extra.
 
     >>> print(missing_extra("psutil", "facts", "gathering facts of this machine"))
     gathering facts of this machine needs psutil, which is not installed

@@ -1,7 +1,7 @@
 """Git repositories, read by plumbing commands that start nothing and fetch nothing, whatever a repository configures.
 
-Used by `contract.sides` for the files of a commit, and by `dialects.chef.blame` for the commit of a line. It knows
-names, modes, contents and commits. It does not know what a file means.
+It gives the files, contents, commits, remotes and ignored files of a repository, and changes nothing in it. Each call
+runs a Git process; nothing is cached.
 """
 
 from __future__ import annotations
@@ -52,7 +52,14 @@ _TOO_DEEP_HINT = "name a folder of the files instead: nodeattrs impact OLD NEW"
 
 
 class Blob(NamedTuple):
-    """An entry of a tree: a file, a link, or a submodule ("commit"). size: in bytes; 0 where it is not known"""
+    """A file, link or submodule of a commit.
+
+    mode: as Git writes it: "100644", "120000" for a link
+    kind: "blob" for a file or link, "commit" for a submodule
+    id:   the hash of its content
+    path: below the root of the work tree
+    size: in bytes; 0 where Git does not know it
+    """
 
     mode: str
     kind: str
@@ -62,12 +69,13 @@ class Blob(NamedTuple):
 
 
 class Git:
-    """A repository of Git, found from a folder in it.
+    """A repository of Git, found from a folder in it. Each method runs Git again.
 
     top:    the root of its work tree; None for a bare repository
-    prefix: the folder below it, with a slash at the end; "" for the root
+    prefix: the folder below *top*, with a slash at the end; "" for *top* itself
 
-    raises: NotFound, where Git is not installed, the folder lies in no repository, or `.git` belongs to another one
+    raises: NotFound, where Git is not installed, the folder lies in no repository, or `.git` belongs to another one.
+            Each method raises it, too, where Git cannot be started; and TooMuch, where Git writes or takes too much
     """
 
     def __init__(self, folder: Path) -> None:
@@ -102,7 +110,7 @@ class Git:
         return None if named.code else Path(os.path.realpath(own / os.fsdecode(named.output).strip()))
 
     def has_commits(self) -> bool:
-        """Whether there is a commit at all."""
+        """Whether HEAD is a commit; False in a new repository."""
         return not self._run("rev-parse", "--verify", "--quiet", "HEAD").code
 
     def remotes(self) -> list[str]:
@@ -111,19 +119,19 @@ class Git:
         return [line.partition(" ")[2] for line in found.output.decode(errors="replace").splitlines()]
 
     def path_of(self, file: Path) -> str | None:
-        """A file as a path below the root of the work tree; None where it lies elsewhere."""
+        """The path of a file below the root of the work tree, links resolved; None where it lies elsewhere."""
         real = Path(os.path.realpath(file))
         return real.relative_to(self.top).as_posix() if self.top and real.is_relative_to(self.top) else None
 
     def commit(self, name: str) -> str:
-        """The commit that a name means. raises: NoRevision"""
+        """The id of the commit that a name means, such as "main" or "HEAD~2". raises: NoRevision"""
         found = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
         if found.code:
             raise NoRevision(f"git knows no commit {name!r} here", hint=self._way_out(name))
         return found.output.decode().strip()
 
     def fork_of(self, one: str, other: str) -> str:
-        """The commit at which two branches parted. raises: NoRevision"""
+        """The id of the last common ancestor of two commits. raises: NoRevision, where there is none"""
         found = self._run("merge-base", one, other)
         if found.code:
             hint = f"{self._way_out('', 'they may have no common history')}; or compare them as they are: BASE..HEAD"
@@ -138,7 +146,10 @@ class Git:
         return otherwise or f"git log --oneline shows what there is; git fetch brings what {name} may be elsewhere"
 
     def files(self, commit: str) -> list[Blob]:
-        """Every file, link and submodule of a commit, by path. raises: NoRevision; TooMuch, for a tree without end"""
+        """Every file, link and submodule of a commit, sorted by path, with those above `prefix`.
+
+        raises: NoRevision; TooMuch, for a listing of more than 64 MB
+        """
         rows = self._checked("ls-tree", "-r", "-l", "-z", "--full-tree", commit).split(b"\0")
         found = []
         for row in filter(None, rows):
@@ -148,10 +159,10 @@ class Git:
         return found
 
     def contents(self, blobs: Iterable[Blob]) -> Iterator[tuple[str, bytes]]:
-        """The id and content of each blob, in their order.
+        """Yield (id, content) of each blob, each id once, in their order.
 
-        Left out are blobs that are not there, as in a partial clone, and those larger than the limit of bytes for one
-        document, which no reader would read.
+        Blobs that are missing, as in a partial clone, are left out. So are blobs larger than the budget's bytes for one
+        document.
         """
         most = in_force().bytes
         waiting: list[str] = []
@@ -182,7 +193,11 @@ class Git:
             at = end + 2 + size
 
     def content(self, commit: str, path: str) -> bytes | None:
-        """The content of a file of a commit; None where the commit does not have it. path: below the root"""
+        """The content of a file of a commit; None where the commit lacks it, or it is larger than the budget's bytes.
+
+        path:   below the root of the work tree
+        raises: NoRevision
+        """
         rows = self._checked("ls-tree", "-l", "-z", "--full-tree", commit, "--", path).split(b"\0")
         for row in filter(None, rows):
             mode, kind, mark, size = row.partition(b"\t")[0].decode().split()
@@ -191,21 +206,19 @@ class Git:
         return None
 
     def tracks(self, name: str) -> bool:
-        """Whether the index has a file of the folder."""
+        """Whether the index has a file, by its name in the folder that the repository was found from."""
         return bool(self._checked("ls-files", "--cached", "--", f":(literal){self.prefix}{name}"))
 
     def ignored(self) -> set[str]:
-        """The files of the work tree that Git neither tracks nor offers to track; a folder has a slash at the end."""
+        """Files and folders that Git ignores, counted from the root of the work tree; a folder ends with a slash."""
         found = self._checked("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
         return {os.fsdecode(one) for one in found.split(b"\0") if one}
 
     def blame(self, commit: str, path: str) -> str:
-        """The commits of the lines that a file has in a commit, as `git blame --porcelain` prints them.
+        """The output of `git blame --porcelain` for a file as it is in a commit; the work tree is not read.
 
-        The work tree is not read, so no filter of the repository runs.
-
-        path:   below the root
-        raises: NoRevision
+        path:   below the root of the work tree
+        raises: NoRevision, also where the commit lacks the file
         """
         words = ("blame", "--porcelain", "--no-textconv", commit, "--", path)
         return self._checked(*words).decode(errors="replace")
@@ -256,7 +269,7 @@ class Git:
 
 
 def is_tracked(file: str | os.PathLike[str]) -> bool:
-    """Whether Git tracks a file; False where Git cannot say. cost: some processes"""
+    """Whether Git tracks a file; False where it lies in no work tree, or Git cannot be asked. Runs some processes."""
     place = Path(os.path.abspath(file))
     folder = Path(os.path.realpath(place.parent))
     if work_tree_of(folder) is None:

@@ -1,6 +1,6 @@
-"""The kinds of errors, warnings and findings that belong to no dialect.
+"""The kinds of errors, warnings and findings that belong to no dialect, as constants with their codes.
 
-They are constants here, because several rooms use them. Imports only `nodeattrs.codes`; `nodeattrs codes` prints them.
+Only `nodeattrs.codes` is imported here. `nodeattrs codes` prints the kinds.
 """
 
 from __future__ import annotations

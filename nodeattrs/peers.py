@@ -1,7 +1,7 @@
-"""How one dialect finds another: by its name. No dialect imports another one.
+"""How one dialect finds another one by its name: no dialect imports another.
 
-A dialect that others may ask has a module `peer`, which gives what they may use of it. The protocols that it keeps are
-in `contract.peers`.
+A dialect that others may use has a module `peer` with the names that it offers. The protocols of these names are in
+`contract.peers`.
 """
 
 from __future__ import annotations
@@ -11,5 +11,5 @@ from types import ModuleType
 
 
 def peer(name: str) -> ModuleType:
-    """The module `peer` of a built-in dialect. raises: ModuleNotFoundError"""
+    """Import the module `peer` of a built-in dialect. raises: ModuleNotFoundError, where the dialect has none"""
     return importlib.import_module(f"nodeattrs.dialects.{name}.peer")

@@ -1,13 +1,11 @@
-"""For pytest: the fixture `converge` runs a node of a repository, and a failing assertion says who set what it read.
+"""For pytest: the fixture `converge` runs a node; a failing assertion explains the attributes that it read.
 
     def test_the_workers(converge):
         run = converge("role[web]", platform="debian-12", environment="production")
         assert run["app.workers"] == 30
 
-`nodeattrs_injector` is an injector that each test has for itself (docs/bindings.md).
-
-Installed with the package (entry point `pytest11`). Until a fixture is used nothing of the library is
-imported. It decides nothing: a run is `dialects.chef.run.run`, what is printed is `reports.explain`. docs/testing.md
+The fixture `nodeattrs_injector` gives each test an injector of its own (docs/bindings.md). pytest loads this module
+from the entry point `pytest11`; nothing else of the library is imported until a fixture is used. See docs/testing.md.
 """
 
 from __future__ import annotations
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog
     from nodeattrs.core.claim import Origin
     from nodeattrs.core.trace import Trace
+    from nodeattrs.core.tree import Path
     from nodeattrs.dialects.bindings.injector import Injector
     from nodeattrs.dialects.chef.facts import Facts
     from nodeattrs.dialects.chef.repository.repository import Repository
@@ -44,6 +43,7 @@ _WIDTH = 100
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the settings nodeattrs_repo and nodeattrs_injector of pytest's configuration."""
     parser.addini("nodeattrs_repo", "the repository that `converge` runs (default: rootdir, or what is above it)")
     parser.addini(
         "nodeattrs_injector",
@@ -54,7 +54,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def nodeattrs_repository(pytestconfig: pytest.Config) -> Repository:
-    """The repository that `converge` runs: of the setting nodeattrs_repo, else found from rootdir upwards."""
+    """The repository that `converge` runs: that of the setting nodeattrs_repo, counted from rootdir.
+
+    Without the setting: the first folder from rootdir upwards with nodeattrs.toml, cookbooks or roles; else rootdir.
+    raises: NotFound, where there is no such folder
+    """
     from nodeattrs.dialects.chef.repository.repository import Repository
 
     root = pytestconfig.rootpath
@@ -67,7 +71,10 @@ def nodeattrs_repository(pytestconfig: pytest.Config) -> Repository:
 
 @pytest.fixture
 def converge(nodeattrs_repository: Repository, request: pytest.FixtureRequest) -> Converge:
-    """Runs nodes of the repository: `converge("role[web]", platform="debian-12")` is a `Converged`."""
+    """A `Converge` for one test: `converge("role[web]", platform="debian-12")` runs a node, and gives a `Converged`.
+
+    Attributes that the test reads from it are explained in the report where the test fails.
+    """
     reads: list[_Read] = []
     request.node.stash[_READS] = reads
     return Converge(nodeattrs_repository, reads)
@@ -75,10 +82,11 @@ def converge(nodeattrs_repository: Repository, request: pytest.FixtureRequest) -
 
 @pytest.fixture
 def nodeattrs_injector(request: pytest.FixtureRequest) -> Iterator[Injector]:
-    """An injector of this test's own: what was made in it is closed after the test, and nothing of it is left.
+    """An injector for one test; objects that were made in it are closed after the test.
 
-    It is a child of the one that the setting nodeattrs_injector names, else of that of the repository's bindings.
-    `with nodeattrs_injector.override({Repo: FakeRepo()}) as injector: ...` gives other values.
+    It is a child of the injector that the setting nodeattrs_injector names, else of the repository's bindings.
+    `with nodeattrs_injector.override({Repo: FakeRepo()}) as injector: ...` replaces bindings within the block.
+    raises: NotFound, where there are no bindings; BadArgument, where the setting names no injector
     """
     named = request.config.getini("nodeattrs_injector")
     injector = _named_injector(named) if named else _of_repository(request.getfixturevalue("nodeattrs_repository"))
@@ -126,9 +134,9 @@ class _Read:
 
 @dataclass(frozen=True)
 class Converge:
-    """What the fixture `converge` gives: call it to run a node.
+    """The value of the fixture `converge`: a call runs one node, `matrix` runs it on several platforms.
 
-    repository: whose nodes are run; its code runs
+    repository: its nodes are run, and so is the code of its cookbooks
     """
 
     repository: Repository = field(repr=False)
@@ -144,15 +152,16 @@ class Converge:
         normal: Mapping[str, Any] | None = None,
         search: Callable[..., Any] | None = None,
     ) -> Converged:
-        """Run a node; nothing is saved.
+        """Run a node anew; nothing is saved.
 
-        run_list:    its items; none: those of nodes/NODE
-        platform:    whose facts it has: "debian-12", or what `[facts] fauxhai` in nodeattrs.toml has
-        facts:       more of them, deep merged over those
-        environment: its environment; None is that of nodes/NODE, else of nodeattrs.toml
-        normal:      normal attributes that an earlier run would have left
-        search:      what the word `search` of recipes does
-        raises:      whatever a run raises; NotFound for a platform that is not known
+        run_list:    items such as "role[web]"; none: the run-list of nodes/NODE
+        platform:    the node has its facts: "debian-12", or a name from `[facts] fauxhai` in nodeattrs.toml;
+                     None: no facts but *facts*
+        facts:       merged deep over the facts of the platform
+        environment: None: that of nodes/NODE, else of nodeattrs.toml
+        normal:      normal attributes, as an earlier run leaves them
+        search:      called for the word `search` of recipes
+        raises:      NotFound, for an unknown platform; RecipeFailed and other errors of the run
         """
         from nodeattrs.dialects.chef.run.run import run_node
 
@@ -168,7 +177,7 @@ class Converge:
         return Converged(run, self.repository, self._reads)
 
     def matrix(self, *run_list: str, platforms: Iterable[str], **more: Any) -> dict[str, Converged]:
-        """The same run on each platform: platform -> what came of it."""
+        """Run the same node on each platform: platform -> its `Converged`. more: as for a call"""
         return {platform: self(*run_list, platform=platform, **more) for platform in platforms}
 
 
@@ -203,10 +212,10 @@ def _left(name: str, normal: Mapping[str, Any]) -> Node:
 
 @dataclass(frozen=True, eq=False)
 class Converged:
-    """What came of one run.
+    """The result of one run of a node, for assertions; nothing was applied or saved.
 
-    run["app.workers"] is the merged value, plain data of the caller's own; a failing assertion that
-    read it explains it.
+    run["app.workers"] is the merged value, as plain data. Each path that a test reads is noted; where an assertion
+    fails, the report explains the paths that its statement read.
     """
 
     run: Run = field(repr=False)
@@ -215,6 +224,7 @@ class Converged:
 
     @property
     def node(self) -> Node:
+        """The node after the run."""
         return self.run.node
 
     @property
@@ -224,43 +234,34 @@ class Converged:
 
     @property
     def log(self) -> list[str]:
-        """What cookbook files logged, line by line."""
+        """The lines that cookbook files logged, in their order."""
         return [str(line) for line in self.run.log]
 
     def __getitem__(self, path: str) -> Any:
         """The merged value at a path such as "app.workers". raises: NoSuchAttribute"""
         __tracebackhide__ = True
-        from nodeattrs.core.tree import parse
         from nodeattrs.errors import NoSuchAttribute
 
-        steps = parse(path)
-        self._note(path)
+        steps = self._noted(path)
         try:
             return _plain(self.node.read_strict(*steps))
         except NoSuchAttribute as error:  # the test's line is what counts, and not the way to the error
             raise error.with_traceback(None) from None
 
     def get(self, path: str, default: Any = None) -> Any:
-        """The same; *default* where it is not set."""
-        from nodeattrs.core.tree import parse
-
-        steps = parse(path)
-        self._note(path)
+        """The merged value at a path such as "app.workers", as plain data; *default* where it is not set."""
+        steps = self._noted(path)
         return _plain(self.node.read(*steps)) if self.node.exist(*steps) else default
 
     def __contains__(self, path: object) -> bool:
-        from nodeattrs.core.tree import parse
-
-        steps = parse(str(path))
-        self._note(str(path))
-        return self.node.exist(*steps)
+        return self.node.exist(*self._noted(str(path)))
 
     def trace(self, path: str) -> Trace:
-        """Who set a path, and what was overridden."""
+        """The trace of a path: the line that set it, and what was overridden. It has no claims where it is not set."""
         return self.node.trace(path)
 
     def explain(self, path: str) -> str:
-        """What `nodeattrs explain` prints of a path."""
+        """The text that `nodeattrs explain` prints for a path; where it is not set, the lines that would set it."""
         from nodeattrs.core.tree import parse
         from nodeattrs.dialects.chef.causes import setters_in
         from nodeattrs.dialects.chef.reports.explain import explained
@@ -273,8 +274,13 @@ class Converged:
         hint = [found.hint] if found.hint else []
         return "\n".join([f"{path} is not set", *(f"  {one}" for one in [*elsewhere, *hint])])
 
-    def _note(self, path: str) -> None:
+    def _noted(self, path: str) -> Path:
+        """The steps of a path that the test reads now; notes that it does."""
+        from nodeattrs.core.tree import parse
+
+        steps = parse(path)
         self._reads.append(_Read(self, path, dict(_callers())))
+        return steps
 
 
 def _plain(value: Any) -> Any:
@@ -302,6 +308,7 @@ _READS = pytest.StashKey[list[_Read]]()
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pluggy.Result[pytest.TestReport], None]:
+    """Add to the report of a failed test a section for each path that the failing statement read."""
     outcome = yield
     reads = item.stash.get(_READS, [])
     if not reads or call.excinfo is None:

@@ -1,7 +1,7 @@
-"""What a recipe or an attribute file imports: `from nodeattrs.recipe import node, default, include_recipe`.
+"""Names for recipes and attribute files: `from nodeattrs.recipe import node, default, include_recipe`.
 
-The names are real for linters, type checkers and editors, and bound to the run that imports
-them. They are there without the import as well. Attribute files have the writers (`default`,
+The import is for linters, type checkers and editors: a file that runs has the names without it. Each name is that of
+the run that imports it. Attribute files have the writers (`default`,
 `normal_unless`, `override_full`, ...), `has_attribute` and `include_attribute`; recipes have
 `include_recipe`, `tag`, `untag`; both have `node`, `lazy`, `Sensitive`, `Symbol`, `log`, `data_bag`,
 `data_bag_item`, `search`, `tagged`, `has_recipe`, `has_role`, `run_state`, `read_json`, `read_yaml`,
@@ -17,7 +17,6 @@ nodeattrs.errors.WordNotKnownHere: 'node' is known only while a recipe or attrib
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.dialects.chef.run.lookups import READERS
@@ -111,27 +110,7 @@ _ALL = [
 ]
 
 
-class _Word:
-    """Gives a word at once: Python itself comes to `__getattr__` by an error."""
-
-    __slots__ = ("_name",)
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __get__(self, module: Any, kind: type) -> Any:
-        words, name = words_now(), self._name
-        if words is not None and name in (known := words[1]):
-            return known[name]
-        return __getattr__(name)
-
-
-sys.modules[__name__].__class__ = type("Words", (type(sys),), {name: _Word(name) for name in _ALL})
-
-
 def __getattr__(name: str) -> Any:
-    if name == "__path__":  # each import asks for it
-        raise AttributeError(name)
     words = words_now()
     if words is not None:
         own, known = words

@@ -1,5 +1,7 @@
 """Settings of a Python program from files, .env and the environment, each value with the line that set it.
 
+This module gives the names of `nodeattrs.dialects.files.models` to programs.
+
 from dataclasses import dataclass
 from nodeattrs.settings import load
 

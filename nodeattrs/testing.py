@@ -1,8 +1,7 @@
 """Hypothesis strategies for trees, paths, layers and node programs.
 
-The alphabets are crowded on purpose: few keys and few values, so that two layers meet
-at nearly every path. A roomy generator lets a false law pass for hours. The strategies
-know no node and no merge; they make data for tests.
+There are few keys and few values on purpose, so that two layers meet at nearly every path: with many keys a false law
+passes for hours. The strategies make plain data, and import no node.
 
 The module imports without Hypothesis. A call of a strategy without it raises MissingExtra, which names the extra `dev`.
 """
@@ -61,7 +60,7 @@ _FULL = ["default", "force_default", "normal", "override", "force_override"]
 def values(
     keys: Sequence[str | int] = KEYS, scalars: Sequence[Any] = SCALARS, max_leaves: int = 5
 ) -> SearchStrategy[Any]:
-    """A value of an attribute: a scalar, a list or a map, a few levels deep."""
+    """A strategy for values of an attribute: a scalar, or a list or map of values, with *max_leaves* scalars or so."""
     return st.recursive(
         st.sampled_from(list(scalars)),
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(list(keys)), inner, max_size=3),
@@ -72,7 +71,7 @@ def values(
 def trees(
     keys: Sequence[str | int] = KEYS, scalars: Sequence[Any] = SCALARS, max_leaves: int = 5
 ) -> SearchStrategy[dict[str | int, Any]]:
-    """A tree of attributes: what one layer, one role or one component says.
+    """A strategy for trees of attributes: maps of at most three keys, empty ones too.
 
     >>> tree = trees(keys=("a", "b")).example()  # doctest: +SKIP
     >>> tree  # doctest: +SKIP
@@ -82,14 +81,14 @@ def trees(
 
 
 def paths(keys: Sequence[str | int] = KEYS, min_size: int = 1, max_size: int = 3) -> SearchStrategy[Path]:
-    """A path through such trees, as a tuple of steps."""
+    """A strategy for paths: tuples of steps from *keys*."""
     return st.lists(st.sampled_from(list(keys)), min_size=min_size, max_size=max_size).map(tuple)
 
 
 def layers(
     ranks: Sequence[int] = range(1, 16), keys: Sequence[str | int] = KEYS, scalars: Sequence[Any] = SCALARS
 ) -> SearchStrategy[dict[int, dict[str | int, Any]]]:
-    """Trees by rank, weakest first: for a fold, or for the fifteen slots of a node."""
+    """A strategy for maps rank -> tree, weakest first and perhaps empty: for a fold, or the fifteen slots of a node."""
     drawn = st.dictionaries(st.sampled_from(list(ranks)), trees(keys, scalars), max_size=len(ranks))
     return drawn.map(lambda drawn_steps: {rank: drawn_steps[rank] for rank in sorted(drawn_steps)})
 
@@ -103,9 +102,9 @@ def programs(
     min_size: int = 1,
     components: Sequence[str] = COMPONENTS,
 ) -> SearchStrategy[list[Step]]:
-    """A program on a node, as data: what attribute files and recipes might do to it.
+    """A strategy for programs: lists of steps that attribute files and recipes may do to a node, as data.
 
-    Each step is a map with `locator` ("attribute file" or "recipe") and `op`; the rest are its arguments.
+    Each step is a map with `op` and the arguments of the op; a further key says "attribute file" or "recipe".
     Attribute files come before recipes, unless *interleaved*.
 
     op            arguments                   the line that a cookbook would hold
@@ -125,8 +124,8 @@ def programs(
     read          path                        node.read(a, b); read! is read_strict, exist? is exist
     merged        path                        node.merged(a, b); so combined_default, combined_override
 
-    verbs:      only these ops; all of them when empty
-    components: only these are written, as far as the op can be had there (`default_unless` has no `role_default`)
+    verbs:      only these ops; empty for all. With `set` among them, half of all steps are `set`
+    components: the components that are written, where the op has them (`default_unless` has no `role_default`)
     """
     steps = _steps(keys, scalars, verbs, components)
     setters = st.sampled_from(["attribute file", "recipe"])

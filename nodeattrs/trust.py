@@ -1,7 +1,7 @@
-"""The repositories that the caller trusts to set what only the caller may set.
+"""The repositories that the caller trusts, so that their settings may run programs and name any file.
 
-A repository is a stranger until the caller says `nodeattrs trust DIR`, or names it in NODEATTRS_TRUST. The list lies in
-the user's own configuration. It knows folders and owners, and no settings.
+The caller trusts a repository with `nodeattrs trust DIR`, or names it in NODEATTRS_TRUST. The list is
+nodeattrs/trusted.json in the user's configuration. Each entry is the real path of a folder and its owner.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ VARIABLE = "NODEATTRS_TRUST"
 
 
 def is_trusted(folder: str | os.PathLike[str]) -> bool:
-    """Whether the caller trusts the repository at a folder: by NODEATTRS_TRUST, or by path and owner."""
+    """Whether NODEATTRS_TRUST or the list has a folder. An entry of the list counts while the owner is the same.
+
+    raises: DocumentError, for a list that cannot be read
+    """
     real = os.path.realpath(folder)
     if real in map(os.path.realpath, filter(None, os.environ.get(VARIABLE, "").split(os.pathsep))):
         return True
@@ -26,7 +29,10 @@ def is_trusted(folder: str | os.PathLike[str]) -> bool:
 
 
 def trusted() -> list[dict[str, Any]]:
-    """The repositories that `nodeattrs trust` has noted, each with "path" and "owner". raises: DocumentError"""
+    """The entries of the list, each with "path" and "owner" (a user id); [] without a list.
+
+    raises: DocumentError, for a list that cannot be read
+    """
     file = _file()
     if file is None or not file.is_file():
         return []
@@ -39,9 +45,10 @@ def trusted() -> list[dict[str, Any]]:
 
 
 def trust(folder: str, *, remove: bool = False) -> str:
-    """Note that a repository is trusted, or no longer; its real path.
+    """Add a repository to the list, or with *remove* take it out. Writes the list; returns the real path of the folder.
 
-    raises: NotFound, where there is no such folder, no home to keep the list in, or nothing to remove
+    raises: NotFound, for a folder that does not exist, or is to be removed and not in the list; and without a home
+            folder; DocumentError, for a list that cannot be read; OSError
     """
     real, file = os.path.realpath(folder), _file()
     if not os.path.isdir(real) and not remove:

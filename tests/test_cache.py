@@ -48,17 +48,6 @@ def test_a_value_may_be_made_of_others():
     assert 2 == cache.get("a", lambda: cache.get("b", lambda: 1) + 1)
 
 
-def test_nothing_is_kept_while_it_is_off():
-    cache = Cache(most=2)
-    cache.get("a", lambda: 1)
-    with cache.off():
-        with cache.off():
-            pass
-        assert 2 == cache.get("a", lambda: 2)
-
-    assert 1 == cache.get("a", lambda: 3)
-
-
 def test_it_can_be_cleared():
     cache = Cache(most=2)
     cache.get("a", lambda: 1)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from nodeattrs.core.fold import Folded
-from nodeattrs.dialects.files.folds import chart_in, folded, laid_over
+from nodeattrs.dialects.files.folds import chart_folder, folded, layers_over_chart
 from nodeattrs.errors import BadArgument, DocumentError, MergeConflict, TooMuch
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.policies import policy_named
@@ -40,9 +40,9 @@ def release(folder: Path, *files: Any, policy: str = "helm") -> Folded:
         file = folder.parent / f"values-{number}.yaml"
         file.write_text(json.dumps(tree))
         layers += reader.read(file)
-    chart = chart_in([str(folder)], Path(), named)
+    chart = chart_folder([str(folder)], Path(), named)
     assert chart is not None
-    laid = laid_over(chart, layers, reader, named)
+    laid = layers_over_chart(chart, layers, reader, named)
     return folded(laid.layers, named, charts=laid.charts)
 
 
@@ -102,10 +102,39 @@ CASES: list[tuple[str, Chart, Any, Any]] = [
 ]
 
 
+CASES += [
+    (
+        f"a null of a subchart that is a dependency {how}",
+        {"values": {"s": {"a": above}}, "charts": sub(a={"x": None, "y": 1}), "needs": [need()]},
+        {"s": {"a": {"b": 1}}},
+        {"a": expected},
+    )
+    for how, above, expected in (
+        ("stays below a map of the chart above", {}, {"x": None, "y": 1, "b": 1}),
+        ("is lost below a list of the chart above", ["l"], {"y": 1, "b": 1}),
+        ("is lost below a null of the chart above", None, {"y": 1, "b": 1}),
+    )
+]
+
+
 @pytest.mark.parametrize(("chart", "values", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_the_values_of_a_subchart_are_those_of_helm(tmp_path: Path, chart: Chart, values: Any, expected: Any) -> None:
     found = release(write(tmp_path / "chart", chart), values)["s"]
     assert found == {"global": {}, **expected}
+
+
+def test_a_null_is_lost_below_a_value_of_the_chart_that_names_the_dependency_alone(tmp_path: Path) -> None:
+    inner = {"values": {"a": {"x": None, "y": 1}}}
+    for number, (top, middle, expected) in enumerate(
+        [
+            ({"s": {"t": {"a": ["l"]}}}, {}, {"b": 1, "x": None, "y": 1}),
+            ({"s": {"t": {"a": None}}}, {}, {"b": 1, "x": None, "y": 1}),
+            ({}, {"t": {"a": ["l"]}}, {"b": 1, "y": 1}),
+        ]
+    ):
+        chart = {"values": top, "charts": {"s": {"values": middle, "charts": {"t": inner}, "needs": [need("t")]}}}
+        found = release(write(tmp_path / str(number) / "chart", chart), {"s": {"t": {"a": {"b": 1}}}})
+        assert found["s"]["t"]["a"] == expected
 
 
 def test_a_subchart_that_a_condition_turns_off_sets_nothing(tmp_path: Path) -> None:
@@ -245,7 +274,7 @@ def test_only_the_first_layer_may_be_a_chart(tmp_path: Path) -> None:
     write(tmp_path / "one", {})
     write(tmp_path / "two", {})
     with pytest.raises(BadArgument, match="only the first layer can be one"):
-        chart_in(["one", "two"], tmp_path, policy_named("helm"))
+        chart_folder(["one", "two"], tmp_path, policy_named("helm"))
 
 
 def importing(*entries: Any, **values: Any) -> Chart:

@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodeattrs.core.budget import limited
+from nodeattrs.core.budget import Limits, limited
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.formats import documents, json_text
@@ -503,7 +503,7 @@ class TestFiles:
             ("a.txt", b"{}", "this kind of file is not known"),
             ("a.json", b'{\n "\xff": 1}', "shown/a.json:2:3: this byte is not UTF-8 text\n  save the file as UTF-8"),
             ("a.json", None, "shown/a.json: cannot be read: No such file or directory"),
-            ("a.yaml", b"#" * (documents.MAX_BYTES + 1), "shown/a.yaml: is larger than 10 MB"),
+            ("a.yaml", b"#" * (Limits().bytes + 1), "shown/a.yaml: is larger than 10 MB"),
             ("a.yaml", b"a: \x00", "shown/a.yaml:1:4: a character that YAML does not allow"),
         ],
     )

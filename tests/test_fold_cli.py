@@ -387,11 +387,10 @@ class TestNamed:
 
 
 class TestStart:
-    def test_it_loads_no_policy_and_no_dialect_that_it_does_not_need(self, call: Call, tmp_path: Path):
+    def test_it_loads_no_dialect_that_it_does_not_need(self, call: Call, tmp_path: Path):
         program = (
             "import sys; from nodeattrs.cli import main; code = main(['fold', 'app.env']);"
-            "print(code, [name for name in sys.modules if name in ("
-            "'nodeattrs.policies.compose', 'nodeattrs.hiera')])"
+            "print(code, [name for name in sys.modules if name == 'nodeattrs.dialects.hiera.deep'])"
         )
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True)
 

@@ -71,6 +71,26 @@ def test_a_service_that_extends_another_one_is_not_certain(in_folder: InFolder) 
     assert in_folder({}, "why", "services.db.image")[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        ("profile::port: 80\n", False),
+        ("version: '3'\nservices:\n  web: {image: a}\n", True),
+        ('{"services": {"web": {"image": "a"}}}\n', True),
+        ("include: [other.yaml]\n", True),
+        ("profile::services: [web]\n", False),
+        ("profile:\n  services: [web]\n", False),
+    ],
+)
+def test_a_file_with_the_name_of_a_compose_file_is_one_if_it_has_services(
+    in_folder: InFolder, text: str, is_found: bool
+) -> None:
+    name = "hieradata/role/docker-compose.yaml"
+    _, out, _ = in_folder({name: text}, "list", "subjects")
+    assert (f"folds {name}" in out) == is_found
+    assert (in_folder({}, "blame", name)[0] in (0, 5)) == is_found
+
+
 def test_included_compose_files_make_every_answer_uncertain(in_folder: InFolder) -> None:
     files = {"compose.yaml": "include: [other.yaml]\nservices:\n  db: {image: d:1}\n"}
     code, _, errors = in_folder(files, "why", "services.db.image")

@@ -7,7 +7,13 @@ import importlib
 import pytest
 
 MOVED = {
+    "nodeattrs.adapters.ansible": "nodeattrs.ansible",
+    "nodeattrs.adapters.cloudinit": "nodeattrs.cloudinit",
+    "nodeattrs.adapters.chef": "nodeattrs.chef",
     "nodeattrs.runs": "nodeattrs.chef",
+    "nodeattrs.adapters.bindings": "nodeattrs.bindings",
+    "nodeattrs.adapters.hiera": "nodeattrs.hiera",
+    "nodeattrs.adapters.plain": "nodeattrs.policies",
     "nodeattrs.keep": "nodeattrs.store",
 }
 

@@ -19,6 +19,8 @@ CHART = {
     "charts/shop/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.0.0\n",
     "charts/shop/values.yaml": "port: 80\nimage:\n  tag: '1'\n  pull: always\nhosts: [a]\n",
     "charts/shop/values-prod.yaml": "port: 8080\n",
+    "flux/system/source.yaml": "kind: GitRepository\nmetadata: {name: shop}\n"
+    'spec: {url: "https://git.example.org/shop.git", ref: {branch: main}}\n',
 }
 REPO = "https://git.example.org/shop.git"
 
@@ -60,6 +62,17 @@ class TestArgo:
         parameters = [{"name": "image.tag", "value": "1.10,2", "forceString": True}]
         files = {**CHART, **application(path="charts/shop", helm={"parameters": parameters})}
         assert value(in_folder, files, "image.tag", "apps/shop.yaml#shop") == (0, "1.10,2")
+
+    @pytest.mark.parametrize(
+        ("name", "code"), [(".argocd-source.yaml", 5), (".argocd-source-shop.yaml", 5), (".argocd-source-web.yaml", 0)]
+    )
+    def test_a_file_that_changes_the_source_of_an_application_is_an_unread_place(
+        self, in_folder: InFolder, name: str, code: int
+    ) -> None:
+        override = "helm: {parameters: [{name: image.tag, value: v9}]}\n"
+        files = {**CHART, **application(path="charts/shop"), f"charts/shop/{name}": override}
+        found, _, errors = in_folder(files, "why", "image.tag", "--on", "apps/shop.yaml#shop")
+        assert (found, f"charts/shop/{name}" in errors) == (code, code == 5)
 
     def test_texts_that_are_forced_come_after_the_other_parameters(self, in_folder: InFolder) -> None:
         parameters = [{"name": "port", "value": "1", "forceString": True}, {"name": "port", "value": "2"}]
@@ -169,6 +182,22 @@ class TestArgo:
         files |= {"charts/old/Chart.yaml": "name: old\n", "charts/web/Chart.yaml": "name: web\n"}
         assert subjects(in_folder, files) == ["set.yaml#shop", "set.yaml#web"]
 
+    @pytest.mark.parametrize("git", [{"repoURL": "https://git.example.org/other.git"}, {"revision": "v1.2.0"}])
+    def test_folders_of_another_repository_or_version_are_not_followed(
+        self, in_folder: InFolder, tmp_path: Path, git: dict[str, str]
+    ) -> None:
+        for words in (["init", "--quiet"], ["remote", "add", "origin", REPO]):
+            subprocess.run(["git", *words], cwd=tmp_path, check=True)
+        spec = {
+            "generators": [{"git": {"repoURL": REPO, "directories": [{"path": "charts/*"}], **git}}],
+            "template": {
+                "metadata": {"name": "{{path.basename}}"},
+                "spec": {"source": {"path": "{{path}}", "helm": {"values": "a: 1"}}},
+            },
+        }
+        files = {**CHART, "set.yaml": in_yaml("ApplicationSet", "all", spec)}
+        assert subjects(in_folder, files) == ["set.yaml#all"]
+
     def test_a_git_generator_passes_over_folders_that_begin_with_a_dot(self, in_folder: InFolder) -> None:
         template = {"metadata": {"name": "{{path.basename}}"}, "spec": {"source": {"path": "{{path}}", "helm": {}}}}
         spec = {"generators": [{"git": {"directories": [{"path": "charts/*"}]}}], "template": template}
@@ -213,6 +242,78 @@ class TestFlux:
         assert subjects(in_folder, files) == ["flux/shop.yaml#shop"]
         assert value(in_folder, {}, "port", "flux/shop.yaml#shop") == (0, 9)
         assert value(in_folder, {}, "image.tag", "flux/shop.yaml#shop") == (0, "1")
+
+    @pytest.mark.parametrize(
+        ("spec", "reason"),
+        [
+            ({"url": REPO}, ""),
+            ({"url": "ssh://git@git.example.org/a-fork/shop"}, ""),
+            ({"url": REPO, "ref": {"name": "refs/heads/main"}}, ""),
+            ({"url": "https://git.example.org/other"}, "is in another repository: https://git.example.org/other"),
+            ({"url": REPO, "ref": {"tag": "v1.2.0"}}, "comes from tag v1.2.0"),
+            ({"url": REPO, "ref": {"semver": ">=1.0"}}, "comes from semver >=1.0"),
+            ({"url": REPO, "ref": {"branch": "main", "commit": "4f1c0de"}}, "comes from commit 4f1c0de"),
+            ({"url": REPO, "ref": {"name": "refs/tags/old"}}, "comes from name refs/tags/old"),
+            ({"url": "https://${HOST}/shop.git"}, "url or ref is not known"),
+            ({"interval": "5m"}, "url or ref is not known"),
+        ],
+    )
+    def test_the_chart_of_a_source_in_git_is_read_where_the_source_is_this_repository(
+        self, in_folder: InFolder, tmp_path: Path, spec: dict[str, Any], reason: str
+    ) -> None:
+        for words in (["init", "--quiet"], ["remote", "add", "origin", REPO]):
+            subprocess.run(["git", *words], cwd=tmp_path, check=True)
+        files = {**self.release(CHART_HERE), "flux/system/source.yaml": in_yaml("GitRepository", "shop", spec)}
+        code, _, errors = in_folder(files, "why", "image.tag", "--on", "flux/shop.yaml#shop")
+        assert (code, reason in errors) == (5 if reason else 0, True)
+
+    @pytest.mark.parametrize(
+        ("others", "code"),
+        [
+            ({"flux/system/source.yaml": ""}, 5),
+            ({"flux/system/source.yaml": in_yaml("GitRepository", "other", {"url": REPO})}, 5),
+            ({"b.yaml": in_yaml("GitRepository", "shop", {"url": REPO, "ref": {"tag": "v1"}})}, 5),
+            ({"b.yaml": in_yaml("GitRepository", "shop", {"url": REPO})}, 0),
+            ({"b.yaml": "kind: GitRepository\nmetadata: {name: {{ .Values.name }}-shop}\n"}, 5),
+            ({"b.yaml": "kind: GitRepository\nmetadata: {name: {{ .Values.name }}}\n"}, 0),
+        ],
+        ids=["none", "of another name", "one at a tag", "two", "a template with the name", "another template"],
+    )
+    def test_each_manifest_of_the_source_has_to_be_this_repository(
+        self, in_folder: InFolder, others: dict[str, str], code: int
+    ) -> None:
+        files = {**self.release(CHART_HERE), **others}
+        assert in_folder(files, "why", "image.tag", "--on", "flux/shop.yaml#shop")[0] == code
+
+    def test_a_source_of_another_namespace_is_not_that_of_the_release(self, in_folder: InFolder) -> None:
+        source = in_yaml("GitRepository", "shop", {"url": REPO}).replace("metadata: {", "metadata: {namespace: one, ")
+        for space, code in (("two", 5), ("one", 0)):
+            files = self.release(CHART_HERE)
+            files["flux/system/source.yaml"] = source
+            files["flux/shop.yaml"] = files["flux/shop.yaml"].replace(
+                "metadata: {", f"metadata: {{namespace: {space}, "
+            )
+            assert in_folder(files, "why", "image.tag", "--on", "flux/shop.yaml#shop")[0] == code
+
+    def test_impact_names_each_release_whose_source_changes(self, in_folder: InFolder, tmp_path: Path) -> None:
+        in_folder({}, "list", "subjects")
+        release = in_yaml("HelmRelease", "shop", {"chart": CHART_HERE})
+        for place, ref in (("old", {}), ("new", {"ref": {"tag": "v1"}})):
+            source = in_yaml("GitRepository", "shop", {"url": REPO, **ref})
+            files = {**CHART, "flux/a.yaml": release, "flux/b.yaml": release, "flux/system/source.yaml": source}
+            for name, text in files.items():
+                (tmp_path / place / name).parent.mkdir(parents=True, exist_ok=True)
+                (tmp_path / place / name).write_text(text)
+        code, out, _ = in_folder({}, "impact", "old", "new", "--exit-code", "--dialect", "folds")
+        assert (code, "flux/a.yaml#shop" in out, "flux/b.yaml#shop" in out) == (5, True, True)
+
+    @pytest.mark.parametrize(
+        "files", [{"valuesFiles": ["charts/shop/values-prod.yaml"]}, {"valuesFile": "charts/shop/values-prod.yaml"}]
+    )
+    def test_other_values_files_of_a_chart_are_not_read(self, in_folder: InFolder, files: dict[str, Any]) -> None:
+        chart = {"spec": {**CHART_HERE["spec"], **files}}
+        code, _, errors = in_folder(self.release(chart), "why", "port", "--on", "flux/shop.yaml#shop")
+        assert (code, "valuesFiles" in errors) == (5, True)
 
     def test_a_chart_of_another_place_may_set_what_the_release_does_not(self, in_folder: InFolder) -> None:
         files = self.release(REMOTE, values={"port": 9})
@@ -304,8 +405,8 @@ class TestFlux:
 
     def test_files_beside_releases_are_read_once(self, in_folder: InFolder, monkeypatch: pytest.MonkeyPatch) -> None:
         read: list[str] = []
-        whole = flux.parsed
-        monkeypatch.setattr(flux, "parsed", lambda text, file: read.append(file) or whole(text, file))
+        whole = flux.parse_documents
+        monkeypatch.setattr(flux, "parse_documents", lambda text, file: read.append(file) or whole(text, file))
         spec = {"chart": CHART_HERE, "valuesFrom": [{"kind": "ConfigMap", "name": "given"}]}
         files = {f"flux/{name}.yaml": in_yaml("HelmRelease", name, spec) for name in "abc"}
         files["flux/given.yaml"] = in_yaml("ConfigMap", "given", {}) + "data: {values.yaml: 'port: 7'}\n"
@@ -342,6 +443,23 @@ class TestHelmfile:
         assert subjects(in_folder, files) == ["deploy/helmfile.yaml#shop"]
         for key, expected in {"port": 7, "image.tag": "2", "image.pull": "always", "live": True}.items():
             assert value(in_folder, {}, key, "deploy/helmfile.yaml#shop") == (0, expected), key
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '{"releases": [{"name": "shop", "chart": "./charts/shop", "values": [{"port": 7}]}]}',
+            '\n{\n  "releases": [\n    {"name": "shop", "chart": "./charts/shop",\n "values": [{"port": 7}]}\n  ]\n}\n',
+            "{releases: [{name: shop, chart: ./charts/shop, values: [{port: 7}]}]}\n",
+        ],
+        ids=["JSON", "JSON on many lines", "YAML in braces"],
+    )
+    def test_a_helmfile_in_braces_is_found(self, in_folder: InFolder, text: str) -> None:
+        assert subjects(in_folder, {**CHART, "helmfile.yaml": text}) == ["helmfile.yaml#shop"]
+        assert value(in_folder, {}, "port", "helmfile.yaml#shop") == (0, 7)
+
+    def test_a_helmfile_that_begins_with_a_template_is_found(self, in_folder: InFolder) -> None:
+        text = "{{/* shops */}}\nreleases:\n- {name: shop, chart: ./charts/shop}\n"
+        assert subjects(in_folder, {**CHART, "helmfile.yaml.gotmpl": text}) == ["helmfile.yaml.gotmpl#shop"]
 
     def test_each_environment_has_its_own_releases(self, in_folder: InFolder) -> None:
         text = (

@@ -210,7 +210,7 @@ def test_a_plain_scalar_is_of_the_kind_that_pyyaml_takes_it_for(text):
 # --- and what is written -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("how", [{}, {"aliases": False, "width": 1_000}, {"blocks": True}, {"explicit_end": True}])
+@pytest.mark.parametrize("how", [{}, {"width": 1_000}, {"blocks": True}, {"explicit_end": True}])
 def test_what_is_nested_too_deeply_to_be_written_is_refused_in_our_words(how):
     """
     PyYAML recurses; a document of 500 levels can be read.
@@ -231,7 +231,7 @@ def test_what_is_written_says_the_same_again(text):
     except DocumentError:
         return
 
-    for how in ({}, {"aliases": False}, {"blocks": True}, {"explicit_start": True, "explicit_end": True}):
+    for how in ({}, {"blocks": True}, {"explicit_start": True, "explicit_end": True}):
         assert tree == yaml_text.read(Text("f.yaml", written(tree, **how))).tree
 
 

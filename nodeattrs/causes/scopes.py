@@ -11,8 +11,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from nodeattrs.formats.python import LEAVES, inside
-
 
 class _Any:
     """A step that is not known; its instances are the constants below."""
@@ -151,11 +149,8 @@ class Scopes:
             if isinstance(node, _FUNCTIONS):
                 for argument in _arguments(node):
                     scope.names[argument.arg].append(Binding(argument))
-        for child in inside(node):
-            if type(child) in LEAVES:
-                self._of[child] = scope
-            else:
-                self._visit(child, scope)
+        for child in ast.iter_child_nodes(node):
+            self._visit(child, scope)
 
     def _note(self, node: ast.AST, scope: NameScope) -> None:
         match node:

@@ -1,4 +1,4 @@
-"""The name that Git gives to the content of a file."""
+"""The hash that Git has for the content of a file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hashlib import sha1
 
 
 def blob_name(content: bytes) -> str:
-    """The name of the Git object that holds this content.
+    """The id of the Git blob with this content, as 40 hexadecimal digits.
 
     >>> blob_name(b"")
     'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'

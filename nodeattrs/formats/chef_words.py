@@ -1,7 +1,7 @@
-"""The words of Chef's roles, environments, metadata and configuration, and what each says.
+"""Files of Chef in Ruby: roles, environments, metadata, Policyfiles and configuration.
 
-A file in Ruby becomes the document that its JSON would be, each leaf with its line. It knows which
-word sets which field, and neither whether the fields make sense nor where files lie.
+A file becomes the document that its JSON would be, each leaf with its line. A word is a method that such a file calls,
+such as `run_list`; tables below say which field each word sets. The values are not checked, and no Ruby runs.
 
 source: Chef's `Chef::Role`, `Chef::Environment`, `Chef::Cookbook::Metadata`
 """
@@ -20,12 +20,12 @@ from nodeattrs.formats.ruby_text import Call, Literal, Ruby
 
 
 class _Fields:
-    """The fields that calls of words set, one after the other."""
+    """The fields that a file sets. The constructor reads the whole file, one call of a word after the other."""
 
     def __init__(self, text: Text, kind: str) -> None:
         self.tree: dict[str, Any] = {}
         self.mark = Mark(0)
-        self.kind = KINDS[kind]
+        self.kind = _KINDS[kind]
         self.ruby = Ruby(text, self._current)
         self.unread: list[DocumentError] = []
         try:
@@ -205,7 +205,7 @@ _SETTINGS = (
     *(f"{level}_attribute_{which}list" for which in ("white", "black") for level in _LEVELS),
 )
 
-KINDS: Mapping[str, _Kind] = {
+_KINDS: Mapping[str, _Kind] = {
     "role": _Kind(
         {
             **_COMMON,
@@ -249,11 +249,13 @@ KINDS: Mapping[str, _Kind] = {
 
 
 def ruby_document(path: pathlib.Path, file: str, kind: str) -> Document:
-    """What a file in Ruby says: the fields that its JSON would have.
+    """Read a file of Chef in Ruby: a document with the fields that its JSON would have.
+
+    Its `warnings` name values that are no literals, where the kind of file allows them.
 
     file:   its name in messages
-    kind:   one of KINDS
-    raises: DocumentError, naming the line of what is no literal; MissingExtra
+    kind:   "role", "environment", "cookbook", "policy", "settings" or "knife"
+    raises: DocumentError, at the line of a value that is no literal, where the kind needs one; MissingExtra
     """
     text = Text(file, text_of(path, file).removeprefix("\ufeff"))
     fields = _Fields(text, kind)

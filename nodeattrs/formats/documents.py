@@ -1,12 +1,10 @@
-"""Documents: data files that know on which line they say what.
+"""Documents: parsed data files that give the line of each value.
 
-JSON, YAML and TOML come out as the same thing: a tree of exact dicts, exact lists
-and JSON scalars, and a locator that gives the line of any path when asked, not
-while reading. It knows nothing of roles or nodes, and never runs what it reads.
+JSON, YAML, TOML, .env, .ini and .properties all become a `Document`: a tree of dicts, lists and JSON scalars, and the
+line of any path, which is looked for only when it is needed. Nothing in a file runs.
 
-One document is held to limits (`core.budget`): 10 MB of UTF-8 text, 500 levels, and for
-YAML a million values once its aliases are written out. Whatever is wrong with a file, the
-error is a `DocumentError` with the file, the line and the column.
+The limits of `core.budget` hold for each document: 10 MB of UTF-8 text, 500 levels, and for YAML a million values once
+its aliases are written out. A fault in a file is a `DocumentError` with the file, the line and the column.
 
     >>> document = parse('{"name": "web",\\n "port": 80}', "roles/web.json", "json")
     >>> document.tree
@@ -26,7 +24,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
-from nodeattrs.core.budget import Budget, Limits
+from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
@@ -34,9 +32,6 @@ from nodeattrs.formats import flat_text, json_text, toml_text, yaml_text
 from nodeattrs.formats.blobs import blob_name
 from nodeattrs.formats.places import HALF_PAIR, Mark, ParsedText, Text
 from nodeattrs.formats.yaml_text import Tags
-
-MAX_BYTES = Limits().bytes
-"""The default limit of a document's size."""
 
 Syntax = Literal["json", "yaml", "toml", "env", "ini", "properties"]
 SYNTAXES: tuple[Syntax, ...] = get_args(Syntax)
@@ -56,12 +51,12 @@ _Error = TypeVar("_Error", bound=DocumentError)
 
 
 class Document:
-    """A data file that was read.
+    """A parsed data file. `read` and `parse` make it.
 
-    file:     its name as messages show it
-    tree:     what it says, as plain data; belongs to the caller
-    warnings: what was read but is probably not meant: keys written twice
-    levels:   how many maps and lists stand in one another at most
+    file:     its name in messages
+    tree:     its value as plain data, {} or null for an empty file; the caller may change it
+    warnings: faults that do not stop reading, such as a key written twice
+    levels:   a number of nested maps and lists that *tree* does not exceed
     """
 
     def __init__(self, text: Text, reading: ParsedText) -> None:
@@ -74,29 +69,23 @@ class Document:
 
     @property
     def text(self) -> str:
-        """What it was read from."""
+        """The text of the file."""
         return self._text.text
-
-    @property
-    def content(self) -> bytes:
-        """The same in UTF-8."""
-        return self._text.content
 
     @cached_property
     def digest(self) -> str:
-        """The name that Git gives to its content."""
-        return blob_name(self.content)
+        """The id of the Git blob with its text in UTF-8."""
+        return blob_name(self._text.content)
 
     @cached_property
     def _marks(self) -> Mark:
         return self._reading.marks()
 
     def place(self, path: Path) -> tuple[int, int]:
-        """The line and column where *path* is written, or else its nearest parent.
+        """The line and column of *path*, from 1; where it is not written, those of the nearest path above.
 
-        A leaf stands where its key stands, because that is the line to edit; where
-        its value stands on a later line, the value's. What a YAML alias or merge key
-        brings in stands where it is really written.
+        A scalar has the place of its key, or its own where it is on a later line. A value that a YAML alias or merge
+        key repeats has the place where it is written.
 
         cost: one scan of the text the first time, then one step a level
         """
@@ -104,7 +93,7 @@ class Document:
         return self._text.place(root if not path and root is not None else self._marks.nearest(path).offset)
 
     def locator(self, kind: str, name: str, under: Path = ()) -> Locator:
-        """This document as a locator, its paths counted from *under*."""
+        """A locator for this document. Its origins have *kind* and *name*; its paths count from *under*."""
         return DocumentLocator(self, kind, name, tuple(under))
 
     def error(
@@ -116,7 +105,9 @@ class Document:
         details: Iterable[str] = (),
         kind: type[_Error] | type[DocumentError] = DocumentError,
     ) -> DocumentError:
-        """The error for what stands at *path*: for those who know what the document should say.
+        """Make, not raise, the error about the value at *path*, with its line.
+
+        kind: the class of the error
 
         >>> print(parse('a: 1\\nb: x', "c.yaml", "yaml").error("b must be a number", ("b",)))
         c.yaml:2:1: b must be a number
@@ -129,7 +120,11 @@ class Document:
 
 
 class DocumentLocator(NamedTuple):
-    """The places of a document, counted from *under*."""
+    """Finds the line of a path in a document; `Document.locator` makes it.
+
+    kind, name: of the origins that `at` returns
+    under:      steps in the document that come before each path
+    """
 
     document: Document
     kind: str
@@ -142,7 +137,7 @@ class DocumentLocator(NamedTuple):
 
     @property
     def unplaced(self) -> Origin:
-        """The document, without a line: its text is not looked at for that."""
+        """An origin of the document without a line; the text is not scanned."""
         return Origin(self.kind, self.name, self.document.file)
 
 
@@ -153,12 +148,13 @@ def read(
     *,
     by_caller: bool = False,
 ) -> Document:
-    """Read the data file at *path*; its suffix says which syntax.
+    """Read and parse the file at *path*: JSON, YAML or TOML, by its suffix.
 
-    file:   its name in messages; *path* itself unless given
-    budget: what is drawn on; one of its own unless given
-    by_caller: the command line names the file: it may be a pipe, and without a known suffix its content is judged
-    raises: DocumentError, also where there is no such file; TooMuch
+    file:      its name in messages (default: *path*)
+    budget:    limits that other files may share (default: its own)
+    by_caller: the caller, and not a repository, names the file: it may be a pipe, and without a known suffix its
+               content decides about the syntax
+    raises:    DocumentError, also for a file that does not exist, and for another suffix; TooMuch
     """
     name = path.as_posix() if file is None else file
     syntax = _SYNTAX_OF.get(path.suffix.lower())
@@ -171,16 +167,18 @@ def read(
 
 
 def text_of(path: pathlib.Path, file: str) -> str:
-    """The text of a regular file, up to the limit. raises: DocumentError"""
+    """The text of a regular file in UTF-8. raises: DocumentError; TooMuch, for a file over the limit"""
     return decoded(content_of(path, file), file)
 
 
 def content_of(path: pathlib.Path, file: str, budget: Budget | None = None, pipes: bool = False) -> bytes:
-    """What a regular file holds, which may grow meanwhile.
+    """The content of a regular file.
 
-    budget: what is drawn on; one of its own unless given
-    pipes:  it may also be a pipe, a terminal or a socket, such as /dev/stdin; it is read to its end, up to the limit
-    raises: DocumentError, which comes from a FileNotFoundError where there is none; TooMuch
+    file:   its name in messages
+    budget: limits that other files may share (default: its own)
+    pipes:  the path may also be a pipe, a terminal or a socket, such as /dev/stdin
+    raises: DocumentError, with a FileNotFoundError as its cause where the file does not exist; TooMuch, for a file
+            over the limit
     """
     budget = budget or Budget(file)
     most = budget.remaining("bytes")
@@ -205,7 +203,7 @@ def content_of(path: pathlib.Path, file: str, budget: Budget | None = None, pipe
 
 
 def standard_input() -> bytes:
-    """What standard input holds, up to the limit. raises: DocumentError; TooMuch"""
+    """Read standard input to its end. raises: DocumentError; TooMuch, for more than the limit"""
     budget = Budget("standard input")
     try:
         content: bytes = sys.stdin.buffer.read(budget.remaining("bytes") + 1)
@@ -216,7 +214,7 @@ def standard_input() -> bytes:
 
 
 def decoded(content: bytes, file: str) -> str:
-    """The text that a file holds. raises: DocumentError, where it is no UTF-8"""
+    """The content of a file as text. file: its name in messages. raises: DocumentError, where it is no UTF-8"""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -226,11 +224,11 @@ def decoded(content: bytes, file: str) -> str:
 
 
 def parse(text: str, file: str, syntax: Syntax, budget: Budget | None = None) -> Document:
-    """Read a document from *text*.
+    """Parse a text with one document.
 
     file:   its name in messages
-    budget: what is drawn on; one of its own unless given
-    raises: DocumentError; TooMuch
+    budget: limits that other texts may share (default: its own)
+    raises: DocumentError, also for a second YAML document; TooMuch
     """
     budget = budget or Budget(file)
     budget.bytes(len(text))
@@ -238,7 +236,7 @@ def parse(text: str, file: str, syntax: Syntax, budget: Budget | None = None) ->
 
 
 def syntax_of(path: str | os.PathLike[str]) -> Syntax | None:
-    """The syntax of a layer's file by its name: a suffix, `.env` or `.env.local`; None where the name says nothing.
+    """The syntax of a file by its name: by a suffix, or as `.env` or `.env.local`; None for any other name.
 
     >>> syntax_of("conf.d/site.ini"), syntax_of(".env.production"), syntax_of("group_vars/all")
     ('ini', 'env', None)
@@ -250,10 +248,11 @@ def syntax_of(path: str | os.PathLike[str]) -> Syntax | None:
 
 
 def syntax_in(text: str, file: str) -> Syntax:
-    """The syntax of a text whose name does not say it, by its first line that is no comment.
+    """The syntax of a text by its content: its first line that is no comment names likely ones.
 
-    After `[name]` or `name = value` it is JSON, TOML, env or INI, after any other bracket JSON or YAML: the first
-    of these that can read all of it, and the first where none can. Anything else is YAML.
+    `[name]` may be JSON, TOML, INI or YAML; `name = value` may be TOML, env or INI; any other bracket JSON or YAML.
+    The first of these that can parse the whole text is taken, or the first of all where none can. Anything else is
+    YAML.
 
     >>> syntax_in("[core]\\n  editor = vi -f", ".gitconfig"), syntax_in('{"a": 1}', "/dev/stdin")
     ('ini', 'json')
@@ -283,9 +282,10 @@ def _can_read(syntax: Syntax, text: str, file: str) -> bool:
 
 
 def parse_all(text: str, file: str, syntax: Syntax, budget: Budget, tags: Tags) -> list[Document]:
-    """Read each document of a text that is to be a layer: YAML may hold several, and other tags than its own.
+    """Parse all documents of a text: one, or for YAML at least one. YAML tags that are not its own are allowed.
 
-    tags:   see `yaml_text.read_all`
+    budget: limits that other texts may share
+    tags:   tag, such as "!Ref" -> a function of the value under it; a value under another tag becomes a `Tagged`
     raises: DocumentError; TooMuch
     """
     source = _source(text, file)

@@ -1,7 +1,7 @@
-"""What of a layer is encrypted: by SOPS, by hiera-eyaml, by Ansible Vault. Nothing is decrypted here.
+"""Encrypted values and files of SOPS, hiera-eyaml and Ansible Vault. Nothing is decrypted here.
 
-An encrypted value becomes a secret (`Encrypted`), and what SOPS notes about a file is none of its values.
-A file that is encrypted as a whole is an unknown layer.
+An encrypted value becomes a secret (`Encrypted`), and the notes that SOPS writes into a file are removed. A file that
+is encrypted as a whole cannot be read.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ _SOPS, _VAULT = "SOPS is not decrypted here", "Ansible Vault is not decrypted he
 
 
 def encrypted_whole(text: str) -> str | None:
-    """Why a whole file cannot be read; None where it can."""
+    """Why a text cannot be read, where Ansible Vault encrypted it as a whole; None for any other text."""
     return _VAULT if text.startswith("$ANSIBLE_VAULT;") else None
 
 
 def may_be_encrypted(text: str) -> bool:
-    """Whether a text has a sign of anything encrypted. cost: one look at each character"""
+    """Whether a text has a sign of SOPS, hiera-eyaml or Ansible Vault. True may be wrong, False is certain."""
     return _SIGNS.search(text) is not None
 
 
 def marked(tree: Any) -> Any:
-    """The tree of one document, with what is encrypted in it as secrets. Its maps and lists are changed in place.
+    """Replace encrypted values in the tree of a document by `Encrypted`, and remove the notes of SOPS.
 
-    cost: a visit of each value; `may_be_encrypted` says whether the text needs it
+    Maps and lists are changed in place; the tree comes back, or an `Encrypted` where *tree* is itself a secret text.
     """
     if isinstance(tree, dict):
         _drop_notes(tree)

@@ -1,7 +1,7 @@
-"""Texts of one entry a line: .env, .ini and Java's .properties. All that they say is text.
+"""Parsers of texts with one entry a line: .env, .ini and Java's .properties. All values are text.
 
-A key alone says null. A key written twice: the last one counts, with a warning. Nothing is
-filled in: `${HOME}` stays as it is written, and a dot in a key is part of its name.
+A key without a value is null. Of a key written twice the last one counts, with a warning. Nothing is filled in:
+`${HOME}` stays as it is written, and a dot in a key is part of its name.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class _Entry(NamedTuple):
 
 
 def read(text: Text, budget: Budget, syntax: str) -> ParsedText:
-    """What a text of one entry a line says; {} for an empty one.
+    """Parse a text with one entry a line; an empty text is {}.
 
     syntax: "env": `KEY=value`, `export KEY='as it is'`, `KEY="with \\n" # and a comment`
-            "ini": a map for each section, and its keys, read as Python's configparser reads them. Keys keep their
-            case, and those before the first section stand beside the sections
+            "ini": a map for each section, parsed as by Python's configparser. Keys keep their case; keys before the
+            first section are beside the sections
             "properties": as Java reads them
-    raises: DocumentError; TooMuch
+    raises: DocumentError, also for a section and a key of one name; TooMuch
     """
     tree: dict[str, Any] = {}
     root, warnings = Mark(0), []

@@ -1,6 +1,6 @@
 """Jinja2's sandbox with limits, for templates that come from outside.
 
-It knows no system's names and filters: those who render put them in. Jinja2 is an extra, imported when first needed.
+The caller adds filters and names, such as those of Ansible. Jinja2 is an extra, imported when first needed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from nodeattrs.errors import missing_extra
 
 
 def module() -> Any:
-    """Jinja2 itself. raises: MissingExtra"""
+    """Import Jinja2 with its sandbox: the module `jinja2`. raises: MissingExtra, where it is not installed"""
     try:
         import jinja2.nativetypes
         import jinja2.sandbox
@@ -25,22 +25,22 @@ def module() -> Any:
 
 
 def sandboxed(budget: Budget, **options: Any) -> Any:
-    """An environment whose templates reach nothing outside of it and draw on a budget.
+    """Make an environment of Jinja2 whose templates reach nothing outside of it and draw on a budget.
 
-    options: those of `CountedEnvironment`
+    options: as for `CountedEnvironment`
     raises:  MissingExtra
     """
     module()
-    from nodeattrs.formats.template_limits import CountedEnvironment, Meter
+    from nodeattrs.formats.template_limits import CountedEnvironment
 
-    return CountedEnvironment(Meter(budget), **options)
+    return CountedEnvironment(budget, **options)
 
 
 @contextmanager
 def rendering(budget: Budget) -> Iterator[None]:
-    """Compile and render within a block; an error of Python's own limits becomes the one of the budget.
+    """Within the block, errors of Python's own limits (recursion, memory, too many blocks) become TooMuch.
 
-    raises: TooMuch
+    For code that compiles or renders a template. Other errors pass.
     """
     try:
         yield
@@ -55,6 +55,6 @@ def rendering(budget: Budget) -> Iterator[None]:
 
 
 def line_of(error: BaseException) -> int | None:
-    """The line of a template without a name in which an error was raised while Jinja's `render` ran."""
+    """The line of the innermost template without a name in the traceback of an error; None where none is in it."""
     lines = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code.co_filename == "<template>"]
     return lines[-1] if lines else None

@@ -1,6 +1,6 @@
-"""JSON with comments and spare commas, as TypeScript, Visual Studio Code and .NET read some of their files.
+"""JSON with comments and trailing commas, as TypeScript, Visual Studio Code and .NET read some of their files.
 
-Both become blanks, so that every place stays what it was.
+Comments and trailing commas become blanks, so that every other character keeps its line and column.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _SIGN = re.compile(r"[^\n]")
 
 
 def may_have_comments(file: str) -> bool:
-    """Whether a file is of a program that reads its JSON with comments.
+    """Whether a file name is one that a program reads as JSON with comments. The content is not looked at.
 
     >>> [may_have_comments(one) for one in ("web/tsconfig.base.json", ".vscode/settings.json", "a.json")]
     [True, True, False]
@@ -29,7 +29,7 @@ def may_have_comments(file: str) -> bool:
 
 
 def without_comments(text: str) -> str:
-    """The text with blanks for comments, and for commas behind a last entry.
+    """The text with blanks for comments, and for commas behind a last entry. An open comment ends with the text.
 
     >>> without_comments('{"a": "//", // b' + chr(10) + '"l": [1,], /* c */}')
     '{"a": "//",     \\n"l": [1 ]         }'

@@ -1,15 +1,14 @@
-"""JSON texts: what they say, and where each key stands.
+"""The parser of JSON, with the place of each key.
 
-`json` parses; the scanner below only runs over texts that parsed, to
-find offsets, and never recurses. Stricter than `json`: no NaN or Infinity, no
-number beyond a double, no half of a surrogate pair, 500 levels.
+`json` parses. The scanner below finds offsets in a text that parsed, and only when they are needed. Stricter than
+`json`: no NaN or Infinity, no number beyond a double, no half of a surrogate pair, 500 levels.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget
@@ -20,10 +19,8 @@ from nodeattrs.formats.places import HALF_PAIR, Mark, ParsedText, Text
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TOKEN = re.compile(rf'({_STRING})(?=\s*:)|([\[{{])|([\]}}])|({_STRING}|[^\s"\[\]{{}}:,]+)', re.DOTALL)
-_TEXT = frozenset({str})
 _KEY, _OPEN, _CLOSE = 1, 2, 3  # the groups of a token; the fourth is a scalar
 
-_ESCAPE = re.compile(r"(?s)\\.")
 _LONG_NUMBER = re.compile(rf"\d{{{MAX_DIGITS + 1}}}")
 _SPARE_COMMA = re.compile(r"\s*,\s*[\]}]")
 
@@ -47,29 +44,36 @@ _HINTS = {
 
 
 def read(text: Text, budget: Budget, number: Callable[[str], float] = finite) -> ParsedText:
-    """What *text* says. A key written twice: the last one counts, as in Chef, with a warning.
+    """Parse a JSON text. Of a key written twice the last one counts, with a warning.
 
-    number: makes a float of its spelling
-    cost:   the parser, and one look at each value
-    raises: DocumentError; TooMuch
+    number: a function from the spelling of a float to its value
+    raises: DocumentError, also for an empty text; TooMuch
     """
-    tree = _parsed(text, number)
-    levels, strings = _size(tree, budget)
+    tree, has_repeats = _parsed(text, number)
+    levels = _levels(tree, budget)
     if levels > MAX_DEPTH:
         raise _too_deep(text)
     budget.depth(levels)
     _refuse_half_pairs(text)
-    # The parsers keep quiet about keys written twice; but what is lost of one shows by its quotes.
-    repeated = tuple(_repeated(text)) if _quotes_in(text.text) > 2 * strings else ()
+    repeats = _marked(text.text)[1] if has_repeats else ()
+    warnings = tuple(text.repeated(path, first, again) for path, first, again in repeats)
     start = len(text.text) - len(text.text.lstrip())
-    return ParsedText(tree, lambda: _marked(text.text)[0], repeated, levels, start)
+    return ParsedText(tree, lambda: _marked(text.text)[0], warnings, levels, start)
 
 
-def _parsed(text: Text, number: Callable[[str], float]) -> Any:
-    """The value of *text*. raises: DocumentError"""
-    written = text.text  # a file that is no UTF-8 ends here
+def _parsed(text: Text, number: Callable[[str], float]) -> tuple[Any, bool]:
+    """The value of *text*, and whether a map in it has a key twice. raises: DocumentError"""
+    has_repeats = False
+
+    def map_of(entries: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal has_repeats
+        found = dict(entries)
+        has_repeats = has_repeats or len(found) < len(entries)
+        return found
+
+    decoder = json.JSONDecoder(object_pairs_hook=map_of, parse_constant=_refused, parse_float=number)
     try:
-        return json.JSONDecoder(parse_constant=_refused, parse_float=number).decode(written)
+        return decoder.decode(text.text), has_repeats
     except json.JSONDecodeError as error:
         raise _explained(text, error) from error
     except RecursionError:
@@ -82,12 +86,6 @@ def _parsed(text: Text, number: Callable[[str], float]) -> Any:
         raise text.error(
             f"a number of more than {MAX_DIGITS} digits", found.start() if found else None, hint="put it in quotes"
         ) from error
-
-
-def _quotes_in(text: str) -> int:
-    """How many quotes open or close a string in a text that parses."""
-    escaped = _ESCAPE.findall(text).count('\\"') if "\\" in text else 0
-    return text.count('"') - escaped
 
 
 def _refused(word: str) -> Any:
@@ -115,33 +113,24 @@ def _explained(text: Text, error: json.JSONDecodeError) -> DocumentError:
     return text.error(_REASONS.get(message, message), error.pos, hint=hint)
 
 
-def _size(tree: Any, budget: Budget) -> tuple[int, int]:
-    """How many levels of maps and lists, and how many strings, keys included; not what lies deeper than MAX_DEPTH.
+def _levels(tree: Any, budget: Budget) -> int:
+    """How many maps and lists are inside one another, up to one more than MAX_DEPTH; large integers are drawn for.
 
     raises: TooMuch, for integers that share a hash
     """
-    levels, strings = 0, int(type(tree) is str)
-    level: list[Any] = [tree] if type(tree) is dict or type(tree) is list else []
+    levels = 0
+    level: list[Any] = [tree] if isinstance(tree, (dict, list)) else []
     while level and levels <= MAX_DEPTH:
         levels += 1
         below: list[Any] = []
         for part in level:
-            if type(part) is dict:
-                strings += len(part)
-                part = part.values()
-            if _TEXT.issuperset(map(type, part)):  # as most parts are
-                strings += len(part)
-                continue
-            for inner in part:
-                kind = type(inner)
-                if kind is str:
-                    strings += 1
-                elif kind is dict or kind is list:
+            for inner in part.values() if isinstance(part, dict) else part:
+                if isinstance(inner, (dict, list)):
                     below.append(inner)
-                elif kind is int and inner.bit_length() >= WIDE:
+                elif type(inner) is int and inner.bit_length() >= WIDE:
                     budget.integer(inner)
         level = below
-    return levels, strings
+    return levels
 
 
 def _too_deep(text: Text) -> DocumentError:
@@ -159,11 +148,6 @@ def _refuse_half_pairs(text: Text) -> None:
     for match in _TOKEN.finditer(text.text):
         if "\\u" in match[0] and HALF_PAIR.search(json.loads(match[0])):
             raise text.error("a \\u escape that is half of a surrogate pair", match.start(), hint="write both halves")
-
-
-def _repeated(text: Text) -> Iterator[DocumentError]:
-    for path, first, again in _marked(text.text)[1]:
-        yield text.repeated(path, first, again)
 
 
 def _marked(text: str) -> tuple[Mark, list[tuple[Path, int, int]]]:

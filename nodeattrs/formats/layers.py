@@ -1,6 +1,7 @@
-"""Files as layers of a fold, each of their values with its line.
+"""Files as layers of a fold, each value with its line.
 
-What is encrypted in them is a secret, or an unknown layer; a tag that is not YAML's own is kept.
+An encrypted value becomes a secret, and a file that is encrypted as a whole an unknown layer. A value under a YAML tag
+that is not YAML's own is a `Tagged`.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from nodeattrs.kinds import NO_DOCUMENT, SEVERAL_DOCUMENTS
 
 @dataclass(frozen=True, slots=True)
 class LayerReader:
-    """How files become layers.
+    """Reads files as layers, with the same options for all. It reads a file again each time.
 
-    syntax:   of all of them; None leaves it to their names, and to their content where a name does not say it
-    tags:     tag, "!Ref" -> what makes a value of what stands under it; under any other it is a `Tagged`
-    document: which one of several in a file, from 1; None is all of them
-    kind:     what explanations call them
-    warnings: what was read so far and is probably not meant
-    pipes:    whether one may be a pipe: the caller named it, and not a repository
+    syntax:   of all files; None: by their names, else by their content
+    tags:     tag, such as "!Ref" -> a function of the value under it; a value under another tag becomes a `Tagged`
+    document: the number of one document in each file, from 1; None: all
+    kind:     of the origins of the layers
+    warnings: warnings of all files that were read so far, such as keys written twice
+    pipes:    whether a path may be a pipe: the caller named it, and not a repository
     """
 
     syntax: Syntax | None = None
@@ -45,11 +46,13 @@ class LayerReader:
     def read(
         self, path: pathlib.Path, file: str | None = None, name: str = "", budget: Budget | None = None
     ) -> list[Layer]:
-        """The layers of a file: one, or one for each document in it.
+        """Read a file: one layer, or one for each document in it. An empty file is {}, except in JSON.
 
-        file: its name in messages; *path* itself unless given
-        name: what explanations call it; the file's name without its ending when empty
-        raises: DocumentError, with file and line; TooMuch
+        One unknown layer for a file outside of the repository, and for one that is encrypted as a whole.
+
+        file:   its name in messages (default: *path*)
+        name:   of its origins (default: the file's name without its suffix); of several documents "NAME 1", "NAME 2"
+        raises: DocumentError, with file and line, also for a document that is not a map; TooMuch
         """
         shown = path.as_posix() if file is None else file
         if border.is_layer_outside(path):
@@ -58,7 +61,7 @@ class LayerReader:
         return self.layers(content_of(path, shown, budget, self.pipes), shown, name or path.stem, budget)
 
     def layers(self, content: bytes, file: str, name: str, budget: Budget | None = None) -> list[Layer]:
-        """The layers of what a file holds. raises: DocumentError, with file and line; TooMuch"""
+        """The layers of the content of a file: as `read`, without reading it. raises: DocumentError, TooMuch"""
         text = decoded(content, file)
         reason = encrypted_whole(text)
         if reason is not None:
@@ -120,15 +123,16 @@ def read_layer(
     tags: Mapping[str, Callable[[Any], Any]] | None = None,
     document: int | None = None,
 ) -> Layer:
-    """The layer that a file says: JSON, YAML, TOML, .env, .ini or .properties; an empty file says nothing.
+    """Read a file as one layer: JSON, YAML, TOML, .env, .ini or .properties. An empty file is {}, except in JSON.
 
-    name:     what explanations call it; the file's name without its ending when empty
-    budget:   what is drawn on; one of its own unless given
-    syntax:   "json", "yaml", "toml", "env", "ini" or "properties"; the file's name says it unless given, or its
-              content, where the name does not
-    tags:     tag of YAML, "!Ref" -> what makes a value of what stands under it; under any other it is a `Tagged`
-    document: which one, from 1, where a YAML file holds several
-    raises:   DocumentError, with file and line
+    name:     of its origins (default: the file's name without its suffix)
+    kind:     of its origins
+    budget:   limits that other files may share (default: its own)
+    syntax:   "json", "yaml", "toml", "env", "ini" or "properties" (default: by the name, else by the content)
+    tags:     tag of YAML, such as "!Ref" -> a function of the value under it; a value under another tag becomes a
+              `Tagged`
+    document: the number of the document, from 1, where a YAML file has several
+    raises:   DocumentError, with file and line, also for several documents, and for a value that is not a map
     warns:    UserWarning, for a key that one map has twice
     """
     reader = LayerReader(syntax, tags or {}, document, kind)
@@ -136,6 +140,6 @@ def read_layer(
     for warning in reader.warnings:
         warnings.warn(str(warning), stacklevel=3)
     if len(layers) > 1:
-        hint = "say which: document=1; read_layers gives all of them"
+        hint = "say which one: document=1"
         raise DocumentError(f"it holds {len(layers)} documents", file=str(path), hint=hint, kind=SEVERAL_DOCUMENTS)
     return layers[0]

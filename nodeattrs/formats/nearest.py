@@ -1,6 +1,6 @@
-"""Which file of a name counts here: the nearest one above, and no further than the root of a repository.
+"""The folders that decide for a place: the nearest one above with a certain file, and the root of its work tree.
 
-It looks at names and owners, and opens nothing.
+Only names and owners of files are looked at; no file is opened.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ _ROOTS = (".git", "cookbooks", "roles")
 
 
 def nearest(file: str, start: str | os.PathLike[str] = os.curdir) -> str | None:
-    """The folder, *start* or one above it, that has *file*; None where there is none up to the root of a repository."""
+    """The nearest folder, *start* or above it, that has *file*; None where none has, up to the root of the repository.
+
+    The root is the first folder with .git, cookbooks or roles.
+    """
     folder, below = os.path.abspath(start), ""
     while folder != below:
         if os.path.lexists(os.path.join(folder, file)):
@@ -27,12 +30,12 @@ def nearest(file: str, start: str | os.PathLike[str] = os.curdir) -> str | None:
 
 
 def is_ours(file: str | os.PathLike[str]) -> bool:
-    """Whether a file belongs to us, or to who may do everything anyway."""
+    """Whether the user of this process, or root, owns a file; True where the system has no users. raises: OSError"""
     return not hasattr(os, "geteuid") or os.lstat(file).st_uid in (os.geteuid(), 0)
 
 
 def work_tree_of(folder: Path) -> Path | None:
-    """The root of the Git work tree that holds a folder, found by its `.git`; None where there is none.
+    """The nearest folder, *folder* or above it, that has a `.git`; None where none has. Git is not run.
 
     folder: a real path, without links
     """

@@ -1,4 +1,4 @@
-"""Which written numbers a tree can hold: those that JSON can hold; how long one may be is a limit (`core.budget`)."""
+"""Written numbers that a tree can hold: those of JSON, so neither NaN nor infinity."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 
 class NoNumber(Exception):
-    """A written number that is none here: NaN, infinity, or beyond a double."""
+    """A written number that a tree cannot hold: NaN, infinity, or beyond a double. word: as it is written"""
 
     def __init__(self, word: str) -> None:
         super().__init__(word)
@@ -14,14 +14,12 @@ class NoNumber(Exception):
 
     @property
     def message(self) -> str:
+        """One sentence for an error, with the first 20 characters of the number."""
         return f"{self.word[:20]} is not a number that can be kept"
 
 
 def finite(word: str) -> float:
-    """The double that *word* spells.
-
-    raises: NoNumber, where it spells none
-    """
+    """The finite double that *word* spells. raises: NoNumber, for NaN and infinity; ValueError, for no number"""
     number = float(word)
     if not math.isfinite(number):
         raise NoNumber(word)

@@ -1,11 +1,11 @@
 """Regular expressions from outside, searched within a limit of processor time.
 
-Python's `re` may try a text in more ways than a user can wait for, and nothing in its own process can stop it. So the
-cost of a search is estimated first. A cheap one runs here. Another one runs in a child process, which the system ends
-after the seconds of the limits. The answer is always that of `re`.
+A search with Python's `re` may take hours, and cannot be stopped in its own process. So its cost is estimated first: a
+cheap search runs here, any other one in a child process, which the system ends after the seconds of the limits. The
+answer is always that of `re`.
 
-Expressions are in Python's language. `puppet.regex` translates Ruby's; what `re` cannot express there is searched with
-the package `regex`, which has a limit of its own.
+Expressions are in Python's language; `puppet.regex` translates Ruby's. An expression that `re` cannot express is
+searched with the package `regex`, which has a limit of its own.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ class BadPattern(BadArgument):
 
 
 def fits(parts: Sequence[str], text: str) -> bool:
-    """Whether a text is these parts in their order, with anything between them. cost: linear
+    """Whether a text begins with the first part, ends with the last, and has the others between them in this order.
+
+    One part has to be the whole text. parts: at least one; cost: linear in the text
 
     >>> fits(["a::", "::c"], "a::b::c"), fits(["a::", "::c"], "a::c"), fits(["a"], "ab")
     (True, False, False)
@@ -68,7 +70,7 @@ def fits(parts: Sequence[str], text: str) -> bool:
 
 
 def processor_time() -> float:
-    """Seconds of processor time that this thread has used, here and for searches in the child process."""
+    """Seconds of processor time of this thread, with those that its searches took in the child process."""
     return time.thread_time() + getattr(_elsewhere, "seconds", 0.0)
 
 
@@ -77,11 +79,11 @@ _elsewhere = threading.local()
 
 
 class Expression:
-    """A compiled regular expression whose searches end within the limits in force.
+    """A compiled regular expression; `expression` makes it. Its searches end within the limits in force.
+
+    Each search raises TooMuch where it takes more processor time than `Limits.seconds`.
 
     source: as the caller spelled it
-
-    Each method raises TooMuch, where a search takes more processor time than `Limits.seconds`.
     """
 
     def __init__(self, source: str, pattern: re.Pattern[str]) -> None:
@@ -89,7 +91,7 @@ class Expression:
         self._pattern = pattern
 
     def is_cheap(self, length: int) -> bool:
-        """Whether a search in a text of this length is sure to take no more steps than the limits allow."""
+        """Whether a search in a text of this length certainly stays within the limits, and so runs in this process."""
         return self._cost is not None and self._cost.steps(length) <= _PER_STEP * in_force().steps
 
     def search(self, text: str) -> bool:
@@ -101,21 +103,26 @@ class Expression:
         return bool(self._run(text, "match", text))
 
     def groups(self, text: str) -> tuple[list[str | None], dict[str, str | None]] | None:
-        """The groups of the first match, the whole match as number 0, and the named ones; None without a match."""
+        """The groups of the first match: (by number, the whole match as 0; by name). None without a match."""
         found = self._run(text, "groups", text)
         return None if found is None else (found[0], found[1])
 
     def all_matches(self, text: str) -> list[Any]:
-        """All matches, as `re.Pattern.findall` gives them."""
+        """All matches, as `re.Pattern.findall` gives them: texts, or tuples where the expression has several groups."""
         return [tuple(one) if isinstance(one, list) else one for one in self._run(text, "findall", text)]
 
     def replaced(self, text: str, by: str = "", count: int = 0) -> str:
-        """The text with its matches replaced, as by `re.Pattern.sub`. raises: BadPattern, for a bad template"""
+        """The text with its matches replaced, as by `re.Pattern.sub`.
+
+        by:     the template, with \\1 for a group
+        count:  how many matches at most; 0 for all
+        raises: BadPattern, for a bad template
+        """
         return str(self._run(text, "sub", by, text, count))
 
     @cached_property
-    def _cost(self) -> Cost | None:
-        return cost_of(self._pattern)
+    def _cost(self) -> _Cost | None:
+        return _cost_of(self._pattern)
 
     def _run(self, text: str, method: str, *words: Any) -> Any:
         try:
@@ -146,7 +153,7 @@ class _RegexExpression(Expression):
 
 @lru_cache(maxsize=1024)
 def expression(source: str, flags: int = 0, spelled: str | None = None) -> Expression:
-    """Compile an expression.
+    """Compile an expression; the last 1,024 are kept.
 
     flags:   those of `re`
     spelled: the expression in Python's language, where *source* is in another one
@@ -164,10 +171,12 @@ def expression(source: str, flags: int = 0, spelled: str | None = None) -> Expre
 
 @lru_cache(maxsize=1024)
 def regex_expression(source: str, flags: int, spelled: str, what: str) -> Expression:
-    """Compile an expression that `re` cannot express, with the package `regex`.
+    """Compile an expression that `re` cannot express, with the package `regex`; the last 1,024 are kept.
 
-    what:   the part of it that `re` cannot express, for the message
-    raises: BadPattern, also where the package is not installed
+    source:  as the caller spelled it
+    spelled: the expression in the language of `regex`
+    what:    the part that `re` cannot express, for the message
+    raises:  BadPattern, also where the package is not installed
     """
     try:
         import regex
@@ -262,7 +271,7 @@ atexit.register(lambda: _process.close())
 # --- the cost of a search
 
 
-class Cost(NamedTuple):
+class _Cost(NamedTuple):
     """The most steps of a search: the length of the text to a power, times a number."""
 
     power: int
@@ -301,14 +310,14 @@ class _Group:
     varies: bool = False
 
 
-def cost_of(pattern: re.Pattern[str]) -> Cost | None:
+def _cost_of(pattern: re.Pattern[str]) -> _Cost | None:
     """The most that a search may cost; None where it is not known, as where a repeat holds another one.
 
     Each repeat may end anywhere, so it multiplies the cost by the length of the text; so does the start of the search.
     Each choice multiplies it by its number of branches.
 
-    >>> cost_of(re.compile("a+:b?")), cost_of(re.compile("(a+)+"))
-    (Cost(power=2, times=10), None)
+    >>> _cost_of(re.compile("a+:b?")), _cost_of(re.compile("(a+)+"))
+    (_Cost(power=2, times=10), None)
     """
     if pattern.flags & re.VERBOSE:
         return None
@@ -335,7 +344,7 @@ def cost_of(pattern: re.Pattern[str]) -> Cost | None:
         closed.varies |= closed.branches > 1
         times = min(times * closed.branches, _MOST_TIMES)
         groups[-1].varies |= closed.varies
-    return Cost(min(power, _MOST_POWER), min(times * groups[0].branches, _MOST_TIMES))
+    return _Cost(min(power, _MOST_POWER), min(times * groups[0].branches, _MOST_TIMES))
 
 
 def _bounds(repeat: str) -> tuple[int, int | None]:

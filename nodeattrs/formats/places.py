@@ -1,8 +1,7 @@
-"""Where in a text each part of a tree is written.
+"""Places in a text: the offsets of the parts of a parsed tree, and their lines.
 
-An offset counts characters from the start of the text; lines and columns, which
-count from 1, are worked out only when a person is to see them. It knows no
-syntax: each reader of a syntax plants its own marks.
+An offset counts characters from the start of the text. Lines and columns count from 1, and are computed only when they
+are needed. The parser of each syntax makes the marks; this module knows no syntax.
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from itertools import accumulate
-from operator import add
 from typing import Any, NamedTuple
 
 from nodeattrs.codes import Kind, NoKind
@@ -21,16 +18,15 @@ from nodeattrs.errors import DocumentError, Path
 from nodeattrs.kinds import REPEATED_KEY
 
 HALF_PAIR = re.compile("[\ud800-\udfff]")
-"""What can be escaped into a text, but never written to a file: half of a surrogate pair."""
+"""Half of a surrogate pair: a text may have one by an escape, and no file in UTF-8 can hold it."""
 
 
 class Mark:
-    """The offset at which something is set, and the marks of what it holds.
+    """The offset of one value of a parsed tree, and the marks of its parts. A parser makes a tree of marks.
 
-    offset: of the key that says it (of the value, where that is a scalar on a later line),
-            of the element in a list, of the value at the root
-    parts:  key or index -> Mark; shared between the places that repeat one text
-    before: what the same map has under the same key last before this, with its mark; None where that is nothing
+    offset: of the key, or of a scalar on a later line than its key; of an element in a list; of the value at the root
+    parts:  key or index -> Mark; {} for a scalar. Values that a YAML alias repeats share one dict
+    before: (value, mark) that the map had under the same key just before; None where the key is written once
     """
 
     __slots__ = ("_again", "before", "offset", "parts")
@@ -44,10 +40,7 @@ class Mark:
 
     @property
     def again(self) -> list[tuple[Any, Mark]]:
-        """All that the same map has under the same key before this, each with its mark, the oldest first.
-
-        cost: one step an entry, the first time
-        """
+        """(value, mark) of each earlier entry of the map under the same key, the oldest first; [] for none."""
         if self._again is None:
             found, one = [], self.before
             while one is not None:
@@ -57,7 +50,7 @@ class Mark:
         return self._again
 
     def nearest(self, path: Path) -> Mark:
-        """The mark at *path*, or that of its nearest parent which is written."""
+        """The mark at *path*; where it has none, that of the nearest path above, at last this mark itself."""
         mark = self
         for step in path:
             part = mark.parts.get(step)
@@ -68,26 +61,23 @@ class Mark:
 
 
 class Text:
-    """A text with the name that messages give it."""
+    """A text with the name of its file, for errors with line and column. Lines are counted at the first `place`."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file, self.text = file, text
 
     @property
     def content(self) -> bytes:
-        """The same in UTF-8."""
+        """The text in UTF-8; half of a surrogate pair is encoded, too."""
         return self.text.encode("utf-8", "surrogatepass")
 
     @cached_property
     def _breaks(self) -> list[int]:
-        """The offset of each line break; made in C throughout."""
-        lengths = accumulate(map(len, self.text.split("\n")))
-        return list(map(add, lengths, range(self.text.count("\n"))))
+        """The offset of each line break."""
+        return [found.start() for found in re.finditer("\n", self.text)]
 
     def place(self, offset: int) -> tuple[int, int]:
-        """The line and column of *offset*, both from 1.
-
-        cost: one look at every character the first time, then a bisection
+        """The line and column of *offset*, both from 1. An offset past the end counts on in the last line.
 
         >>> Text("a.json", '{"a":\\n 1}').place(7)
         (2, 2)
@@ -105,14 +95,14 @@ class Text:
         details: Iterable[str] = (),
         kind: Kind | NoKind = "",
     ) -> DocumentError:
-        """The error for what stands at *offset*; to be raised, or kept as a warning."""
+        """Make, not raise, the error about the text at *offset*; without an offset it names the file alone."""
         line, column = (None, None) if offset is None else self.place(offset)
         return DocumentError(
             message, file=self.file, line=line, column=column, path=path, hint=hint, details=details, kind=kind
         )
 
     def repeated(self, path: Path, first: int, again: int) -> DocumentError:
-        """The warning for a key that one map has twice, at the offsets *first* and *again*."""
+        """Make the warning for a key that one map has twice, at the offsets *first* and *again*."""
         line, column = self.place(first)
         return self.error(
             f"duplicate key {spell(path)} (first at {line}:{column}); the last one is used",
@@ -124,13 +114,13 @@ class Text:
 
 
 class ParsedText(NamedTuple):
-    """What a reader of one syntax makes of a text.
+    """The result of a parser. `Document` takes it.
 
-    tree:     plain data, its own
-    marks:    finds the mark of the root; asked at most once
-    warnings: what was read, but probably not meant
-    levels:   how many the tree has at most
-    root:     the offset of the mark of the root, where it is known without looking for the others
+    tree:     the value of the text, as plain data
+    marks:    a function that returns the mark of the root; it may scan the text, and is called once at most
+    warnings: faults that did not stop the parser
+    levels:   a number of nested maps and lists that *tree* does not exceed
+    root:     the offset of the root, where it is known without *marks*; else None
     """
 
     tree: Any

@@ -1,4 +1,4 @@
-"""Plain data as TOML and as .env: the two notations that have no writer elsewhere."""
+"""Writers of plain data as TOML and as .env, for which neither Python nor a dependency has a writer."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _NEEDS_NO_QUOTES = re.compile(r"[A-Za-z0-9_./:@%+,=-]*")
 
 
 def as_toml(tree: dict[Any, Any]) -> str:
-    """A tree as TOML, in the layout of tomli-w and ansible-inventory.
+    """Write a map as TOML, in the layout of tomli-w and ansible-inventory; {} is "".
 
     Values come before tables, and each element of a list has a line. A list of maps is an array of tables where one
     of the maps needs more than a line.
 
-    raises: BadValue, for null and all else that TOML has not
+    raises: BadValue, for null and any other value that TOML does not have
 
     >>> print(as_toml({"web": {"hosts": {"h1": {"ports": [80]}}}}), end="")
     [web.hosts.h1]
@@ -96,7 +96,9 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def as_env(tree: dict[Any, Any]) -> str:
-    """A tree as .env: the keys on the way joined by "_", elements by their number, other signs "_", too.
+    """Write a map as .env, a line for each scalar; empty maps and lists are left out.
+
+    The keys and list indices of a path are joined by "_"; any other sign in a name becomes "_", too. Null is empty.
 
     raises: BadValue, where two values would have one name
 

@@ -1,8 +1,7 @@
-"""Python sources: where a literal in a statement says a path.
+"""Places in Python sources: the line of a path inside the literal of a statement.
 
-Code that runs knows its line, but a map written over twenty lines is one statement.
-This module finds the line inside it. It parses and never runs; what is computed has
-no line of its own, so the deepest place that is certain is the answer.
+Code that runs knows its line, but a map that is written over twenty lines is one statement. This module finds the line
+inside it. It parses the source and never runs it. For a computed value, the deepest certain place is the answer.
 """
 
 from __future__ import annotations
@@ -27,7 +26,10 @@ _LINE_BREAK = re.compile("\r\n|\r|\n")
 
 
 Span = tuple[int, int | None, int | None, int | None]
-"""First and last line, first column and the one behind the last, as `co_positions` has them: in bytes, from 0."""
+"""Place of an expression: first and last line, first column and the one behind the last.
+
+As `co_positions` of a code object has them: lines count from 1, columns in bytes from 0; None where it knows none.
+"""
 
 
 class _Part(NamedTuple):
@@ -48,7 +50,9 @@ class _Setting(NamedTuple):
 
 
 class PythonText:
-    """A Python source, parsed when first asked.
+    """A Python source. It is parsed at the first use of a method; a source that is no Python has no places inside.
+
+    file: its name; it is not read
 
     >>> text = PythonText("attributes/default.py", "default['web'] = {\\n  'port': 80,\\n  'modules': ['ssl'],\\n}\\n")
     >>> text.place(1, ("modules", 0))
@@ -61,22 +65,20 @@ class PythonText:
 
     @cached_property
     def digest(self) -> str:
-        """The name that Git gives to this text."""
+        """The id of the Git blob with this text."""
         return blob_name(self.text.encode("utf-8", "surrogatepass"))
 
     def place(self, line: int, path: Path, span: Span | None = None) -> tuple[int, int | None]:
-        """The line and column where the statement that covers *line* says *path*.
+        """The line and column of *path* in the literal that a statement sets.
 
-        span: of the very expression that sets it, which several on one line do not share; None where it is not known
+        A scalar has the place of its key, or its own where it is on a later line. A path that the literal does not
+        contain has the place of the nearest path above that it contains. Where there is none, or the source does not
+        parse, the answer is *line*, with the column of the expression at *span*; without a span the column is None.
 
-        The path counts from the statement's value: what is assigned, or the last
-        positional argument of a call, its keyword arguments laid over it. A scalar
-        has the place of its key, or its own where that is on a later line. What the
-        literal does not say has the place of the deepest parent that it says; where
-        there is none, or the text does not parse, *line* itself: with the column of the
-        value, or else of the expression, where the span shows which that is.
-
-        cost: the first time the parser's, then one step a level
+        line: any line of the statement
+        path: inside the value that is assigned, or inside the last positional argument of a call, its keyword
+              arguments merged over it
+        span: of the expression that sets the value, where several stand on one line; None where it is not known
         """
         if span is None or span[2] is None or line > len(self._lines):
             return self._by_line(line, path)
@@ -88,11 +90,12 @@ class PythonText:
         return line, self.column(line, own.col_offset if own is not None and own.lineno == line else span[2])
 
     def says_below(self, line: int, path: Path, span: Span) -> bool:
-        """Whether a path below *path* may have another place than *path*: True for a literal map or list, and a call.
+        """Whether paths below *path* may have places of their own.
 
-        line: of the statement
-        path: inside the value that the statement sets
-        span: of the expression that sets it. Where its columns are not known the answer is True
+        So it is where the value at *path* is a literal map or list, or a call. True also where *span* has no columns,
+        and where *line* is past the end.
+
+        line, path, span: as for `place`
         """
         if span[2] is None or line > len(self._lines):
             return True
@@ -103,9 +106,9 @@ class PythonText:
         return isinstance(value, (ast.Dict, ast.List, ast.Tuple, ast.Call))
 
     def setting(self, line: int, span: Span | None = None) -> tuple[ast.AST, ast.AST | None] | None:
-        """The expression that runs there and sets something, and what it sets; None where that is not known.
+        """The expression that sets a value at a place, and the expression of the value; None where neither is found.
 
-        line, span: see `place`; without a span the last statement that covers the line
+        The second one is None for a value that is not written there. Without a span: the last statement on the line.
         """
         if span is not None:
             return self._settings.get(span)
@@ -125,25 +128,17 @@ class PythonText:
 
     @cached_property
     def tree(self) -> ast.Module:
-        """The source parsed; one that is no Python is empty."""
+        """The syntax tree; an empty module where the source does not parse."""
         try:
             return ast.parse(self.text, self.file)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return ast.Module([], [])
 
     @cached_property
-    def _nodes(self) -> list[ast.AST]:
-        found: list[ast.AST] = [self.tree]
-        for node in found:
-            if type(node) not in LEAVES:
-                found += inside(node)
-        return found
-
-    @cached_property
     def _statements(self) -> dict[int, list[_Setting]]:
-        """The statements that may say a value, by each line that they cover. They never hold one another."""
+        """Line -> the statements on it that may set a value. None of them contains another one."""
         statements: dict[int, list[_Setting]] = defaultdict(list)
-        for node in self._nodes:
+        for node in ast.walk(self.tree):
             if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)):
                 for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
                     statements[line].append(_Setting(node, _value(node)))
@@ -151,42 +146,21 @@ class PythonText:
 
     @cached_property
     def _settings(self) -> dict[Span, _Setting]:
-        """The expressions that may say a value, by their spans; none of two spans is the same."""
-        those = [node for node in self._nodes if type(node) in _SETS]
-        return {span: setting for node in those for setting in _settings(node) for span in _spans(setting.node)}
+        """Span -> the expression there, where it may set a value."""
+        found: dict[Span, _Setting] = {}
+        for node in ast.walk(self.tree):
+            for setting in _settings(node):
+                found |= dict.fromkeys(_spans(setting.node), setting)
+        return found
 
     def column(self, line: int, offset: int) -> int:
-        """A column as people count: from 1, in characters."""
-        # The parser counts bytes, people count characters.
+        """The column of a place, in characters from 1. offset: as the parser counts, in bytes from 0"""
         before = self._lines[line - 1].encode("utf-8")[:offset]
         return len(before.decode("utf-8", "replace")) + 1
 
 
-def inside(node: ast.AST) -> list[ast.AST]:
-    """What `ast.iter_child_nodes` gives, but for contexts and operators: a third of it, which says nothing here."""
-    kind = type(node)
-    if kind not in _parts:
-        _parts[kind] = () if kind in LEAVES else tuple([one for one in node._fields if one not in _WORDS])
-    found: list[ast.AST] = []
-    for field in _parts[kind]:
-        value = getattr(node, field, None)
-        if type(value) is list:
-            found += [one for one in value if isinstance(one, ast.AST)]
-        elif isinstance(value, ast.AST):
-            found.append(value)
-    return found
-
-
-LEAVES = frozenset({ast.Constant, ast.Name})
-"""Half of all nodes: in these nothing stands."""
-_WORDS = frozenset(("arg", "attr", "conversion", "ctx", "id", "kind", "lineno", "name", "op", "ops", "type_comment"))
-"""Fields of nodes in which no expression stands, nor a statement."""
-_parts: dict[type, tuple[str, ...]] = {}
-"""The other fields of each class of nodes: most have none."""
-_SETS = {ast.Call, ast.Assign, ast.AnnAssign, ast.AugAssign}
-
-
 def _settings(node: ast.AST) -> Iterator[_Setting]:
+    """The expressions of a node that set a value; nothing for a node that is no call and no assignment."""
     if isinstance(node, ast.Call):
         yield _Setting(node, node)
     elif isinstance(node, ast.Assign):

@@ -1,8 +1,7 @@
-"""Take an entry out of a JSON or YAML text, and leave every other character as it is; hide the values of entries.
+"""Remove an entry from a JSON or YAML text, and leave every other character as it is; hide secrets in a text.
 
-Whole lines go where the entry has them to itself; inside brackets the entry goes with its comma. What is left is
-read again, and refused unless it says what was there before without that entry: nothing is guessed. It knows texts
-and paths, and no files.
+Whole lines are removed where the entry has them alone; inside brackets the entry goes with its comma. The new text is
+parsed again, and given only if its value is the old one without the entry. No file is read or written.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ class _Entry(NamedTuple):
 
 
 def without(text: str, path: Path, syntax: Syntax, *, earlier: bool = False) -> str | None:
-    """The text without the entry at *path*; None where that cannot be had by taking characters out.
+    """Remove the entry at *path* from a text; None where it is not set, or cannot be removed without other changes.
 
-    earlier: not the entry that counts goes, but those before it under the same key
-    cost:    reads the text three times
+    earlier: remove the earlier entries of a repeated key, and keep the last one, which counts
+    cost:    parses the text three times
 
     >>> without('{"a": 1, "b": 2}', ("a",), "json")
     '{"b": 2}'
@@ -59,10 +58,11 @@ def without(text: str, path: Path, syntax: Syntax, *, earlier: bool = False) -> 
 
 
 def veiled(text: str, sensitive: Iterable[Path]) -> str:
-    """The text for people: in place of each secret value `Sensitive(withheld)`. Its lines may be fewer.
+    """The text with `Sensitive(withheld)` in place of each secret and each encrypted value; it may have fewer lines.
 
-    sensitive: paths of attributes; a file may have them below keys of its own, such as `default_attributes`
-    An encrypted value is a secret, too. A text that cannot be taken apart is hidden as a whole.
+    A text that cannot be parsed, or has an alias, is `Sensitive(withheld)` as a whole.
+
+    sensitive: paths of secrets; a path also counts below other keys, such as `default_attributes`
 
     >>> veiled("default:\\n  db: {password: x, port: 1}\\n", [("db", "password")])
     'default:\\n  db: {password: Sensitive(withheld), port: 1}\\n'

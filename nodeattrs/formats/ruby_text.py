@@ -1,8 +1,8 @@
-"""Ruby texts that say data: literals, the names that stand for them, and calls of words. Read, never run.
+"""Data in Ruby sources: literals, variables that hold them, and calls of words. Nothing is run.
 
-tree-sitter-ruby parses. What a reader of Ruby cannot know without running it (a method, a condition, the
-environment) is refused with its line, when its value is needed. It knows no dialect: which words there
-are, and what they set, is known to who asks for the calls.
+A word is a method called without a receiver, such as `run_list "role[web]"`; the caller names the words that it wants.
+tree-sitter-ruby parses. A value that only Ruby could compute (a method, a condition, the environment) is an error with
+its line, raised when the value is needed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from nodeattrs.kinds import NOT_LITERAL
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-KIND = NOT_LITERAL
 _HINT = "Ruby is read here, and not run: write the value out"
 
 _ESCAPES = {
@@ -56,18 +55,18 @@ _FILE_METHODS = ("join", "dirname", "expand_path")
 
 
 class Literal(NamedTuple):
-    """A value, and where it and its parts stand."""
+    """A value of a Ruby source, as plain data (a symbol is a text), and the mark of its place."""
 
     value: Any
     mark: Mark
 
 
 class Call(NamedTuple):
-    """A word with its arguments: `run_list "role[base]", "recipe[app]"`.
+    """A call of a word: `run_list "role[base]", "recipe[app]"`.
 
-    offset:    of the word
-    arguments: read when they are needed
-    result:    what its block says, which is one expression
+    offset:    of the word in the text
+    arguments: returns the values of its arguments; raises DocumentError where one is no literal
+    result:    returns the value of its block, which is one expression; raises DocumentError as *arguments*
     """
 
     word: str
@@ -77,13 +76,12 @@ class Call(NamedTuple):
 
 
 class Ruby:
-    """A Ruby source.
+    """A Ruby source and its variables. The constructor parses it; `calls` goes through its statements.
 
-    words: what stands for a value at the moment, such as a word without arguments, or an expression that is
-           not read here: asked when one is used
-
-    skipped: the statements that `calls` has passed over so far
-    raises: MissingExtra; DocumentError, where it is no Ruby
+    words:    source text of a word or of an expression that is not read here -> its value, None where it has none
+    warnings: keys that a map has twice, found so far
+    skipped:  the statements that `calls` has left out so far
+    raises:   MissingExtra; DocumentError, for a syntax error
     """
 
     def __init__(self, text: Text, words: Callable[[str], Literal | None] = lambda name: None) -> None:
@@ -101,11 +99,12 @@ class Ruby:
         self._heredocs = dict(_heredocs(self._root)) if "<<" in text.text else {}
 
     def calls(self, words: Collection[str], every: bool = True) -> Iterator[Call]:
-        """The calls of these words in the order in which Ruby would make them; a loop over a literal makes several.
+        """Yield the calls of these words in the order in which Ruby makes them; a loop over a literal gives several.
 
         An assignment to an element, `default['a']['b'] = 1`, is a call, too: its arguments are the keys and the value.
+        Assignments to variables on the way are noted, so the calls are to be used in this order.
 
-        every:  any other statement is refused; else it is skipped, unless one of the words stands in it
+        every:  raise an error for any other statement; else it is left out, unless it contains one of the words
         raises: DocumentError
         """
         calls = (node for node in _nodes(self._root) if node.type == "call" and self._word_of(node) in words)
@@ -116,17 +115,17 @@ class Ruby:
             raise self.text.error("nested deeper than the caller's stack has room for") from None
 
     def anywhere(self, words: Collection[str]) -> Iterator[Call]:
-        """The calls of these words, however deep they stand, in the order of the text; Ruby may not make them all."""
+        """Yield the calls of these words at any depth, in the order of the text. Ruby may not make all of them."""
         for node in _nodes(self._root):
             is_name = node.type != "call" and node.parent is not None and node.parent.type in _NAMED
             if not is_name and self._word_of(node) in words:
                 yield self._called(node)
 
     def refused(self, node: Node, message: str = "is no literal") -> DocumentError:
-        """The error for what stands there."""
+        """Make, not raise, the error about a node, with its source text and line."""
         shown = " ".join(self._slice(node).split())
         shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
-        return self.text.error(f"`{shown}` {message}", node.start_byte, hint=_HINT, kind=KIND)
+        return self.text.error(f"`{shown}` {message}", node.start_byte, hint=_HINT, kind=NOT_LITERAL)
 
     # Statements
 
@@ -235,7 +234,7 @@ class Ruby:
     # Values
 
     def value(self, node: Node, depth: int = 0) -> Literal:
-        """What an expression says. raises: DocumentError, where only Ruby knows; TooMuch"""
+        """The value of an expression. raises: DocumentError, for one that only Ruby could compute; TooMuch"""
         self._budget.values()
         self._budget.depth(depth)
         read = _READERS.get(node.type)
@@ -475,7 +474,10 @@ def _file_method(name: str, texts: list[str]) -> str:
 
 
 def parsed(text: Text) -> Node:
-    """The root of the tree of a text. raises: MissingExtra, DocumentError, TooMuch"""
+    """Parse a Ruby source: the root of its syntax tree, whose offsets count characters of the text.
+
+    raises: MissingExtra; DocumentError, for a syntax error; TooMuch, where parsing takes too long
+    """
     try:
         from tree_sitter import Language, Parser
         from tree_sitter_ruby import language

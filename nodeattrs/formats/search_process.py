@@ -1,8 +1,7 @@
-"""The program of the process in which `texts.patterns` searches with expressions that may take long.
+"""The program of the child process in which `formats.patterns` makes searches that may take long.
 
 Run as a script it reads one question a line and writes one answer a line, both as JSON. The system ends the process
-where a search takes more processor time than the question allows, and so no search outlives its caller by long.
-It imports the standard library alone.
+where a search takes more processor time than the question allows. It imports the standard library alone.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from typing import Any
 
 
 def answer(pattern: re.Pattern[str], method: str, words: tuple[Any, ...]) -> Any:
-    """The result of a method of `re.Pattern`, as JSON has it.
+    """Call a method of a pattern with *words*; the result is a value of JSON.
 
-    method: "search" and "match" give whether the text matches, "groups" the groups of the first match as a list and
-            by name, or None; others, such as "sub", what `re` gives
+    method: "search" and "match" give a bool; "groups" gives [groups as a list, groups by name] of the first match, or
+            None; any other, such as "sub", gives the result of `re`
     """
     if method in ("search", "match"):
         return getattr(pattern, method)(*words) is not None
@@ -31,7 +30,7 @@ def answer(pattern: re.Pattern[str], method: str, words: tuple[Any, ...]) -> Any
 
 
 def main() -> None:
-    """Answer questions until the caller closes the pipe."""
+    """Answer questions from standard input until it ends. An error of a search is an answer, too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, which closes the pipe
     warnings.simplefilter("ignore")
     for line in sys.stdin:

@@ -1,6 +1,6 @@
-"""A value under a YAML tag that is not one of YAML's own: `!vault`, `!Ref`, `!override`.
+"""Values under a YAML tag that is not one of YAML's own: `!vault`, `!Ref`, `!override`.
 
-The value is kept as it is written. What a tag means, a policy knows, or the caller of `read_layer` by `tags=`.
+The value is kept as it is written. A policy, or `tags=` of `read_layer`, gives a tag its meaning.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from nodeattrs.core.tree import strict_key
 
 
 class Tagged:
-    """A value and the tag that stands before it; a leaf of its tree, never to be changed.
+    """A value with the tag before it. It counts as one leaf of its tree, and is not to be changed.
+
+    Two are equal where tag and value are; 1, 1.0 and True are different values.
 
     tag:   as it is written: "!Ref"
-    value: plain data; text where it is a scalar
+    value: plain data; a scalar is text
 
     >>> Tagged("!Ref", "Vpc")
     !Ref "Vpc"

@@ -1,11 +1,11 @@
 """A sandbox of Jinja2 whose templates draw on a budget while they run.
 
-`formats.jinja` makes it, and Jinja2 must be there. It knows the names of the filters of Jinja and of Ansible.
+`formats.jinja` makes it; importing this module needs Jinja2. It knows the names of the filters of Jinja and Ansible.
 
-Steps are drawn for each token that is read, each pass of a loop, each call, filter and test, and for the size of what
-these are given and make. What makes much of little is estimated before it runs. A step stands for half a microsecond
-or more, so the ten million of a budget end within about five seconds. The clock is read as well: each template has the
-seconds of the limits.
+A template takes steps from the budget for each token, each pass of a loop, each call, filter and test, and for the
+size of their arguments and results. A call that makes a large value of small ones is estimated before it runs. A step
+stands for half a microsecond or more, so the ten million of a budget end within about five seconds. Each template also
+has the seconds of the limits.
 """
 
 from __future__ import annotations
@@ -101,10 +101,10 @@ _NUMBER = re.compile(r"\d+")
 _MOST_BITS = (10**MAX_DIGITS).bit_length()
 
 
-class Meter:
+class _Meter:
     """The budget of the templates of one environment. Its methods raise TooMuch where the budget is used up.
 
-    budget: its steps are drawn; its seconds are what each template may take after it is compiled
+    budget: its steps are drawn; each template may take its seconds after it is compiled
     """
 
     def __init__(self, budget: Budget) -> None:
@@ -299,7 +299,7 @@ def _percent(text: Any, values: Any, weight: int) -> int:
 class _Fields(Formatter):
     """A formatter whose fields are drawn for; the widths of some are fields themselves."""
 
-    meter: Meter
+    meter: _Meter
 
     def format_field(self, value: Any, format_spec: str) -> Any:
         self.meter.expect(max(map(int, _NUMBER.findall(format_spec)), default=0))
@@ -408,19 +408,22 @@ def _printed(context: Any, value: Any) -> Any:
 
 
 class CountedEnvironment(SandboxedEnvironment):
-    """A sandbox whose templates draw on a meter.
+    """A sandboxed environment of Jinja2 whose templates draw on a budget; use it as Jinja's `Environment`.
 
-    filters, tests: those that templates have; Jinja's own unless given
-    joined:         what gives the text of the parts of a template
-    native:         whether the parts keep their types
-    options:        those of Jinja's environment, without `finalize` and `optimized`
+    Compiling and rendering a template raise TooMuch where the budget is used up. The methods here override Jinja's.
+
+    budget:         also `meter.budget`; all templates of the environment share its steps
+    filters, tests: of templates, by name (default: Jinja's own)
+    joined:         joins the parts of a rendered template (default: to a text)
+    native:         whether parts keep their types, as in Jinja's native environment
+    options:        of Jinja's environment, without `finalize` and `optimized`
     """
 
     intercepted_binops = frozenset(["+", "-", "*", "**", "%"])
 
     def __init__(
         self,
-        meter: Meter,
+        budget: Budget,
         filters: Mapping[str, Callable[..., Any]] | None = None,
         tests: Mapping[str, Callable[..., Any]] | None = None,
         joined: Callable[[Iterable[Any]], Any] = "".join,
@@ -430,9 +433,9 @@ class CountedEnvironment(SandboxedEnvironment):
     ) -> None:
         # Jinja's optimizer takes the cube of how deep an expression is.
         super().__init__(finalize=_printed, optimized=False, extensions=[*extensions, _Tokens], **options)
-        self.meter = meter
+        self.meter = _Meter(budget)
         self.code_generator_class = _NativeCode if native else _Code
-        self.concat = lambda parts: joined(meter.parts(parts))  # type: ignore[method-assign]  # as Jinja's native one does
+        self.concat = lambda parts: joined(self.meter.parts(parts))  # type: ignore[method-assign]  # as Jinja's native one does
         hidden = {_PASS: self._pass, _WEIGHED: self._weighed, _SEARCHED: self._searched, _MADE: self._made}
         self.filters = self._counted(self.filters if filters is None else filters) | hidden
         self.tests = self._counted(self.tests if tests is None else tests)
@@ -470,9 +473,9 @@ class CountedEnvironment(SandboxedEnvironment):
         return safe_range(*bounds)
 
     def compile(self, source: Any, *args: Any, **named: Any) -> Any:
-        """The code of a template, as Jinja's method, with the calls that draw on the meter put into it.
+        """Compile a template, with calls that draw on the budget added to its code.
 
-        The time of the template begins when this returns. raises: TooMuch; TemplateSyntaxError
+        The seconds of the template begin when this returns. raises: TooMuch; TemplateSyntaxError
         """
         self.meter.restart()
         tree = _Drawing(self).visit(self.parse(source) if isinstance(source, str) else source)
@@ -481,12 +484,12 @@ class CountedEnvironment(SandboxedEnvironment):
         return code
 
     def lex(self, *args: Any, **named: Any) -> Iterator[tuple[int, str, str]]:
-        """As in Jinja, with each token drawn."""
+        """Yield the tokens of a template as Jinja does; each takes steps from the budget. raises: TooMuch"""
         self.meter.restart()
         return self.meter.tokens(super().lex(*args, **named))
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """The result of `left operator right`; its size is estimated first, and drawn. raises: TooMuch"""
+        """Compute `left operator right`, after an estimate of its size, and draw steps for it. raises: TooMuch"""
         self.meter.draw(1)
         if isinstance(left, int) and isinstance(right, int):
             if _bits(operator, left, right) > _MOST_BITS:
@@ -505,7 +508,7 @@ class CountedEnvironment(SandboxedEnvironment):
         return found
 
     def call(self, context: Any, called: Any, *args: Any, **named: Any) -> Any:
-        """The result of a call in a template; the arguments and the result are drawn. raises: TooMuch"""
+        """Make a call for a template, and draw steps for the arguments and the result. raises: TooMuch"""
         if isinstance(called, (Macro, LoopContext, BlockReference)):
             self.meter.draw(_PER_MACRO)
             return super().call(context, called, *args, **named)

@@ -1,8 +1,7 @@
-"""TOML texts: what they say, and where each key stands.
+"""The parser of TOML, with the place of each key.
 
-The standard library parses. Places are found by a scan for tables and keys; what
-stands inside an inline table or an array is looked for when it is needed.
-Dates and times become text in ISO form; NaN and infinity are refused.
+`tomllib` parses. Places are found by a scan for tables and keys, only when they are needed. Dates and times become text
+in ISO form; NaN and infinity are refused.
 """
 
 from __future__ import annotations
@@ -33,10 +32,7 @@ _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def read(text: Text, budget: Budget) -> ParsedText:
-    """What *text* says. TOML refuses a key written twice by itself.
-
-    raises: DocumentError; TooMuch
-    """
+    """Parse a TOML text; an empty text is {}. raises: DocumentError, also for a key written twice; TooMuch"""
     _look_at_keys(text, budget)
     try:
         tree = copied(tomllib.loads(text.text, parse_float=finite), convert=_plain)

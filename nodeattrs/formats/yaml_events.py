@@ -1,8 +1,8 @@
-"""The one builder of trees from the events of a YAML parser; what a scalar or a key means, a dialect says.
+"""Trees from the events of a YAML parser: `Builder` is the base class of all readers of YAML.
 
-No tag can run anything, nothing recurses, and a `Budget` is drawn on before the memory is spent: a value
-that an alias repeats counts as often as it is repeated. The parser is libyaml where PyYAML has it. Where
-each part stands is kept only where it is asked for. It knows none of the dialects.
+A subclass says which value a scalar or a key has, for plain documents, Hiera, cloud-init or Ansible. No tag can run
+anything, nothing recurses, and a `Budget` is drawn on before memory is used: a value that an alias repeats counts each
+time. The parser is libyaml where PyYAML has it.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ YAML = "tag:yaml.org,2002:"
 """What the names of YAML's own tags begin with."""
 
 MERGE: Any = object()
-"""The key `<<`, where it merges."""
+"""Returned by `Builder.key` for the key `<<`, whose value is merged into the map."""
 
 DROPPED: Any = object()
-"""A key under which nothing is kept."""
+"""Returned by `Builder.key` or `unmerged` for a key whose value is left out."""
 
 _SQUARES_A_STEP = 100
 _NO_KEY: Any = object()
@@ -71,12 +71,18 @@ class _Named(NamedTuple):
 
 
 class Frame:
-    """A map or list whose end has not come yet.
+    """An open map or list of a `Builder`: its start was read, its end was not. The builder alone makes and changes it.
 
-    event:   its first
-    key:     that of the value which comes next; `under`: what `<<` brought in so far
-    before:  what was left of the budget before it
-    merged:  the keys that `<<` brought in, where a dialect merges them in place
+    event:      the event of its start, with its tag and anchor
+    is_map:     whether it is a map, else a list
+    data:       its value so far, a dict or a list
+    parts:      the marks of its entries so far: key or index -> Mark
+    key:        of a map, the key whose value comes next; see `step`
+    key_offset: the offset of *key*
+    height:     how many maps and lists are inside one another, itself counted
+    before:     values of the budget that were left before it
+    under:      (data, parts) that `<<` has merged below the map's own keys; None for none
+    merged:     keys that `<<` has set; a subclass that merges in place sets it
     """
 
     __slots__ = ("before", "data", "event", "height", "is_map", "key", "key_offset", "merged", "parts", "under")
@@ -95,17 +101,23 @@ class Frame:
 
     @property
     def step(self) -> Any:
-        """The key or index of what comes next; None where a key comes next."""
+        """The key or index of the value that comes next; None where a key comes next."""
         if self.is_map:
             return None if self.key is _NO_KEY else self.key
         return len(self.data)
 
 
 class Builder:
-    """One tree and its marks, from the leaves upwards. A dialect is a subclass.
+    """Builds one tree and its marks from a YAML text, from the leaves upwards. `run` does it, once.
 
-    Its methods say what a scalar, a key, a finished map or list, and an error are; its switches how a
-    text is read. `marks`: whether to keep where each part stands.
+    A subclass overrides `scalar` and `key`, and perhaps `made`, `aliased`, `merged`, `unmerged` and `fault`: hooks that
+    `run` calls. Its class attributes below are switches.
+
+    marks:     whether to keep the offset of each part; else `mark` is empty
+    tree:      the value of the document after `run`; mark: the mark of its root
+    documents: (tree, mark) of each document, where `takes_all`; `tree` is None then
+    warnings:  for the hooks: faults that do not stop reading
+    open:      the maps and lists that are not ended, the outermost first
     """
 
     only_first = False  # of several documents the first is read, and the others are not looked at
@@ -133,42 +145,44 @@ class Builder:
     # --- what a dialect says ------------------------------------------------------------
 
     def scalar(self, event: Any) -> Any:
-        """The value of a scalar."""
+        """Hook that gives the value of a scalar, also of one that is a key."""
         raise NotImplementedError
 
     def key(self, frame: Frame, value: Any, event: Any) -> Any:
-        """The key that a value in its place is; or `MERGE`, or `DROPPED`."""
+        """Hook that gives the key of a map for a value in the place of a key; or `MERGE`, or `DROPPED`."""
         raise NotImplementedError
 
     def made(self, frame: Frame) -> Any:
-        """What a map or list is as a value."""
+        """Hook that gives the value of a finished map or list; here `frame.data` itself."""
         return frame.data
 
     def aliased(self, value: Any, event: Any) -> Any:
-        """What an alias of a value is."""
+        """Hook that gives the value of an alias; here the very value that the anchor names, not a copy."""
         return value
 
     def merged(self, frame: Frame, entry: dict[Any, Any], event: Any) -> None:
-        """Note what `<<` brings into a map, before it does."""
+        """Hook that is called before `<<` merges the map *entry* into a map; here it does nothing."""
 
     def unmerged(self, event: Any) -> Any:
-        """The key that `<<` is before what is not a map, and no list of maps."""
+        """Hook that gives the key for `<<` whose value is neither a map nor a list of maps; here an error is raised."""
         raise self.error("<< takes a map, or a list of maps", event)
 
     def fault(self, message: str, offset: int | None, *, too_deep: bool = False, **more: Any) -> DocumentError:
-        """The error for what stands at an offset. too_deep: some dialects name this kind"""
+        """Hook that makes, and does not raise, the error at an offset; each error of the builder comes from here.
+
+        too_deep: the fault is an alias inside its own anchor; a subclass may give it another class
+        """
         return self.text.error(message, offset, **more)
 
     def error(self, message: str, event: Any, **more: Any) -> DocumentError:
-        """The error for what an event brings."""
+        """Make, not raise, the error at the place of an event. more: as for `Text.error`"""
         return self.fault(message, _offset(event), **more)
 
     # --- building -----------------------------------------------------------------------
 
     def run(self) -> Any:
-        """The tree.
+        """Parse the text and return `tree`: None for an empty text, and where `takes_all`.
 
-        cost:   one event a key and value
         raises: DocumentError with line and column; TooMuch
         """
         tags = self.text.text.count("%TAG")
@@ -188,7 +202,7 @@ class Builder:
         return self.tree
 
     def parser(self) -> Any:
-        """What gives the events."""
+        """A new parser of the text: libyaml's where PyYAML has it and `pure` is False, else PyYAML's own."""
         quick = getattr(yaml, "CSafeLoader", None)
         return quick(self.text.text) if quick is not None and not self.pure else Loader(self.text.text)
 
@@ -370,7 +384,7 @@ class Builder:
     # --- scalars as PyYAML reads them: `yes` is true, `0644` is octal -------------------
 
     def constructed(self, tag: str, event: Any) -> Any:
-        """The value of a scalar under a tag of YAML's own, as PyYAML makes it.
+        """The value of a scalar under a tag of YAML's own, as PyYAML makes it: `yes` is True, `0644` is octal.
 
         tag:    the whole tag: "tag:yaml.org,2002:int"
         raises: DocumentError, where the text is no value of that tag, or a number of too many digits
@@ -417,7 +431,7 @@ def _implied(text: str) -> str:
 
 
 def tag_of(event: Any) -> str:
-    """The tag of a scalar: that which is written, or that which its text implies."""
+    """The whole tag of a scalar: as it is written, or as its text implies: "tag:yaml.org,2002:int" for 8."""
     if event.tag and event.tag != "!":
         return str(event.tag)
     # libyaml and PyYAML do not agree on a lone "!"; what it stands before is read as if it were not there.
@@ -436,7 +450,7 @@ _PAIRS = {f"{YAML}omap", f"{YAML}pairs"}
 
 
 class RepeatedKey(NamedTuple):
-    """A key that a text writes a second time in one mapping: where in the tree, and where in the text."""
+    """A key that a map of a YAML text has a second time: its path in the tree, its line and column from 1."""
 
     path: tuple[Any, ...]
     line: int
@@ -444,13 +458,13 @@ class RepeatedKey(NamedTuple):
 
 
 class Safe(Builder):
-    """YAML as PyYAML's safe loader reads it: dates, bytes, sets and keys of any scalar type stay what they are.
+    """Builds the tree that PyYAML's safe loader gives: with dates, bytes, sets, and keys of any scalar type.
 
-    The dialects cloud-init and Ansible, which keep such values, are subclasses. What an alias
-    repeats is one object; an unknown tag is an error.
+    Values that an alias repeats are one object; an unknown tag is an error. The readers of cloud-init and Ansible are
+    subclasses.
 
-    texts:    the tags of texts
-    repeated: where keys that a mapping writes twice are noted; None notes none
+    texts:    the tags whose scalars are texts
+    repeated: a list that takes each key that a map has twice; None where they are not wanted
     """
 
     texts = frozenset({f"{YAML}str", PYTHON2})
@@ -472,7 +486,7 @@ class Safe(Builder):
         raise self.unknown_tag(event)
 
     def key(self, frame: Frame, value: Any, event: Any) -> Any:
-        """Any scalar. raises: DocumentError"""
+        """The value itself, a scalar of any type; a repeated key is added to `repeated`. raises: DocumentError"""
         if type(value) in (dict, list, set):
             raise self.error("a map or list cannot be a key", event, hint="quote it, if it is meant as text")
         if self.repeated is not None and value in frame.data:
@@ -482,7 +496,7 @@ class Safe(Builder):
         return value
 
     def made(self, frame: Frame) -> Any:
-        """A map, a set, a list, or a list of pairs. raises: DocumentError"""
+        """The value by its tag: a map, a set, a list, or a list of pairs. raises: DocumentError, for another tag"""
         tag, data = frame.event.tag, frame.data
         if frame.is_map and tag in _MAPS:
             return data if _MAPS[tag] is dict else set(data)
@@ -495,7 +509,7 @@ class Safe(Builder):
         return [pair for entry in data for pair in entry.items()]
 
     def unknown_tag(self, event: Any) -> DocumentError:
-        """The error for a tag that no safe loader has; the tag is not repeated, since it may be a password."""
+        """Make the error for an unknown tag. It does not print the tag, which may be a password that begins with !."""
         tag = str(event.tag).removeprefix(YAML)
         what = "that asks for a Python object" if tag.startswith("python/") else "that is not known here"
         return self.error(f"a tag {what}", event)

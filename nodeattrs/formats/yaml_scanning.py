@@ -1,8 +1,7 @@
-"""PyYAML's loader in Python, for texts that libyaml reads differently, or where there is no libyaml.
+"""PyYAML's loader in Python, for texts that libyaml reads differently, or where PyYAML has no libyaml.
 
-Before each token it looks through every place where a key may have begun, of which each open bracket is one: a text of
-a thousand brackets takes seconds. They stand in the order in which they were met, so a look at the first ones says the
-same.
+PyYAML's own looks before each token at every place where a key may start, and each open bracket is one: a text of
+a thousand brackets takes seconds. The places are in the order of the text, so the first of them are enough.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ _LONGEST = 1024
 
 
 class Loader(yaml.SafeLoader):
-    """As PyYAML's own. cost: by the signs of a text"""
+    """`yaml.SafeLoader` with two methods replaced, so that its time is linear in the text. Its results are the same."""
 
     def next_possible_simple_key(self) -> int | None:
-        """The number of the first token that a key may begin with."""
+        """The number of the first token that a key may begin with; None where no key can start."""
         return next((key.token_number for key in self.possible_simple_keys.values()), None)
 
     def stale_possible_simple_keys(self) -> None:

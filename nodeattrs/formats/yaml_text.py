@@ -1,8 +1,7 @@
-"""YAML texts as a node holds them: what they say, and where each key stands.
+"""The parser of YAML for values of JSON, with the place of each key.
 
-PyYAML reads the scalars (YAML 1.1: `yes` is true, `0644` is octal). What a node cannot hold is refused,
-not guessed: bytes, sets, Python objects, NaN and infinity. Dates stay the text they are written as.
-Aliases and merge keys (`<<`) give separate copies.
+PyYAML reads the scalars (YAML 1.1: `yes` is true, `0644` is octal). Other values are errors: bytes, sets, Python
+objects, NaN and infinity. Dates stay the text that is written. Aliases and merge keys (`<<`) give separate copies.
 """
 
 from __future__ import annotations
@@ -35,26 +34,25 @@ _TAG_HINTS = {
 
 
 def read(text: Text, budget: Budget | None = None) -> ParsedText:
-    """What *text* says; an empty one says null.
+    """Parse a YAML text with one document; an empty text is null.
 
-    A key written twice: the last one counts, with a warning. In a merge the map's own
-    keys count, then those of the maps named first.
+    Of a key written twice the last one counts, with a warning. Under `<<` the map's own keys count first, then those
+    of the maps in their order.
 
-    cost:   one event a key and value
-    raises: DocumentError; TooMuch
+    raises: DocumentError, also for a second document and an unknown tag; TooMuch
     """
     builder = _Plain(text, budget=budget)
     return ParsedText(builder.run(), lambda: builder.mark, tuple(builder.warnings))
 
 
 Tags = Mapping[str, Callable[[Any], Any]]
-"""Tag, as it is written -> what makes a value of what stands under it."""
+"""A tag as it is written, such as "!Ref" -> a function from the value under it to the value of the tree."""
 
 
 def read_all(text: Text, budget: Budget, tags: Tags) -> list[ParsedText]:
-    """The Reading of each document of *text*, other tags than YAML's own included; at least one.
+    """Parse all documents of a YAML text: one `ParsedText` each, at least one. The first has all warnings.
 
-    tags:   what makes a value of what stands under a tag; under any other it is a `Tagged`
+    tags:   for tags that are not YAML's own; a value under another one becomes a `Tagged`
     raises: DocumentError; TooMuch
     """
     builder = _Layered(text, budget=budget)

@@ -1,4 +1,4 @@
-"""The one writer of YAML: plain data as a text, for people and for programs."""
+"""The writer of YAML: plain data as a text. Keys keep their order; invisible characters are escaped."""
 
 from __future__ import annotations
 
@@ -15,33 +15,29 @@ from nodeattrs.formats.tags import Tagged
 
 
 class _Aliased(yaml.SafeDumper):
-    """Writes what occurs twice once."""
+    """Writes an object that occurs twice as an alias the second time."""
 
 
-class _Spread(yaml.SafeDumper):
-    """Writes what occurs twice twice."""
+class _Blocks(yaml.SafeDumper):
+    """Writes texts of several lines as blocks, and no aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
 
-class _Blocks(_Spread):
-    """Long texts as blocks, too."""
-
-
 class _QuickBlocks(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]  # PyYAML's build decides
-    """The same by libyaml, where PyYAML has it: it folds a long quoted text at another place."""
+    """As `_Blocks`, by libyaml where PyYAML has it: it folds a long quoted text at another place."""
 
-    ignore_aliases = _Spread.ignore_aliases
+    ignore_aliases = _Blocks.ignore_aliases
 
 
 def style_of(value: str, otherwise: str | None = None) -> str | None:
-    """The style in which a text is written: in double quotes, where a sign in it is to be escaped."""
+    """PyYAML's style for a text: '"' where it has a character that must be escaped, else *otherwise*."""
     return '"' if not value.isascii() and HIDDEN.search(value) else otherwise
 
 
 def text(dumper: Any, value: str) -> Any:
-    """The node of a text."""
+    """Represent a text for a dumper of PyYAML: its node. For `add_representer`."""
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style_of(value))
 
 
@@ -60,11 +56,10 @@ def _plain_text(dumper: Any, value: str) -> Any:
     return dumper.represent_data(str.__str__(value))  # a text of a kind of its own, such as a reference
 
 
-for _each in (_Aliased, _Spread, _Blocks, _QuickBlocks):
-    _each.add_multi_representer(str, _plain_text)
-    _each.add_representer(str, text)
-
+_Aliased.add_multi_representer(str, _plain_text)
+_Aliased.add_representer(str, text)
 for _dumper in (_Blocks, _QuickBlocks):
+    _dumper.add_multi_representer(str, _plain_text)
     _dumper.add_representer(str, _block)
     _dumper.add_representer(Tagged, _tagged)
 
@@ -96,24 +91,23 @@ def _draw(value: Any) -> None:
         level = below
 
 
-def written(value: Any, *, aliases: bool = True, blocks: bool = False, **layout: Any) -> str:
-    """A value as YAML: keys in their order, letters as they are, without the dots that end a scalar.
+def written(value: Any, *, blocks: bool = False, **layout: Any) -> str:
+    """Write a value as YAML: keys in their order, letters as they are, without the dots that end a scalar.
 
-    aliases: what occurs twice is an alias the second time
-    blocks:  texts of several lines are blocks; nothing is an alias
-    layout:  what else PyYAML shall do
-    raises:  BadValue, where it is nested deeper than PyYAML can go; TooMuch, where what occurs often would take minutes
+    blocks: write texts of several lines as blocks, and repeated objects each time; else the second one is an alias
+    layout: further arguments of `yaml.dump`
+    raises: BadValue, where it is nested deeper than PyYAML can write; TooMuch, where repeated objects would take
+            minutes to write; yaml.YAMLError, for an object that YAML does not have
 
     >>> written({"b": 1, "a": "é"})
     'b: 1\\na: é\\n'
     """
-    if blocks or not aliases:
+    if blocks:
         _draw(value)
-    dumper = _QuickBlocks if blocks else _Aliased if aliases else _Spread
     layout = {"sort_keys": False, "allow_unicode": True, **layout}
     try:
         try:
-            made = str(yaml.dump(value, Dumper=dumper, **layout))
+            made = str(yaml.dump(value, Dumper=_QuickBlocks if blocks else _Aliased, **layout))
         except UnicodeEncodeError:  # half of a surrogate pair, which libyaml cannot write
             made = str(yaml.dump(value, Dumper=_Blocks, **layout))
     except RecursionError as error:
@@ -123,7 +117,9 @@ def written(value: Any, *, aliases: bool = True, blocks: bool = False, **layout:
 
 
 def pieces(data: dict[str, Any]) -> Iterator[str]:
-    """A map as YAML, as `written` writes it, entry by entry; a list that is an iterator row by row.
+    """Yield a map as YAML, entry by entry; an empty map yields nothing. A value that is an iterator becomes a list.
+
+    The elements of an iterator are taken and written fifty at a time.
 
     >>> "".join(pieces({"a": 1, "b": iter([1, {"c": 2}]), "d": iter([])}))
     'a: 1\\nb:\\n- 1\\n- c: 2\\nd: []\\n'

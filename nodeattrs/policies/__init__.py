@@ -1,13 +1,13 @@
-"""Policies by name, and `fold`, which takes one by its name.
+"""Policies by name, such as "helm", and `fold`, which merges layers under a policy or the name of one.
 
-`nodeattrs.fold` and `nodeattrs fold` ask here, so that both give the same for the same files.
+`nodeattrs.fold` is this function. `nodeattrs fold` finds its policies here, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.core import fold as core
 from nodeattrs.core.fold import Fold, Folded, Layer
@@ -16,9 +16,9 @@ from nodeattrs.core.rules import read_rules
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import BadArgument
 from nodeattrs.peers import peer
-
-if TYPE_CHECKING:
-    from nodeattrs.policies.named import NamedPolicy
+from nodeattrs.policies import compose, netplan
+from nodeattrs.policies.helm import HELM, HELM_4_1
+from nodeattrs.policies.named import POLICIES, NamedPolicy
 
 COMPOSE, HIERA, NETPLAN, RUFF, TSCONFIG = "compose", "hiera-deep", "netplan", "ruff", "tsconfig"
 _OF_TOOLS = (COMPOSE, HIERA, NETPLAN, RUFF, TSCONFIG)
@@ -36,16 +36,16 @@ def fold(
     rules: Mapping[Any, Any] | None = None,
     strict: bool = False,
 ) -> Folded:
-    """Fold layers into one tree.
+    """Merge layers into one tree.
 
-    layers:   `Layer`s and `Fold`s, weakest first; plain maps are layers without a known origin
+    layers:   `Layer`s and `Fold`s, weakest first, at least one; any other value is a layer without a known origin
     policy:   what happens where two values meet: a `Policy`, or the name of one, such as "helm"
     from_top: the first layer is the strongest; not for a policy by name, which has a direction of its own
     rules:    path or pattern -> another policy there: "append", {"merge_by": "name"}; see `core.rules.read_rules`
-    strict:   refuse layers that are unknown
+    strict:   refuse layers that could not be read (`Layer.unknown`)
     cost:     one visit for each key that two sides have, and one copy of the result
     raises:   MergeConflict, where the policy refuses; nothing is changed then; UnknownLayer with *strict*;
-              BadArgument, for what is no layer, no policy or no rule
+              BadArgument, for no layers, an unknown policy and a wrong rule
     source:   docs/merging.md, "The core"
 
     >>> fold([{"a": {"x": 1}, "l": [1]}, {"a": {"y": 2}, "l": [2, 1]}]).value
@@ -65,40 +65,26 @@ def fold(
     return core.fold([plan] if children else [], plan.policy, strict=strict)
 
 
-@cache
-def policy_named(name: str) -> NamedPolicy:
-    """The policy of that name. raises: BadArgument, with the nearest name"""
-    # The modules of a dialect are imported when a fold asks for its rules.
-    if name == COMPOSE:
-        from nodeattrs.policies.compose import POLICY
+_POLICIES = {one.name: one for one in (*POLICIES, compose.POLICY, HELM, HELM_4_1, netplan.POLICY)}
 
-        return POLICY
+
+def policy_named(name: str) -> NamedPolicy:
+    """The policy with a name. raises: BadArgument, with the nearest name"""
     if name == HIERA:
         return _hiera_deep()
-    if name in ("helm", "helm-4.1"):
-        from nodeattrs.policies.helm import HELM, HELM_4_1
-
-        return HELM_4_1 if name == HELM_4_1.name else HELM
-    if name == NETPLAN:
-        from nodeattrs.policies.netplan import POLICY as OF_NETPLAN
-
-        return OF_NETPLAN
-    from nodeattrs.policies.named import POLICIES
-
-    for one in POLICIES:
-        if one.name == name:
-            return one
-    raise BadArgument(f"there is no policy {name!r}", hint=known_policies(name))
+    if name not in _POLICIES:
+        raise BadArgument(f"there is no policy {name!r}", hint=known_policies(name))
+    return _POLICIES[name]
 
 
 def known_policies(name: str) -> str:
-    """A hint for a name that no policy has: the nearest one, or all of them."""
+    """The hint for a name that no policy has: "did you mean NEAREST?", else the names of all policies."""
     return meant(name, NAMES) or f"it is one of {', '.join(NAMES)}; `nodeattrs fold --policies` prints them"
 
 
+@cache
 def _hiera_deep() -> NamedPolicy:
-    from nodeattrs.policies.named import NamedPolicy
-
+    """The policy "hiera-deep"; Hiera is imported for it alone."""
     key = Policy(
         "hiera-deep, a key",
         Line(ABSENT_KIND, PRESENT, TAKE, "no weaker file has the key"),

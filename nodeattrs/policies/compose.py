@@ -1,7 +1,7 @@
-"""The rules by which several Compose files become one, as the Compose Specification has them.
+"""The policy "compose": how several Compose files become one.
 
-A table for all paths, and others for some fields of a service. Short and long spellings are
-left as they are written, unless two of them meet. It starts nothing and fills in no variables.
+It has one table of rules for all paths, and others for some fields of a service. Short and long spellings are left as
+they are written, unless one meets the other. No variables are filled in.
 
 source: Compose Specification, "Merge and override"
 """
@@ -46,23 +46,23 @@ class _List(list[Any]):
     """A list under `!override`."""
 
 
-TAG = "tag"
-_KINDS: dict[type, str] = {Tagged: TAG, _Map: TAG, _List: TAG}
+_TAG = "tag"
+_KINDS: dict[type, str] = {Tagged: _TAG, _Map: _TAG, _List: _TAG}
 _NOTHING = Part(ABSENT, ())
 
 
-def prepared(value: Any) -> Any:
-    """A tree in which steps lead into what is tagged `!override`."""
+def _prepared(value: Any) -> Any:
+    """The tree of a file with `_Map` and `_List` in place of maps and lists under `!override`."""
     if not _has_tags(value):
         return value
     if type(value) is Tagged:
         if value.tag != "!override" or type(value.value) not in (dict, list):
             return value
-        inner = _settled(_NOTHING, Part(prepared(value.value), ())).value
+        inner = _settled(_NOTHING, Part(_prepared(value.value), ())).value
         return _Map(inner) if type(inner) is dict else _List(inner)
     if type(value) is dict:
-        return {key: prepared(entry) for key, entry in value.items()}
-    return [prepared(entry) for entry in value]
+        return {key: _prepared(entry) for key, entry in value.items()}
+    return [_prepared(entry) for entry in value]
 
 
 def _has_tags(value: Any) -> bool:
@@ -101,7 +101,7 @@ def _refused(lower: Part, upper: Part) -> Part:
 
 
 _TAGS = (
-    Line(ANY, TAG, _by_tag, "!reset removes, !override replaces"),
+    Line(ANY, _TAG, _by_tag, "!reset removes, !override replaces"),
     Line(ABSENT_KIND, (MAP, LIST), _settled, "nothing was there"),
     Line(PRESENT, NULL, KEEP, "null sets nothing"),
 )
@@ -109,7 +109,7 @@ _REST = (
     Line((MAP, LIST), PRESENT, _refused, "a map or list is replaced by its like only"),
     Line(ANY, PRESENT, TAKE, "the later value replaces the earlier one"),
 )
-COMPOSE = Policy(
+_COMPOSE = Policy(
     "compose",
     *_TAGS,
     Line(MAP, MAP, MEET, "two maps meet key by key"),
@@ -117,9 +117,9 @@ COMPOSE = Policy(
     *_REST,
     kinds=_KINDS,
 )
-FIRST = Policy(
+_FIRST = Policy(
     "compose, the first file",
-    Line(ANY, (TAG, MAP, LIST), _settled, "its tags are settled"),
+    Line(ANY, (_TAG, MAP, LIST), _settled, "its tags are settled"),
     Line(ANY, PRESENT, TAKE),
     kinds=_KINDS,
 )
@@ -148,7 +148,7 @@ def _distinct(key: Callable[[Any], Any]) -> Join:
         for part in (*_list(lower).elements(), *_list(upper).elements()):
             name = strict_key(key(part.value))
             if name in found:
-                record_decision(COMPOSE, found[name], part)
+                record_decision(_COMPOSE, found[name], part)
             found[name] = part
         return listed(found.values(), lower, upper)
 
@@ -223,7 +223,9 @@ _PORT = re.compile(r"(?:(?:(\[[^\]]*\]|[^:]*):)?([^:]*):)?([^:/]*)(?:/(\w+))?")
 
 
 def port_key(port: Any) -> tuple[str, ...]:
-    """What a port is known by: address, published port, target and protocol.
+    """The key by which two ports are the same: address, published port, target and protocol, as texts.
+
+    port: in the short or the long spelling; a short one that cannot be read is its own key, alone
 
     >>> port_key("127.0.0.1:8080:80"), port_key({"target": 80, "published": "8080"})
     (('127.0.0.1', '8080', '80', 'tcp'), ('', '8080', '80', 'tcp'))
@@ -267,7 +269,7 @@ _FIELDS: dict[Table, str] = {
     _build: "build",
     _logging: "logging",
 }
-PATHS: list[tuple[Path, Table]] = [
+_PATHS: list[tuple[Path, Table]] = [
     *((("services", "*", *name.split(".")), table) for table, names in _FIELDS.items() for name in names.split()),
     *(((of, "*", "labels"), _PAIRS) for of in ("networks", "volumes", "secrets", "configs")),
     (("networks", "*", "ipam", "config"), _subnets),
@@ -278,8 +280,8 @@ POLICY = NamedPolicy(
     "compose",
     "maps merge, lists follow each other, each field of a service by its own rule; !reset and !override",
     "Compose Specification, Merge and override",
-    COMPOSE,
-    PATHS,
-    FIRST,
-    prepare=prepared,
+    _COMPOSE,
+    _PATHS,
+    _FIRST,
+    prepare=_prepared,
 )

@@ -1,7 +1,7 @@
 """How Helm merges the values of a release: from the chart, its subcharts and values files.
 
-Knows layers, and no files. `dialects.files.charts` reads charts; a single file counts as a chart without subcharts.
-
+This module takes layers, and reads no files: `dialects.files.charts` reads charts. In a fold of single files the first
+file counts as the values of a chart without subcharts.
 source: Helm, Chart Template Guide, "Subcharts and Global Values"; what Helm 4.2.3 renders
 """
 
@@ -35,7 +35,7 @@ from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import MergeConflict
 from nodeattrs.policies.named import NamedPolicy
 
-GLOBAL = "global"
+_GLOBAL = "global"
 """The key whose values a chart hands to its subcharts."""
 
 _HELM = Policy(
@@ -50,11 +50,11 @@ _VALUES = Policy("helm, among values files", *ACROSS.lines)
 
 @dataclass(frozen=True, slots=True)
 class ChartValues:
-    """The values that a chart brings along.
+    """The values of one chart or subchart of a release.
 
-    path:  the keys under which the values of the release have them; () for the chart that is installed
-    layer: its values.yaml, as the chart itself sees it; or an unknown layer
-    needs: whether it names subcharts as its dependencies; Helm joins the values of these into its own beforehand
+    path:  the keys under which the release has them, such as ("db",); () for the chart that is installed
+    layer: the values.yaml of the chart, with paths from its own top; or an unknown layer
+    needs: whether the chart names subcharts as dependencies; Helm then merges their values into its own first
     """
 
     path: Path
@@ -63,26 +63,31 @@ class ChartValues:
 
     @property
     def laid(self) -> Layer:
-        """The values where the release has them; a subchart also gets a map of globals."""
+        """The layer with its values at *path*; those of a subchart get an empty map `global` where they have none.
+
+        An unknown layer comes back as it is.
+        """
         return self.laid_with(self.layer.value)
 
     def laid_with(self, value: Any) -> Layer:
-        """The layer where the release has it, with another value."""
+        """The layer as `laid`, with *value* in place of the values of the chart. An unknown layer stays as it is."""
         layer = self.layer
         if type(value) is Unknown:
             return layer
         if not self.path:
             return layer if value is layer.value else Layer(value, layer.origin, layer.title)
-        given = (GLOBAL,) if GLOBAL not in value else None
-        return Layer(under(self.path, {GLOBAL: {}, **value}), _Moved(layer.origin, self.path, (), given), layer.title)
+        given = (_GLOBAL,) if _GLOBAL not in value else None
+        locator = MovedLocator(layer.origin, self.path, (), given)
+        return Layer(under(self.path, {_GLOBAL: {}, **value}), locator, layer.title)
 
 
-class _Moved(NamedTuple):
-    """The places of a document whose values the release has at another path.
+class MovedLocator(NamedTuple):
+    """Finds the lines of values that were moved from one path to another.
 
-    target: the path in the release
-    source: the path where the document has them
-    given:  a path that Helm sets and no line of the document; None for none
+    locator: of the document
+    target:  the path where the values are now; it begins each path that `at` gets
+    source:  the path where the document has them
+    given:   a path below *target* that no line of the document sets: its place has no line. None for none
     """
 
     locator: Locator
@@ -98,9 +103,11 @@ class _Moved(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HelmPolicy(NamedPolicy):
-    """A named policy whose first layer is the chart's values.
+    """A named policy whose first layers are the values of a chart and its subcharts.
 
-    drops_nulls: whether the nulls of a chart's own values are left out
+    The layers after them are values files, which are merged among themselves first.
+
+    drops_nulls: whether nulls in a chart's own values are left out, as from Helm 4.2
     """
 
     drops_nulls: bool = True
@@ -108,7 +115,8 @@ class HelmPolicy(NamedPolicy):
     def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
         """A fold in which the first layer is the values of a chart without subcharts; the others are values files.
 
-        If the first entry is a fold already, the layers are merged as they are.
+        Where the first entry is a fold already, no layer counts as a chart.
+        rules: paths with another way to merge than the policy's
         """
         children = list(layers)
         if not children or isinstance(children[0], Fold):
@@ -118,10 +126,11 @@ class HelmPolicy(NamedPolicy):
     def plan_of(
         self, charts: Sequence[ChartValues], files: Sequence[Layer | Fold], rules: Sequence[PathRule] = ()
     ) -> Fold:
-        """The fold of a chart with its subcharts, and of values files over them.
+        """The fold of a chart with its subcharts, and of values files over them. It computes nothing yet.
 
-        charts: a chart before its subcharts; the values of a subchart are weaker than the values of the chart above it
-        files:  the weakest first
+        charts: at least one, each before its subcharts. A subchart's values are weaker than those of the chart above it
+        files:  the weakest first; none is as an empty map
+        rules:  paths with another way to merge than the policy's
         """
         held: Layer | Fold = Fold(tuple(files), ruled(_VALUES, rules)) if files else Layer({}, _NO_FILES)
         above: list[tuple[Path, Layer]] = []
@@ -134,46 +143,75 @@ class HelmPolicy(NamedPolicy):
             held = Fold((own, held), table)
         return held if isinstance(held, Fold) else Fold((held,), _HELM)
 
-    def plan_of_imports(self, charts: Sequence[ChartValues]) -> Fold:
-        """The fold of a chart and its subcharts for import-values: without values files, and null is a value."""
-        held: Layer | Fold = Layer({}, _NO_FILES)
-        above: list[tuple[Path, Layer]] = []
-        for chart in charts:
-            if chart.path:
-                held = _with_globals(above, (), chart.path, held)
-            above.append((chart.path, chart.laid))
-            held = Fold((chart.laid, held), _VALUES)
-        return Fold((held,), _VALUES)
-
     def _own(self, chart: ChartValues, charts: Sequence[ChartValues], files: Sequence[Layer | Fold]) -> Layer:
         """The values of a chart without the nulls that Helm leaves out."""
         value = chart.layer.value
         if not self.drops_nulls or not isinstance(value, dict):
             return chart.laid
         kept = {
-            one.path[-1] for one in charts if _is_below(one, chart) and _keeps_nulls(chart, one.path, charts, files)
+            one.path[-1]
+            for one in charts
+            if one.path and one.path[:-1] == chart.path and _keeps_nulls(chart, one.path, charts, files)
         }
-        if _is_joined(chart, charts, files):
-            kept = {*value}
         found = {key: one if key in kept else _bare(one) for key, one in value.items() if one is not None}
+        depth = _joined_at(chart, charts, files)
+        if depth is not None:
+            above = [one for one in charts if _is_above(one, chart) and len(one.path) >= depth]
+            joined = _as_joined(value, [dig(one.layer.value, chart.path[len(one.path) :]) for one in above])
+            found = {key: one for key, one in joined.items() if one is not None}
         return chart.laid_with(found)
 
 
-def _is_below(one: ChartValues, chart: ChartValues) -> bool:
-    """Whether *one* is a subchart of a chart, and of none between them."""
-    return len(one.path) == len(chart.path) + 1 and one.path[:-1] == chart.path
+def plan_of_imports(charts: Sequence[ChartValues]) -> Fold:
+    """The fold whose values a chart imports from its subcharts (import-values).
+
+    There are no values files in it, and null is a value like any other.
+    charts: at least one, each before its subcharts
+    """
+    held: Layer | Fold = Layer({}, _NO_FILES)
+    above: list[tuple[Path, Layer]] = []
+    for chart in charts:
+        if chart.path:
+            held = _with_globals(above, (), chart.path, held)
+        above.append((chart.path, chart.laid))
+        held = Fold((chart.laid, held), _VALUES)
+    return Fold((held,), _VALUES)
+
+
+def _is_above(one: ChartValues, chart: ChartValues) -> bool:
+    return len(one.path) < len(chart.path) and one.path == chart.path[: len(one.path)]
+
+
+def _as_joined(value: Any, above: Sequence[Any]) -> Any:
+    """Values that Helm joins into the ones of the charts above: nulls below a value of another kind there are lost.
+
+    above: the values that those charts have at the same path
+    """
+    if not isinstance(value, dict):
+        return value
+    maps = [one for one in above if isinstance(one, dict)]
+    if len(maps) < sum(one is not ABSENT for one in above):
+        return _bare(value)
+    return {key: _as_joined(one, [other.get(key, ABSENT) for other in maps]) for key, one in value.items()}
 
 
 def _keeps_nulls(chart: ChartValues, path: Path, charts: Sequence[ChartValues], files: Sequence[Layer | Fold]) -> bool:
     """Whether the nulls count that a chart has for its subchart at *path*: only where values above set that, too."""
-    above = [one for one in charts if len(one.path) < len(chart.path) and one.path == path[: len(one.path)]]
+    above = [one for one in charts if _is_above(one, chart)]
     return any(one.needs for one in above) or _set([*files, *(one.laid for one in above)], path)
 
 
-def _is_joined(chart: ChartValues, charts: Sequence[ChartValues], files: Sequence[Layer | Fold]) -> bool:
-    """Whether a chart above has the values of this one joined into its own, and keeps the nulls in them."""
-    above = [one for one in charts if len(one.path) < len(chart.path) and one.path == chart.path[: len(one.path)]]
-    return any(one.needs and _keeps_nulls(one, chart.path[: len(one.path) + 1], charts, files) for one in above)
+def _joined_at(chart: ChartValues, charts: Sequence[ChartValues], files: Sequence[Layer | Fold]) -> int | None:
+    """The depth of the nearest chart above that has the values of this one joined into its own, and keeps their nulls.
+
+    None where no chart above has.
+    """
+    depths = [
+        len(one.path)
+        for one in charts
+        if _is_above(one, chart) and one.needs and _keeps_nulls(one, chart.path[: len(one.path) + 1], charts, files)
+    ]
+    return max(depths, default=None)
 
 
 def _set(layers: Iterable[Layer | Fold], path: Path) -> bool:
@@ -237,8 +275,8 @@ def _with_globals(
 
     charts: the charts above, each with its path and its own values
     """
-    given = _globals(charts, files, path[:-1], (*path, GLOBAL))
-    return held if given is None else Fold((held, given), at_paths(_VALUES, [((*path, GLOBAL), _into_subchart)]))
+    given = _globals(charts, files, path[:-1], (*path, _GLOBAL))
+    return held if given is None else Fold((held, given), at_paths(_VALUES, [((*path, _GLOBAL), _into_subchart)]))
 
 
 def _into_subchart(policy: Policy) -> Policy:
@@ -263,7 +301,7 @@ def _globals(
     charts: Sequence[tuple[Path, Layer]], files: Sequence[Layer | Fold], path: Path, target: Path
 ) -> Layer | Fold | None:
     """The globals of the chart at *path*, moved to *target*; None if no layer has any."""
-    held = _joined([_copied(one, (*path, GLOBAL), target) for one in files], _VALUES)
+    held = _joined([_copied(one, (*path, _GLOBAL), target) for one in files], _VALUES)
     for at, own in charts:
         if at != path[: len(at)]:
             continue
@@ -271,7 +309,7 @@ def _globals(
             given = _globals(charts, files, path[:-1], target)
             held = _joined([held, given], at_paths(_VALUES, [(target, _into_subchart)]))
         table = _HELM if at == path else _VALUES
-        held = _joined([_copied(own, (*path, GLOBAL), target), held], table)
+        held = _joined([_copied(own, (*path, _GLOBAL), target), held], table)
     return held
 
 
@@ -287,7 +325,7 @@ def _copied(one: Layer | Fold, source: Path, target: Path) -> Layer | Fold | Non
     value: Any = ABSENT if type(one.value) is Unknown else dig(one.value, source)
     if not isinstance(value, dict) or not value:
         return None
-    return Layer(under(target, value), _Moved(one.origin, target, source), one.title)
+    return Layer(under(target, value), MovedLocator(one.origin, target, source), one.title)
 
 
 HELM = HelmPolicy(

@@ -1,7 +1,7 @@
-"""What Helm's `--set` says, such as `a.b=1,c[0].d={x,y}`, set in the values of the files before it.
+"""Helm's `--set`, such as `a.b=1,c[0].d={x,y}`, as layers over values files.
 
-Helm types true, false, null and whole numbers; all else is text. A backslash takes the next sign as it is. Lists of a
-values file are changed in place; the chart's are not seen, and a list replaces them.
+true, false, null and whole numbers are values of their type; all else is text. The sign behind a backslash stands for
+itself. An index changes a list of a values file; a list of the chart is not known here, and is replaced.
 
 source: Helm, Using Helm, "The Format and Limitations of --set"
 """
@@ -47,10 +47,13 @@ _SET = Policy(
 
 
 def set_layers(words: Iterable[str], before: Any, is_text: bool = False) -> list[Layer]:
-    """The layers of some `--set`, in their order. raises: BadArgument
+    """A layer for each text of a `--set`, in their order; each one builds on those before it.
 
-    before:  the values of the files that come after the chart's
-    is_text: whether each value is a text, as of `--set-string`
+    A list in a layer is the whole list, with its changed elements.
+
+    before:  the merged values of the values files, without the chart's; they are not changed. No map: as {}
+    is_text: whether each value stays a text, as with `--set-string`
+    raises:  BadArgument, for a text that Helm refuses
 
     >>> [layer.value for layer in set_layers(["l[1]=x,tag=1.10", "n=5"], {"l": ["a", "b"], "m": 1})]
     [{'l': ['a', 'x'], 'tag': '1.10'}, {'n': 5}]

@@ -1,7 +1,7 @@
-"""Policies by name, for files of any kind: how layers are merged.
+"""Policies with names, for files of any kind: the class, and those that need no module of their own.
 
-Each policy is data: a table, how the first layer is taken, and whether the later layers are merged among themselves
-before. This module reads no files.
+Each is data: the table of rules for two values that meet, other tables at some paths, and the order of merging. No
+files are read here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from nodeattrs.core.tree import Path
 
 @dataclass(frozen=True, slots=True)
 class NamedPolicy:
-    """How layers are merged, under a name.
+    """A policy with a name, such as "compose". Its method `plan` makes a `Fold` of layers; `core.fold.fold` merges it.
 
     summary:  one sentence, for people
     source:   the tool or standard whose rules these are, and where its documentation has them
@@ -59,7 +59,10 @@ class NamedPolicy:
     prepare: Callable[[Any], Any] | None = None
 
     def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
-        """The fold of some layers, the weakest first. rules: for paths, instead of what the policy says"""
+        """The fold of some layers, the weakest first; it computes nothing yet. No layers: a fold without children.
+
+        rules: paths with another way to merge than the policy's
+        """
         children = tuple(layers if self.prepare is None else map(self._prepared, layers))
         has_own = any(one.policy is not None for one in children[1:])
         if self.among is not None and (len(children) > 2 or has_own):
@@ -73,7 +76,7 @@ class NamedPolicy:
         return Layer(self.prepare(one.value), one.origin, one.title, one.policy)
 
     def to_dict(self) -> dict[str, Any]:
-        """The policy as data: its lines, and those of other tables by path."""
+        """The policy as data: name, summary, source, "lines" as texts, and "at": path -> the lines that hold there."""
         tables = {".".join(path): table(self.policy) for path, table in self.paths}
         return {
             "name": self.name,
@@ -127,10 +130,6 @@ _OPTIONS = Policy(
 )
 
 
-def _options(_: Policy) -> Policy:
-    return _OPTIONS
-
-
 _JOINED_BY_RUFF = (
     "extend-exclude",
     "extend-include",
@@ -167,7 +166,7 @@ POLICIES = (
         "options of a file replace options of the files that it extends; any other key is replaced whole",
         "TypeScript, TSConfig Reference, extends",
         _REPLACE,
-        ((("compilerOptions",), _options), (("watchOptions",), _options)),
+        tuple(((key,), lambda _: _OPTIONS) for key in ("compilerOptions", "watchOptions")),
     ),
     NamedPolicy(
         "ruff",

@@ -1,7 +1,7 @@
-"""The rules of netplan for its files, as libnetplan reads them one after the other.
+"""The policy "netplan": how libnetplan merges its files, one after the other.
 
-A table for all paths, and others for the keys of a device whose values do not simply replace each other. It knows no
-files; which ones netplan reads is `dialects/files/netplan.py`.
+It has one table of rules for all paths, and others for the keys of a device whose values do not simply replace each
+other. No files are read here; `dialects/files/folds.py` finds those that netplan reads.
 
 source: netplan.io 0.106, what `netplan get` prints; tests/oracles/netplan.py compares
 """
@@ -24,7 +24,7 @@ _NULLS = (
     Line(ABSENT_KIND, NULL, KEEP, "null sets nothing"),
     Line(PRESENT, NULL, DROP, "null removes, as for `netplan set`"),
 )
-NETPLAN = Policy(
+_NETPLAN = Policy(
     "netplan",
     *_NULLS,
     Line(MAP, MAP, MEET, "two maps meet key by key"),
@@ -240,11 +240,11 @@ def _tables() -> list[tuple[Path, Table]]:
 _MAC_PAIRS = 6
 
 
-def prepared(value: Any) -> Any:
-    """A file's tree with hardware addresses as text: YAML 1.1 takes 52:54:00:12:34:56 for a number."""
+def _prepared(value: Any) -> Any:
+    """The tree of a file with hardware addresses as text: YAML 1.1 takes 52:54:00:12:34:56 for a number."""
     if not isinstance(value, dict):
         return value
-    return {key: _mac(one) if key == "macaddress" else prepared(one) for key, one in value.items()}
+    return {key: _mac(one) if key == "macaddress" else _prepared(one) for key, one in value.items()}
 
 
 def _mac(value: Any) -> Any:
@@ -259,8 +259,8 @@ POLICY = NamedPolicy(
     "netplan",
     "maps merge, values are replaced; lists grow, each key of a device by its own rule; null removes",
     "netplan.io 0.106, as `netplan get` reads /etc/netplan",
-    NETPLAN,
+    _NETPLAN,
     _PATHS,
-    at_paths(NETPLAN, _PATHS),
-    prepare=prepared,
+    at_paths(_NETPLAN, _PATHS),
+    prepare=_prepared,
 )

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.dialects.files.folds import chart_in, folded, laid_over
+from nodeattrs.dialects.files.folds import chart_folder, folded, layers_over_chart
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.policies import policy_named
@@ -127,11 +127,11 @@ def merged(lower: Any, upper: Any) -> Any:
 def ours(folder: Path, files: list[Path]) -> Any:
     """Our values of the release; "refused" where there are none."""
     policy, reader = policy_named("helm"), LayerReader()
-    chart = chart_in([str(folder)], Path(), policy)
+    chart = chart_folder([str(folder)], Path(), policy)
     assert chart is not None
     try:
         layers = [layer for file in files for layer in reader.read(file)]
-        laid = laid_over(chart, layers, reader, policy)
+        laid = layers_over_chart(chart, layers, reader, policy)
         return folded(laid.layers, policy, charts=laid.charts).value
     except NodeattrsError:
         return "refused"

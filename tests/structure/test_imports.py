@@ -72,6 +72,7 @@ RANKS = {
     "testing": 19,
     "pytest_plugin": 19,
     "__main__": 19,
+    "adapters": 19,
     "keep": 19,
     "runs": 19,
 }

@@ -17,7 +17,6 @@ pytestmark = pytest.mark.xdist_group("house")  # one worker, so that each module
 
 ALLOWED = {
     ("core/frames.py", "sys._getframe"): "the line that set a value is a frame; this is the one place",
-    ("recipe.py", "sys.modules[__name__].__class__ = ..."): "its names are bound to the run that imports them",
     ("verbs/comparing.py", "del sys.modules[...]"): "the two sides of a comparison import each its own files",
     ("cli/complete.py", "argparse._AppendAction"): "argparse has no public name for the kinds of its options",
     ("cli/complete.py", "argparse._SubParsersAction"): "",

@@ -1,8 +1,8 @@
 """Releases of Helm that Argo CD's Application and ApplicationSet describe.
 
-A source is this repository where its path is here, unless its URL names another repository than each remote of
+A source is read where its path is in this repository, unless its URL names another repository than each remote of
 Git, or it asks for a version or commit. Of an ApplicationSet the generators `list` and `git` with directories
-are followed; where another one fills in the template, what it fills in is unknown.
+are followed. Values that another generator fills in are unknown.
 source: Argo CD, "Helm", "Multiple Sources for an Application", "Generators"
 """
 
@@ -17,27 +17,29 @@ from typing import Any, NamedTuple
 
 from nodeattrs import border
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.tree import dig
 from nodeattrs.dialects.files.releases import (
-    OPEN,
+    NOT_HERE,
+    TEMPLATE_MARK,
     Release,
     SetValue,
     Values,
     ValuesFile,
-    below,
     chart_at,
+    elements,
     has_mark,
     inline_layers,
     is_other_repository,
     origin_at,
+    path_below,
     texts_by_path,
-    unread,
+    unread_values,
 )
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Document
 
-KINDS = ("Application", "ApplicationSet")
+_KINDS = ("Application", "ApplicationSet")
 _PARAMETER = re.compile(r"\{\{-?\s{0,9}\.?([A-Za-z_][\w.\-\[\]]{0,200})\s{0,9}-?\}\}", re.ASCII)
 _MOST = 1_000
 """The most applications of one ApplicationSet."""
@@ -75,23 +77,25 @@ class _Application(NamedTuple):
     @property
     def sources(self) -> Iterator[tuple[TreePath, Mapping[Any, Any]]]:
         """The sources, each with its path below `spec`."""
-        several = self.spec.get("sources")
-        for number, one in enumerate(several if isinstance(several, list) else ()):
+        for number, one in elements(self.spec, "sources"):
             if isinstance(one, dict):
                 yield ("sources", number), one
-        if not several and isinstance(one := self.spec.get("source"), dict):
-            yield ("source",), one
+        source = self.spec.get("source")
+        if not self.spec.get("sources") and isinstance(source, dict):
+            yield ("source",), source
 
 
 def releases(document: Document, root: Path) -> Iterator[tuple[str, Release]]:
-    """The releases of a manifest, by name; none where it is no Application and no ApplicationSet.
+    """Yield (name, release) for each Helm source of an Application or ApplicationSet; nothing for another manifest.
 
-    raises: DocumentError, where an ApplicationSet makes too much
+    The second source of an application is NAME/2. An ApplicationSet whose generators are not followed gives one
+    application, with its template as it is written.
+    raises: DocumentError, where the applications of one ApplicationSet have more than 20 million characters
     """
     tree = document.tree
     kind = tree.get("kind") if isinstance(tree, dict) else None
-    name = dig(tree, ("metadata", "name")) if kind in KINDS else None
-    if not isinstance(name, str):
+    name = dig(tree, ("metadata", "name"))
+    if kind not in _KINDS or not isinstance(name, str):
         return
     if kind == "Application":
         yield from _of_application(name, document, tree.get("spec"), ("spec",), "", root)
@@ -106,7 +110,7 @@ def releases(document: Document, root: Path) -> Iterator[tuple[str, Release]]:
         own = dig(one, ("metadata", "name"))
         named = own if isinstance(own, str) and parameters else name
         spec = one.get("spec") if isinstance(one, dict) else None
-        yield from _of_application(named, document, spec, ("spec", "template", "spec"), OPEN, root)
+        yield from _of_application(named, document, spec, ("spec", "template", "spec"), TEMPLATE_MARK, root)
 
 
 def _of_application(
@@ -116,7 +120,7 @@ def _of_application(
     sources = [(at, one) for at, one in application.sources if _is_helm(one, root)]
     for number, (at, source) in enumerate(sources):
         chart, origin, reason = _chart(application, at, source)
-        values = [*_values(application, at, source, chart)]
+        values = [*_values(application, at, source, chart), *_overrides(application, chart)]
         yield name if not number else f"{name}/{number + 1}", Release(chart, origin, values, reason)
 
 
@@ -130,17 +134,17 @@ def _chart(application: _Application, at: TreePath, source: Mapping[Any, Any]) -
     key = "chart" if source.get("chart") else "path"
     named = source.get(key)
     origin = application.origin((*at, key), "chart", named)
-    reason = _elsewhere(application.root, source)
+    reason = _elsewhere(application.root, source.get("repoURL"), source.get("targetRevision"))
     folder = chart_at(application.root, "", named) if isinstance(named, str) and key == "path" and not reason else ""
-    return folder, origin, reason or "is not in this repository"
+    return folder, origin, reason or NOT_HERE
 
 
-def _elsewhere(root: Path, source: Mapping[Any, Any]) -> str:
-    """Why the files of a source are not those that are here; "" where they may be."""
-    if is_other_repository(root, str(source.get("repoURL", ""))):
-        return f"is in another repository: {source['repoURL']}"
-    revision = str(source.get("targetRevision", ""))
-    return f"comes from revision {revision}, where it may have other values" if _PINNED.fullmatch(revision) else ""
+def _elsewhere(root: Path, url: Any, revision: Any) -> str:
+    """Why the files of a repository at a revision are not those that are here; "" where they may be."""
+    if isinstance(url, str) and is_other_repository(root, url):
+        return f"is in another repository: {url}"
+    is_pinned = isinstance(revision, (str, int, float)) and _PINNED.fullmatch(str(revision))
+    return f"comes from revision {revision}, where it may have other values" if is_pinned else ""
 
 
 def _values(application: _Application, at: TreePath, source: Mapping[Any, Any], chart: str) -> Iterator[Values]:
@@ -149,41 +153,54 @@ def _values(application: _Application, at: TreePath, source: Mapping[Any, Any], 
     if not isinstance(helm, dict):
         return
     at = (*at, "helm")
-    files = helm.get("valueFiles")
-    for number, one in enumerate(files if isinstance(files, list) else ()):
-        is_optional = helm.get("ignoreMissingValueFiles") is True
+    is_optional = helm.get("ignoreMissingValueFiles") is True
+    for number, one in elements(helm, "valueFiles"):
         yield _file(application, (*at, "valueFiles", number), str(one), chart, is_optional)
     key = "valuesObject" if helm.get("valuesObject") else "values"
     yield from inline_layers(
         application.document, helm.get(key), (*application.path, *at, key), application.name, application.mark
     )
-    parameters = helm.get("parameters")
-    numbered = [*enumerate(parameters if isinstance(parameters, list) else ())]
     for is_text in (False, True):  # Helm reads --set-string after --set
-        for number, one in numbered:
+        for number, one in elements(helm, "parameters"):
             if isinstance(one, dict) and (one.get("forceString") is True) == is_text:
                 yield _parameter(application, (*at, "parameters", number), one)
     if helm.get("fileParameters"):
-        yield unread(application.origin((*at, "fileParameters"), "values", "fileParameters"), "was not read")
+        yield unread_values(application.origin((*at, "fileParameters"), "values", "fileParameters"), "was not read")
+
+
+def _overrides(application: _Application, chart: str) -> Iterator[Values]:
+    """Files beside a chart that change the source of an application, or of each one; they are not read.
+
+    source: Argo CD, "Parameter Overrides", Store Overrides In Git
+    """
+    names = (".argocd-source.yaml", f".argocd-source-{application.name}.yaml") if chart else ()
+    for name in names:
+        file = path_below(application.root, chart, name)
+        if file and os.path.isfile(application.root / file):
+            yield unread_values(Origin("values", name, file, 1), "changes the source, and was not read")
 
 
 def _file(application: _Application, at: TreePath, text: str, chart: str, is_optional: bool) -> Values:
     origin = application.origin(at, "file", text)
     if application.mark and application.mark in text:
-        return unread(origin, f"has {OPEN} in its name, which was not filled in")
+        return unread_values(origin, f"has {TEMPLATE_MARK} in its name, which was not filled in")
     if "://" in text or any(sign in text for sign in "*?["):
-        return unread(origin, "is no path of one file")
+        return unread_values(origin, "is no path of one file")
     if not text.startswith("$"):
         if not chart:
-            return unread(origin, "lies in a chart that is not here")
+            return unread_values(origin, "lies in a chart that is not here")
         return ValuesFile(
-            below(application.root, "" if text[0:1] == "/" else chart, text.lstrip("/")), origin, is_optional
+            path_below(application.root, "" if text[0:1] == "/" else chart, text.lstrip("/")), origin, is_optional
         )
     # A file of another source; it may be missing only where the repository is known to be this one.
     ref, _, path = text[1:].partition("/")
     source = next((one for _, one in application.sources if one.get("ref") == ref), None)
-    reason = "names no source" if source is None else _elsewhere(application.root, source)
-    return unread(origin, reason) if reason else ValuesFile(below(application.root, "", path), origin)
+    reason = (
+        "names no source"
+        if source is None
+        else _elsewhere(application.root, source.get("repoURL"), source.get("targetRevision"))
+    )
+    return unread_values(origin, reason) if reason else ValuesFile(path_below(application.root, "", path), origin)
 
 
 def _parameter(application: _Application, at: TreePath, one: Mapping[Any, Any]) -> Values:
@@ -192,7 +209,7 @@ def _parameter(application: _Application, at: TreePath, one: Mapping[Any, Any]) 
     if application.mark and has_mark([name, value], application.mark):
         steps = tuple(name.partition("[")[0].split("."))
         lines = None if application.mark in name else {steps: origin.line or 1}
-        return unread(origin, f"has {OPEN} in it, which was not filled in", lines)
+        return unread_values(origin, f"has {TEMPLATE_MARK} in it, which was not filled in", lines)
     is_list = value.startswith("{") and value.endswith("}")
     text = value if is_list else re.sub(r"(?<!\\),", r"\\,", value)
     return SetValue(f"{name}={text}", origin, one.get("forceString") is True)
@@ -203,35 +220,34 @@ def _parameter(application: _Application, at: TreePath, one: Mapping[Any, Any]) 
 
 def _parameters(generators: Any, root: Path) -> Iterator[Mapping[str, str]]:
     """The parameters of each application that generators make; {} once for those that were not followed."""
-    found: list[Mapping[str, str]] = []
-    is_open = False
-    for one in generators if isinstance(generators, list) else ():
-        kind = next((key for key in one if key != "selector"), "") if isinstance(one, dict) else ""
-        is_plain = isinstance(one, dict) and "selector" not in one and len(generators) <= _MOST_PATTERNS
-        elements = dig(one, ("list", "elements")) if is_plain else ABSENT
-        directories = dig(one, ("git", "directories")) if is_plain else ABSENT
-        if kind == "list" and isinstance(elements, list) and not has_mark(elements, OPEN):
-            found += [dict(texts_by_path(element)) for element in elements]
-        elif kind == "git" and _can_be_followed(directories):
-            prefix = dig(one, ("git", "pathParamPrefix"))
-            try:
-                found += _of_directories(directories, prefix if isinstance(prefix, str) else "", root)
-            except _TooMany:
-                is_open = True
-        else:
-            is_open = True
+    several = generators if isinstance(generators, list) else []
+    made = [_of_generator(one, root) if len(several) <= _MOST_PATTERNS else None for one in several]
+    found = [parameters for one in made for parameters in one or ()]
     yield from found[:_MOST]
-    if is_open or not found or len(found) > _MOST:
+    if None in made or not found or len(found) > _MOST:
         yield {}
+
+
+def _of_generator(generator: Any, root: Path) -> list[Mapping[str, str]] | None:
+    """The parameters of each application that a generator makes; None where it is not followed."""
+    if not isinstance(generator, dict) or len(generator) != 1 or has_mark(generator, TEMPLATE_MARK):
+        return None
+    listed, directories = dig(generator, ("list", "elements")), dig(generator, ("git", "directories"))
+    if isinstance(listed, list):
+        return [dict(texts_by_path(element)) for element in listed]
+    if not isinstance(directories, list) or len(directories) > _MOST_PATTERNS:
+        return None
+    if _elsewhere(root, dig(generator, ("git", "repoURL")), dig(generator, ("git", "revision"))):
+        return None
+    prefix = dig(generator, ("git", "pathParamPrefix"))
+    try:
+        return [*_of_directories(directories, prefix if isinstance(prefix, str) else "", root)]
+    except _TooMany:
+        return None
 
 
 class _TooMany(Exception):
     """More folders, or steps of a pattern, than are followed."""
-
-
-def _can_be_followed(directories: Any) -> bool:
-    """Whether these are a few patterns in which nothing is filled in."""
-    return isinstance(directories, list) and len(directories) <= _MOST_PATTERNS and not has_mark(directories, OPEN)
 
 
 def _of_directories(directories: Sequence[Any], prefix: str, root: Path) -> Iterator[Mapping[str, str]]:
@@ -287,7 +303,7 @@ def _one_below(folder: str, step: str, root: Path) -> Iterator[str]:
             name[0] != "."
             and name != _PASSED
             and fnmatch.fnmatchcase(name, step)
-            and below(root, "", path)
+            and path_below(root, "", path)
             and (root / path).is_dir()
         ):
             yield path

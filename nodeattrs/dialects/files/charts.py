@@ -1,6 +1,7 @@
 """Charts of Helm in a folder or a package: the values of a chart and of its enabled subcharts.
 
-Knows which files belong to a chart. `policies.helm` knows what happens where their values meet.
+This module finds the files of a chart, decides which subcharts are enabled, and imports their values.
+`policies.helm` merges the values. Templates are not read here.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs import border
 from nodeattrs.core.budget import Budget
-from nodeattrs.core.claim import Origin
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import ABSENT, Path, dig, spell, under
@@ -24,7 +25,7 @@ from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError, MergeConflict
 from nodeattrs.formats.documents import Document, content_of, decoded, parse
 from nodeattrs.formats.layers import LayerReader
-from nodeattrs.policies.helm import ChartValues, HelmPolicy
+from nodeattrs.policies.helm import ChartValues, HelmPolicy, plan_of_imports
 
 CHART = "Chart.yaml"
 _DEPTH = 8
@@ -76,11 +77,14 @@ class _Chart:
 def charts_at(
     folder: pathlib.Path, reader: LayerReader, name: str, policy: HelmPolicy, files: Sequence[Layer]
 ) -> list[ChartValues]:
-    """The values of the chart in a folder, and of the subcharts that its conditions and tags leave enabled.
+    """The values of the chart in a folder, then of the subcharts that its conditions and tags leave enabled.
 
-    name:  of the folder, in messages
-    files: the values files, which decide with the charts
-    raises: DocumentError, with file and line; MergeConflict
+    A chart without values.yaml has {}. A subchart that is not in charts/ has an unknown layer.
+
+    name:   of the folder, in messages
+    policy: merges the values that decide about conditions and tags
+    files:  values files over the charts: a condition or tag may be set in them; the result does not contain them
+    raises: DocumentError, with file and line; MergeConflict, where the values of a subchart are no map
     """
     budget = Budget(f"{name}/{CHART}")
     chart = _chart(_folder(folder, name, budget), reader, (), "", budget)
@@ -93,39 +97,39 @@ def charts_at(
         _check_map(found, one.path)
     tags = values.get("tags")
     enabled = _enabled(chart, values, tags if isinstance(tags, dict) else {})
-    return [*_with_imports(enabled, policy).every()]
+    return [*_with_imports(enabled).every()]
 
 
-class Described(NamedTuple):
-    """What the description of a chart says.
+class ChartSummary(NamedTuple):
+    """Facts about a chart without its values, from Chart.yaml and charts/.
 
-    file:       the description
-    values:     whether the chart has a values.yaml
-    is_library: whether only other charts use it
-    is_packed:  whether a subchart is packed, or not there
-    read:       the paths of values that are read for subcharts: their own values, and conditions
+    has_values:    whether the chart has a values.yaml
+    is_library:    whether only other charts use it
+    hides_a_chart: whether a subchart is in a package or not there, so that its templates cannot be read
+    paths_read:    the paths of values that Helm itself reads: the key of each subchart, and each condition
     """
 
-    file: str
-    values: bool
+    has_values: bool
     is_library: bool
-    is_packed: bool
-    read: Sequence[Path]
+    hides_a_chart: bool
+    paths_read: Sequence[Path]
 
 
-def described(folder: pathlib.Path, name: str) -> Described:
-    """What the description of the chart in a folder says. name: of the folder, in messages. raises: DocumentError"""
+def chart_summary(folder: pathlib.Path, name: str) -> ChartSummary:
+    """Read Chart.yaml and list charts/ of the chart in a folder.
+
+    name:   of the folder, in messages
+    raises: DocumentError
+    """
     files = _folder(folder, name, Budget(f"{name}/{CHART}"))
-    document = files.document(CHART)
-    tree = document.tree if document is not None and isinstance(document.tree, dict) else {}
-    needs = _dependencies(files, document, tree)
+    tree, needs = _description(files)
     there = {_name_of(one): one for one in files.folders()}
     conditions = [each.strip() for need in needs.values() for each in str(need.get("condition") or "").split(",")]
     named = {str(need["name"]) for need in needs.values()}
     read = [*((key,) for key in {*needs, *there}), *(tuple(one.split(".")) for one in conditions if one)]
     is_packed = bool(named - there.keys()) or any(".tgz/" in one.name for one in there.values())
     has_values = files.read("values.yaml") is not None
-    return Described(f"{name}/{CHART}", has_values, tree.get("type") == "library", is_packed, read)
+    return ChartSummary(has_values, tree.get("type") == "library", is_packed, read)
 
 
 def _check_map(release: Folded, path: Path) -> None:
@@ -216,9 +220,7 @@ def _chart(files: _Files, reader: LayerReader, path: Path, name: str, budget: Bu
     budget.steps(_STEPS)
     if len(path) > _DEPTH:
         raise DocumentError(f"has charts inside one another, more than {_DEPTH}", file=f"{files.name}/{CHART}")
-    described = files.document(CHART)
-    tree = described.tree if described is not None and isinstance(described.tree, dict) else {}
-    needs = _dependencies(files, described, tree)
+    tree, needs = _description(files)
     there = {_name_of(one): one for one in files.folders()}
     below = [
         _chart(one, reader, (*path, key), key, budget) if one is not None else _missing(key, needs[key], path)
@@ -228,19 +230,20 @@ def _chart(files: _Files, reader: LayerReader, path: Path, name: str, budget: Bu
     return _Chart(ChartValues(path, layer, bool(needs)), needs, below)
 
 
-def _dependencies(files: _Files, described: Document | None, tree: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The subcharts that a chart names, each with its line: under its name, or its alias."""
-    document, listed = described, tree.get("dependencies")
-    if tree.get("apiVersion", "v1") == "v1" and (old := files.document("requirements.yaml")) is not None:
-        document, listed = old, old.tree.get("dependencies") if isinstance(old.tree, dict) else None
+def _description(files: _Files) -> tuple[Mapping[str, Any], dict[str, Mapping[str, Any]]]:
+    """Chart.yaml as a map; and the subcharts that the chart names: name or alias -> entry, with its "origin"."""
+    document = files.document(CHART)
+    tree = document.tree if document is not None and isinstance(document.tree, dict) else {}
+    old = files.document("requirements.yaml") if tree.get("apiVersion", "v1") == "v1" else None
+    document = document if old is None else old
+    listed = dig(document.tree, ("dependencies",)) if document is not None else None
     found: dict[str, Mapping[str, Any]] = {}
     for place, one in enumerate(listed if isinstance(listed, list) else ()):
-        if isinstance(one, dict) and isinstance(one.get("name"), str):
-            key, at = str(one.get("alias") or one["name"]), ("dependencies", place)
-            line = document.place(at)[0] if document is not None else None
-            origin = Origin("chart", key, document.file if document is not None else None, line)
-            found[key] = {**one, "origin": origin}
-    return found
+        if document is not None and isinstance(one, dict) and isinstance(one.get("name"), str):
+            key = str(one.get("alias") or one["name"])
+            line, _ = document.place(("dependencies", place))
+            found[key] = {**one, "origin": Origin("chart", key, document.file, line)}
+    return tree, found
 
 
 def _chosen(needs: Mapping[str, Mapping[str, Any]], there: Mapping[str, _Files]) -> Iterator[tuple[str, _Files | None]]:
@@ -267,20 +270,10 @@ def _values(files: _Files, reader: LayerReader, name: str) -> Layer:
     if content is None:
         return Layer({}, Origin("file", name, file), name)
     layers = replace(reader, document=None, syntax="yaml").layers(content, file, name)
-    if len(layers) > 1:
-        return Layer(fold(layers, ACROSS).value, _Documents(layers), name)
-    return layers[0] if layers else Layer({}, Origin("file", name, file), name)
-
-
-class _Documents(NamedTuple):
-    """The places of several documents that are merged, the weakest first."""
-
-    layers: Sequence[Layer]
-
-    def at(self, path: Path) -> Origin:
-        """The place in the last document that has the path; in the first where none has it."""
-        having = (one for one in reversed(self.layers) if dig(one.value, path) is not ABSENT)
-        return next(having, self.layers[0]).origin.at(path)
+    if len(layers) == 1:
+        return layers[0]
+    merged = fold(layers, ACROSS)
+    return Layer(merged.value, _InMerge(merged, otherwise=layers[0].origin), name)
 
 
 def _missing(key: str, need: Mapping[str, Any], path: Path) -> _Chart:
@@ -308,13 +301,13 @@ def _enabled(chart: _Chart, values: Mapping[str, Any], tags: Mapping[str, Any]) 
 # --- values that a chart imports from its subcharts
 
 
-def _with_imports(chart: _Chart, policy: HelmPolicy) -> _Chart:
+def _with_imports(chart: _Chart) -> _Chart:
     """The chart with the values that it and its subcharts import from the charts below them.
 
     Imported values are weaker than all that the chart and its subcharts have; files over the chart are not imported.
     source: Helm, Charts, "Importing Child Values via dependencies"
     """
-    chart = replace(chart, below=[_with_imports(one, policy) for one in chart.below])
+    chart = replace(chart, below=[_with_imports(one) for one in chart.below])
     path = chart.values.path
     imports = [
         each for one in chart.below for each in _imports_of(chart.needs.get(_key(one, path), {}), one, len(path))
@@ -322,7 +315,7 @@ def _with_imports(chart: _Chart, policy: HelmPolicy) -> _Chart:
     if not imports or not isinstance(chart.values.layer.value, dict):
         return chart
     charts = [replace(one, path=one.path[len(path) :]) for one in chart.every()]
-    plan = policy.plan_of_imports(charts)
+    plan = plan_of_imports(charts)
     found = fold([plan], plan.policy)
     layers, unknown = [], []
     for one in imports:
@@ -330,10 +323,10 @@ def _with_imports(chart: _Chart, policy: HelmPolicy) -> _Chart:
             unknown.append(one.unread(path))
         elif isinstance(table := dig(found.value, one.source), dict):
             imported = _not_in(under(one.target, table), found.value)
-            layers.append(Layer(imported, _Imported(found, one.source, one.target), "imported values"))
+            layers.append(Layer(imported, _InMerge(found, one.source, one.target), "imported values"))
     joined = fold([*reversed(layers), chart.values.layer], ACROSS) if layers else None
     if joined is not None:
-        layer = Layer(joined.value, _Joined(joined), chart.values.layer.title)
+        layer = Layer(joined.value, _InMerge(joined), chart.values.layer.title)
         chart = replace(chart, values=replace(chart.values, layer=layer))
     return replace(chart, below=[*chart.below, *unknown])
 
@@ -385,36 +378,24 @@ def _not_in(value: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, An
     return found
 
 
-class _Imported(NamedTuple):
-    """The places of values that a chart imports.
+class _InMerge(NamedTuple):
+    """Finds the lines of values that were taken out of a merge.
 
-    folded: the values of the chart and its subcharts
-    source: their path there
-    target: the path under which the chart has them
+    folded: the merge
+    source: the path of the values there
+    target: the path under which a chart has them now
+    otherwise: finds the places of paths that are not set
     """
 
     folded: Folded
-    source: Path
-    target: Path
+    source: Path = ()
+    target: Path = ()
+    otherwise: Locator = Origin("chart", "imported values")
 
     def at(self, path: Path) -> Origin:
-        """The line of the subchart that sets a value; of a path above the table, a line in it."""
+        """The line that sets a value; of a path above *target*, a line below it."""
         found = self.folded.origins((*self.source, *path[len(self.target) :]))
-        return found[0] if found else _NO_PLACE
-
-
-class _Joined(NamedTuple):
-    """The places of the values of a chart with those that it imports."""
-
-    folded: Folded
-
-    def at(self, path: Path) -> Origin:
-        """The line that sets a value."""
-        found = self.folded.origins(path)
-        return found[0] if found else _NO_PLACE
-
-
-_NO_PLACE = Origin("chart", "imported values")
+        return found[0] if found else self.otherwise.at(path)
 
 
 def _key(chart: _Chart, above: Path) -> str:

@@ -1,14 +1,14 @@
 """Values of charts that no template reads, and keys that look like a misspelt one.
 
-The charts are those that lie in the folder, with the values files and releases that lay values over them. Values of
-subcharts are not looked at. What cannot be known keeps a finding back, and a note says so.
+Each chart in a folder is checked, with the values files and releases over its values; values of its subcharts are not.
+Where a template reads values by a computed name, or cannot be read, a note stands in place of the findings.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,9 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import ABSENT, dig, is_near, spell
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.dialects.files.charts import CHART, Described, described
-from nodeattrs.dialects.files.found import Found, found_folds
+from nodeattrs.dialects.files.charts import CHART, ChartSummary, chart_summary
+from nodeattrs.dialects.files.found import FoundFold, found_folds
+from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import Release, ValuesFile
 from nodeattrs.dialects.files.uses import Uses, uses_of
 from nodeattrs.errors import DocumentError, NodeattrsError
@@ -33,47 +34,43 @@ _NAMED = 3
 _ANCHOR = re.compile(r":\s*&\w")
 
 
-@dataclass(slots=True)
-class _Chart:
-    """A chart with the values that lie over its own.
+def checked(root: Path, count: Callable[[str], object]) -> Iterator[CheckedFiles]:
+    """Check the charts of a folder: one `CheckedFiles` with all findings, nothing where there is no chart.
 
-    over: the values files, and the values in releases
+    A chart that cannot be read gets a note as its finding.
+
+    count:  called with each Chart.yaml before its chart is checked
+    raises: DocumentError, for settings that cannot be read
     """
-
-    over: list[str | Layer] = field(default_factory=list)
-
-
-def looked(root: Path, count: Callable[[str], object]) -> Iterator[CheckedFiles]:
-    """The findings of the charts in a folder; nothing without a chart."""
     folder = Folder(root)
-    charts = _charts(folder.config.folds or found_folds(folder.root), folder.root)
+    charts = _charts(folder.config.folds or found_folds(GitSources(folder.root)), folder.root)
     found: list[Finding] = []
-    for name, chart in charts.items():
+    for name, over_chart in charts.items():
         count(f"{name}/{CHART}")
         try:
-            found += _of_chart(folder, name, chart)
+            found += _of_chart(folder, name, over_chart)
         except NodeattrsError as error:
-            found.append(Finding(LAYER_IS_UNKNOWN.entry.code, "note", f"was not looked at: {error.message}", name))
+            found.append(_not_checked(error, name))
     if charts:
         yield CheckedFiles("Helm chart", len(charts), [*dict.fromkeys(found)])
 
 
-def _charts(folds: Mapping[str, Found | None], root: Path) -> dict[str, _Chart]:
-    """The charts by their folder, each with the values over its own."""
-    found: dict[str, _Chart] = {}
+def _charts(folds: Mapping[str, FoundFold | None], root: Path) -> dict[str, list[str | Layer]]:
+    """The folder of each chart -> what lies over its values: values files, and the values in releases."""
+    found: dict[str, list[str | Layer]] = {}
     for one in folds.values():
         if isinstance(one, PlainFold) and (root / one.files[0] / CHART).is_file():
-            found.setdefault(one.files[0], _Chart()).over += one.files[1:]
+            found.setdefault(one.files[0], []).extend(one.files[1:])
         elif isinstance(one, Release) and one.chart:
-            over = found.setdefault(one.chart, _Chart()).over
-            over += [each.path for each in one.values if isinstance(each, ValuesFile) and each.path]
-            over += one.inline
+            over_chart = found.setdefault(one.chart, [])
+            over_chart += [each.path for each in one.values if isinstance(each, ValuesFile) and each.path]
+            over_chart += one.inline
     return found
 
 
-def _of_chart(folder: Folder, name: str, chart: _Chart) -> Iterator[Finding]:
+def _of_chart(folder: Folder, name: str, over_chart: Sequence[str | Layer]) -> Iterator[Finding]:
     """The findings of one chart. raises: DocumentError"""
-    about = described(folder.root / name, name)
+    about = chart_summary(folder.root / name, name)
     if about.is_library:
         return
     uses = uses_of(folder.root / name, name)
@@ -84,22 +81,29 @@ def _of_chart(folder: Folder, name: str, chart: _Chart) -> Iterator[Finding]:
         what = f"values that no template reads are not looked for in {name}: {why}"
         yield Finding(COMPUTED_NAME.entry.code, "note", what, file, int(line) if line else None)
         return
-    uses.paths |= {("global",), ("tags",), ("exports",), *about.read}
+    uses.paths |= {("global",), ("tags",), ("exports",), *about.paths_read}
     yield from _computed(uses, name)
-    layers = LayerReader("yaml").read(folder.root / name / "values.yaml", f"{name}/values.yaml") if about.values else []
+    layers = []
+    if about.has_values:
+        layers = LayerReader("yaml").read(folder.root / name / "values.yaml", f"{name}/values.yaml")
     known = _Values(uses, [one for one in layers if isinstance(one.value, dict)])
     for layer in layers:
         yield from known.findings(layer, "note")
-    for one in chart.over:
+    for one in over_chart:
         try:
-            over = [one] if isinstance(one, Layer) else LayerReader("yaml").read(folder.root / one, one)
+            read = [one] if isinstance(one, Layer) else LayerReader("yaml").read(folder.root / one, one)
         except DocumentError as error:
-            yield Finding(LAYER_IS_UNKNOWN.entry.code, "note", f"was not looked at: {error.message}", str(one))
+            yield _not_checked(error, str(one))
             continue
-        yield from (each for layer in over for each in known.findings(layer, "warning"))
+        for layer in read:
+            yield from known.findings(layer, "warning")
 
 
-def _kept_back(uses: Uses, about: Described) -> tuple[str, str] | None:
+def _not_checked(error: NodeattrsError, file: str) -> Finding:
+    return Finding(LAYER_IS_UNKNOWN.entry.code, "note", f"was not looked at: {error.message}", file)
+
+
+def _kept_back(uses: Uses, about: ChartSummary) -> tuple[str, str] | None:
     """The place and the reason that keep the findings of a chart back; None where nothing does."""
     if uses.unread:
         return uses.unread[0], "this file was not read"
@@ -108,7 +112,7 @@ def _kept_back(uses: Uses, about: Described) -> tuple[str, str] | None:
     name, place = next(uses.foreign, ("", ""))
     if place:
         return place, f"the template {name} is included, and is not here"
-    if about.is_packed and "" in uses.included:
+    if about.hides_a_chart and "" in uses.included:
         return uses.included[""], "a template is included by a computed name, and a subchart is packed or not here"
     return None
 

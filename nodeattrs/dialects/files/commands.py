@@ -1,4 +1,4 @@
-"""`nodeattrs fold`: any files laid over each other, and why each value is what it is."""
+"""The command `nodeattrs fold`: its arguments, the layers that they name, and the report or text that it prints."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from nodeattrs.core.tree import dig, json_or_text, parse, under
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import Unread, encrypted_at, unread_below, unread_layer
 from nodeattrs.dialects.files.doubts import warnings_of_dotted_keys, with_unknown
-from nodeattrs.dialects.files.extends import left_out
+from nodeattrs.dialects.files.extends import unread_extends
 from nodeattrs.dialects.files.folds import (
-    Laid,
-    chart_in,
+    FoldLayers,
+    chart_folder,
     check_policy,
     fold_named,
     folded,
-    laid_of,
-    laid_over,
     layers_of,
+    layers_of_fold,
+    layers_over_chart,
 )
-from nodeattrs.dialects.files.reports import BlameReport, LastChanges, ShownPolicies, traced
+from nodeattrs.dialects.files.reports import BlameReport, LastChanges, ShownPolicies, trace_report
 from nodeattrs.dialects.files.text import text_of
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, FoldNotFound
 from nodeattrs.formats.documents import read, standard_input
@@ -79,41 +79,36 @@ _ARGUMENTS = (
 
 
 class _Layers:
-    """The layers that the arguments name, the weakest first, and how they are folded.
+    """The layers that the arguments name, the weakest first, and their policy. All files are read when it is made.
 
     raises: FoldNotFound, NoFileFits, DocumentError, BadArgument
     """
 
-    def __init__(self, asked: Mapping[str, Any]) -> None:
-        self._asked = asked
-        settings = Settings(asked, os.environ).repository
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        self._arguments = arguments
+        settings = Settings(arguments, os.environ).repository
         self._repository = None if settings is None else Folder(settings.root, settings=settings)
-        named = self._named(asked["name"])
-        syntax: Any = asked["syntax"] or (named.syntax if named else None) or None
-        self._reader = LayerReader(syntax, document=asked["document"], pipes=True)
-        name, self._rules = _policy(asked["policy"], named)
+        named = self._named(arguments["name"])
+        syntax: Any = arguments["syntax"] or (named.syntax if named else None) or None
+        self._reader = LayerReader(syntax, document=arguments["document"], pipes=True)
+        name, self._rules = _policy(arguments["policy"], named)
         self._policy = policy_named(name)
-        self._laid = self._all_laid(named)
+        self.all, self._charts = self._read_all(named)
 
-    @property
-    def all(self) -> Sequence[Layer]:
-        """All layers."""
-        return self._laid.layers
-
-    def _all_laid(self, named: PlainFold | None) -> Laid:
+    def _read_all(self, named: PlainFold | None) -> FoldLayers:
         """The fold that nodeattrs.toml names, or the first chart; then files, then --set."""
-        words: Sequence[str] = self._asked["files"]
-        chart = None if named is not None else chart_in(words, Path(), self._policy)
+        words: Sequence[str] = self._arguments["files"]
+        chart = None if named is not None else chart_folder(words, Path(), self._policy)
         files = [layer for word in words[chart is not None :] for layer in self._read(word)]
         if named is not None and self._repository is not None:
-            below = laid_of(self._repository, named, self._policy)
+            below = layers_of_fold(self._repository, named, self._policy)
             layers, charts = [*below.layers, *files], len(below.charts)
-            return Laid([*layers, *self._set(layers[charts or 1 :])], below.charts)
+            return FoldLayers([*layers, *self._set(layers[charts or 1 :])], below.charts)
         if chart is not None:
-            return laid_over(chart, [*files, *self._set(files)], self._reader, self._policy)
+            return layers_over_chart(chart, [*files, *self._set(files)], self._reader, self._policy)
         over = self._set(files[1:])
         is_bare = not files and over and isinstance(self._policy, HelmPolicy)
-        return Laid([*([Layer({})] if is_bare else files), *over])
+        return FoldLayers([*([Layer({})] if is_bare else files), *over])
 
     @property
     def policy(self) -> str:
@@ -129,7 +124,7 @@ class _Layers:
     def folded(self, layers: Sequence[Layer]) -> Folded:
         """The fold of some of them. raises: MergeConflict; UnknownLayer with --strict"""
         sensitive = self._repository.config.sensitive if self._repository is not None else ()
-        return folded(layers, self._policy, self._rules, sensitive, self._asked["strict"], self._laid.charts)
+        return folded(layers, self._policy, self._rules, sensitive, self._arguments["strict"], self._charts)
 
     def _named(self, name: str | None) -> PlainFold | None:
         if name is None:
@@ -147,7 +142,7 @@ class _Layers:
 
     def _set(self, values: Sequence[Layer]) -> Sequence[Layer]:
         """The layers of --set; Helm sets it in its values files. values: their layers. raises: BadArgument"""
-        words = self._asked["set"]
+        words = self._arguments["set"]
         if not words or not isinstance(self._policy, HelmPolicy):
             return [*map(_set_layer, words)]
         files = [one for one in values if type(one.value) is not Unknown]
@@ -192,7 +187,7 @@ def _fold(question: Question) -> Output:
     tree = layers.folded(layers.all)
     report = _report(layers, tree, asked) if is_report else text_of(tree.value, asked["format"])
     paths = [*map(parse, asked["explain"] or ())]
-    left = [one for one in left_out(tree, layers.policy) if not paths or any(map(one.may_set, paths))]
+    left = [one for one in unread_extends(tree, layers.policy) if not paths or any(map(one.may_set, paths))]
     return Output(report, unread=[*_unread(layers.all, tree, paths), *left])
 
 
@@ -208,7 +203,7 @@ def _unread(layers: Sequence[Layer], tree: Folded, paths: Sequence[TreePath]) ->
 
 def _report(layers: _Layers, tree: Folded, asked: Mapping[str, Any]) -> Report:
     if asked["explain"]:
-        return traced(tree, map(parse, asked["explain"]))
+        return trace_report(tree, map(parse, asked["explain"]))
     if not asked["diff_last"]:
         return BlameReport(tree, asked["blame"])
     *others, last = layers.all

@@ -1,4 +1,7 @@
-"""Plain files that nodeattrs.toml folds by a named policy."""
+"""The dialect of plain files: folds of nodeattrs.toml, charts and releases of Helm, and Compose files.
+
+This module is light; a question or command imports the rest.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,11 @@ from nodeattrs.contract.sides import Side
 
 
 class Files(Dialect):
-    """Plain files that are merged into one tree: [fold.NAME] of nodeattrs.toml, else what Helm and Compose merge."""
+    """Plain files that are merged into one tree.
+
+    Its subjects are the folds [fold.NAME] of nodeattrs.toml. Where the settings name none: the charts, releases of Helm
+    and Compose files that are found in the folder.
+    """
 
     name = "folds"
     noun = "fold"
@@ -25,19 +32,22 @@ class Files(Dialect):
     )
 
     def open(self, side: Side, request: Request) -> Opened:
-        """One version of the files."""
+        """One version of the files; nothing is read until a question is asked."""
         from nodeattrs.dialects.files.opened import Folds
 
         return Folds(side, request)
 
     def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[CheckedFiles]:
-        """Values of charts of Helm that no template reads, and misspelt keys."""
-        from nodeattrs.dialects.files.checking import looked
+        """Values of charts of Helm that no template reads, and misspelt keys; nothing where there is no chart.
 
-        return looked(folder, count)
+        count: called with each Chart.yaml that is checked
+        """
+        from nodeattrs.dialects.files.checking import checked
+
+        return checked(folder, count)
 
     def commands(self) -> Mapping[str, Command]:
-        """The one command of the dialect, under the name ""."""
+        """The one command, `nodeattrs fold`, under the name ""."""
         from nodeattrs.dialects.files.commands import COMMANDS
 
         return COMMANDS

@@ -1,10 +1,13 @@
-"""Layers of files that their own program reads otherwise than `nodeattrs fold`: Spring, Git, systemd and npm."""
+"""Unknown layers for files that their own program reads otherwise than `nodeattrs fold`: Spring, Git, systemd, npm.
+
+An unknown layer says that a value may be another one in that program. The warnings about keys with dots are here, too.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
@@ -21,34 +24,24 @@ _CONDITIONS: tuple[tuple[Path, str], ...] = (
 """Where Spring says when a document counts, in small letters without dashes; the last one up to version 2.3."""
 
 
-class _Reader(NamedTuple):
-    """A program that reads files otherwise than an INI reader. file: a pattern of their paths; how: what it does"""
-
-    file: str
-    how: str
-
-
-_READERS = (
-    _Reader(
-        r"(?:.*/)?(?:\.?gitconfig|\.gitmodules)",
-        "is read as INI, and Git takes quotes, comments, capitals and repeated keys otherwise",
-    ),
-    _Reader(
-        r".*\.(?:service|socket|timer|target|mount|automount|swap|path|slice|scope|network|netdev|link|nspawn)"
-        r"(?:\.d/[^/]*\.conf)?",
-        "is read as INI, and systemd joins the values of many keys, until an empty one resets them",
-    ),
-    _Reader(r"(?:.*/)?\.npmrc", "is read as INI, and npm makes lists of keys with [] and fills in variables"),
-)
+_READ_OTHERWISE = {
+    r"(?:.*/)?(?:\.?gitconfig|\.gitmodules)": "is read as INI, and Git takes quotes, comments, capitals and repeated "
+    "keys otherwise",
+    r".*\.(?:service|socket|timer|target|mount|automount|swap|path|slice|scope|network|netdev|link|nspawn)"
+    r"(?:\.d/[^/]*\.conf)?": "is read as INI, and systemd joins the values of many keys, until an empty one resets "
+    "them",
+    r"(?:.*/)?\.npmrc": "is read as INI, and npm makes lists of keys with [] and fills in variables",
+}
+"""A pattern of the paths of files -> how their program reads them otherwise than an INI reader."""
 
 
 def with_unknown(layers: Iterable[Layer], is_chosen: bool = False) -> Iterator[Layer]:
-    """The layers, with an unknown layer where the program of a file reads it otherwise.
+    """Yield the layers, with unknown layers among them.
 
-    A document that Spring takes under a condition becomes an unknown layer. A file of Git, systemd or npm has an
-    unknown layer over it.
+    A document that Spring takes under a condition, such as a profile, is replaced by an unknown layer. A file of Git,
+    systemd or npm is followed by an unknown layer. Any other layer stays as it is.
 
-    is_chosen: whether the caller has chosen one document, which counts then
+    is_chosen: the caller has chosen one document of a file; a document of Spring is then kept
     """
     for layer in layers:
         yield layer if is_chosen else _conditional(layer)
@@ -85,16 +78,16 @@ def _read_otherwise(layer: Layer) -> Iterator[Layer]:
 
 
 def read_otherwise(file: str) -> str:
-    """How the program of a file reads it otherwise than an INI reader, in words; "" for a file of any other name.
+    """How Git, systemd or npm reads a file otherwise than an INI reader, in words; "" for any other file name.
 
     >>> read_otherwise("etc/web.service.d/10.conf")
     'is read as INI, and systemd joins the values of many keys, until an empty one resets them'
     """
-    return next((one.how for one in _READERS if re.fullmatch(one.file, file)), "")
+    return next((how for pattern, how in _READ_OTHERWISE.items() if re.fullmatch(pattern, file)), "")
 
 
 def warnings_of_dotted_keys(layers: Sequence[Layer]) -> Iterator[DocumentError]:
-    """A warning for each key with dots that some layer has as a path."""
+    """Yield a warning for each top key with dots, such as "a.b", that a layer also has as a path: a, then b."""
     for layer in layers:
         if isinstance(layer.value, dict):
             yield from (_dotted(layer, key) for key in layer.value if _is_path_of(key, layers))

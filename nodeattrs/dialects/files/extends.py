@@ -1,7 +1,7 @@
-"""Files that name another file as the layer below them.
+"""Files that name other files as layers, such as `extends` of a tsconfig.json.
 
-A tsconfig.json and a file of Ruff are followed to the files that they extend. Of other tools a table says where their
-files name others; these others are not read, and an answer says so.
+The files that a tsconfig.json or a file of Ruff extends (its bases) are read under the policies of these tools. For
+other tools a table says where their files name other files; those are not read, and become unknown layers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nodeattrs import border
-from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer
 from nodeattrs.core.tree import ABSENT, dig, spell, under
 from nodeattrs.core.tree import Path as TreePath
@@ -24,6 +24,7 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.policies import COMPOSE, RUFF, TSCONFIG
+from nodeattrs.policies.helm import MovedLocator
 
 _TSCONFIG = re.compile(r"(?:tsconfig|jsconfig)(?:\.[^/]+)?\.json")
 _OWN = ("extends", "references", "typeAcquisition")
@@ -88,10 +89,12 @@ def is_of_ruff(file: str) -> bool:
     return _RUFF.fullmatch(os.path.basename(file)) is not None
 
 
-def with_named(layers: Iterable[Layer], policy: str = "") -> Iterator[Layer]:
-    """The layers, each with an unknown layer for the files that it names and that are not read.
+def with_named_files(layers: Iterable[Layer], policy: str = "") -> Iterator[Layer]:
+    """Yield the layers, each with an unknown layer for each place where its file names files that are not read.
 
-    policy: the name of the policy; the files that its tool extends are read, see `with_bases`
+    The unknown layer comes before the layer, or after it where the named files override it.
+
+    policy: the name of the fold's policy: under TypeScript's and Ruff's, their files are followed and get no such layer
     """
     for layer in layers:
         found = [*_named_in(layer, policy)] if isinstance(layer.value, dict) else []
@@ -116,10 +119,10 @@ def _named_in(layer: Layer, policy: str) -> Iterator[tuple[_Named, TreePath]]:
 
 
 def spelled_paths(tree: object, steps: TreePath) -> Iterator[TreePath]:
-    """The paths in a tree that steps mean, in any spelling; nothing for a tree of another type.
+    """Yield the paths in a tree whose keys spell *steps*, in any spelling; nothing where *tree* is not a map.
 
-    A key of Spring may have several steps and a number: "spring.config.import[0]". A section of Git may have a
-    condition: `includeIf "gitdir:~/x"`.
+    Capitals, dashes and underscores do not count. One key may spell several steps, with an index behind it
+    ("spring.config.import[0]"), or have a condition behind it (`includeIf "gitdir:~/x"`).
 
     steps: in small letters, without dashes and underscores
     """
@@ -150,8 +153,11 @@ def _unread_overrides(layer: Layer) -> Iterator[Layer]:
                 yield _unread(layer, ("overrides", number, "extends"), ("overrides", number))
 
 
-def left_out(tree: Folded, policy: str) -> Iterator[Unread]:
-    """The services of Compose that extend another service; nothing under other policies."""
+def unread_extends(tree: Folded, policy: str) -> Iterator[Unread]:
+    """An unread place for each service of a merged Compose file that extends another service.
+
+    It may set any value of the service. Nothing under another policy than "compose".
+    """
     services = tree.value.get("services") if policy == COMPOSE and isinstance(tree.value, dict) else None
     for name, service in services.items() if isinstance(services, dict) else ():
         if isinstance(service, dict) and "extends" in service:
@@ -161,16 +167,19 @@ def left_out(tree: Folded, policy: str) -> Iterator[Unread]:
 
 
 def is_followed(file: str, policy: str) -> bool:
-    """Whether the files that a file extends are read under the policy of that name."""
+    """Whether a file name is TypeScript's or Ruff's, and *policy* is the name of that tool's policy."""
     return (policy == TSCONFIG and is_tsconfig(file)) or (policy == RUFF and is_of_ruff(file))
 
 
 def with_bases(
     layers: Sequence[Layer], path: Path, reader: LayerReader, shown: Callable[[Path], str] = os.fspath
 ) -> list[Layer]:
-    """The layers of a file that `is_followed` behind the layers that it extends, the weakest first.
+    """Read the files that a file of TypeScript or Ruff extends: their layers, then *layers*, the weakest first.
 
-    A base that is not there, or lies outside of the repository, is an unknown layer.
+    A base that does not exist, or lies outside of the repository, is an unknown layer.
+
+    layers: of the file at *path*, already read; without `extends` they come back alone
+    shown:  a path -> the name of the file in places and messages
     raises: DocumentError, for files that extend each other, and more than 100 files
     source: TypeScript, "TSConfig Reference", extends; Ruff, "Settings", extend
     """
@@ -205,17 +214,6 @@ def _follow(
         for base in reader.read(target, shown(target).replace(os.sep, "/")):
             _follow(base, target, (*above, real), how, found)
             found.append(_inherited(base))
-
-
-class _Moved(NamedTuple):
-    """A locator of a tree that was moved from the path *source* to the path *target*."""
-
-    locator: Locator
-    source: TreePath
-    target: TreePath
-
-    def at(self, path: TreePath) -> Origin:
-        return self.locator.at((*self.source, *path[len(self.target) :]))
 
 
 def _with_bases_of_ruff(layer: Layer, path: Path, reader: LayerReader, shown: Callable[[Path], str]) -> list[Layer]:
@@ -276,7 +274,7 @@ def _base_of_ruff(base: Layer, source: TreePath, target: TreePath, void: set[str
     kept = _without({"extend", *void}, settings) if isinstance(settings, dict) else {}
     if isinstance(kept.get("lint"), dict):
         kept["lint"] = _without(void, kept["lint"])
-    return Layer(under(target, kept), _Moved(base.origin, source, target), base.title)
+    return Layer(under(target, kept), MovedLocator(base.origin, target, source), base.title)
 
 
 def _without(keys: Iterable[str], tree: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Releases of Helm that Flux's HelmRelease describes, one by one, as their manifests are written.
 
-Kustomize's patches are not applied, and what Flux fills in (`${NAME}`) is unknown.
+Kustomize's patches are not applied, and values with a variable that Flux fills in (`${NAME}`) are unknown.
 source: Flux, "Helm Releases", Values references
 """
 
@@ -11,27 +11,28 @@ import binascii
 import os
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from nodeattrs import border
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.core.tree import dig
+from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import (
+    NOT_HERE,
     Release,
     SetValue,
     Values,
     chart_at,
+    elements,
     inline_layers,
     origin_at,
-    parsed,
-    unread,
+    parse_documents,
+    unread_values,
 )
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Document, content_of, decoded
 
-KIND = "HelmRelease"
 _FILLED = "${"
 """How a text begins that Flux fills in."""
 _MOST = 1_000
@@ -43,27 +44,37 @@ _SIGNS = re.compile(r"[\\,\[\]{}]")
 _QUOTES = "'\""
 
 
-class Beside:
-    """The manifests of ConfigMaps and Secrets in the folders of a repository. Each file is read once."""
+class Manifests:
+    """The manifests of ConfigMaps and Secrets in the folders of a repository.
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    Nothing is read before `in_folder` is called. Each folder is then read once.
+
+    sources: the sources in Git of the same repository
+    root:    of the repository
+    """
+
+    def __init__(self, sources: GitSources) -> None:
+        self.sources, self.root = sources, sources.root
         self._read: dict[str, Sequence[Document]] = {}
 
-    def of(self, folder: str) -> Sequence[Document]:
-        """The manifests of a folder, in its first 1,000 files in YAML; files that cannot be read are passed over."""
+    def in_folder(self, folder: str) -> Sequence[Document]:
+        """The ConfigMaps and Secrets in a folder, from its first 1,000 YAML files. Not from folders below it.
+
+        Files that cannot be read are left out.
+        folder: below the root; raises: OSError, where it cannot be listed
+        """
         if folder not in self._read:
             names = sorted(one for one in os.listdir(self.root / folder) if one.endswith((".yaml", ".yml")))
             paths = [f"{folder}/{one}".lstrip("/") for one in names[:_MOST]]
-            self._read[folder] = [document for path in paths for document in self._manifests(path)]
+            self._read[folder] = [document for path in paths for document in self._of_file(path)]
         return self._read[folder]
 
-    def _manifests(self, path: str) -> Iterator[Document]:
+    def _of_file(self, path: str) -> Iterator[Document]:
         if border.is_layer_outside(self.root / path) or not os.path.isfile(self.root / path):
             return
         try:
             text = decoded(content_of(self.root / path, path), path)
-            documents = parsed(text, path) if _KIND.search(text) else []
+            documents = parse_documents(text, path) if _KIND.search(text) else []
         except DocumentError:  # another program reads it, and it may be a template
             return
         for one in documents:
@@ -71,20 +82,20 @@ class Beside:
                 yield one
 
 
-def releases(document: Document, beside: Beside) -> Iterator[tuple[str, Release]]:
-    """The release of a manifest, by its name; none where it is no HelmRelease."""
+def releases(document: Document, manifests: Manifests) -> Iterator[tuple[str, Release]]:
+    """Yield (name, release) of a HelmRelease; nothing for another manifest, or one without a name or `spec`."""
     tree = document.tree
-    if not isinstance(tree, dict) or tree.get("kind") != KIND:
+    if not isinstance(tree, dict) or tree.get("kind") != "HelmRelease":
         return
     name = dig(tree, ("metadata", "name"))
     spec = tree.get("spec")
     if isinstance(name, str) and isinstance(spec, dict):
-        yield name, _release(document, name, spec, beside)
+        yield name, _release(document, name, spec, manifests)
 
 
-def _release(document: Document, name: str, spec: dict[Any, Any], beside: Beside) -> Release:
-    """The release that a `spec` describes. A source in Git is this repository if it has the chart."""
-    values = [*_values(document, name, spec, beside)]
+def _release(document: Document, name: str, spec: dict[Any, Any], manifests: Manifests) -> Release:
+    """The release that a `spec` describes. The chart of a source in Git is read where the source is this repository."""
+    values = [*_values(document, name, spec, manifests)]
     of_chart, reference = dig(spec, ("chart", "spec")), dig(spec, ("chartRef", "name"))
     if isinstance(reference, str):
         return Release("", origin_at(document, ("spec", "chartRef"), "chart", reference), values)
@@ -93,36 +104,38 @@ def _release(document: Document, name: str, spec: dict[Any, Any], beside: Beside
         reason = "names no chart: it patches another manifest, which was not read"
         return Release("", origin_at(document, ("spec",), "patch", name), values, reason)
     origin = origin_at(document, ("spec", "chart", "spec", "chart"), "chart", chart)
-    is_in_git = dig(of_chart, ("sourceRef", "kind")) == "GitRepository" and not of_chart.get("valuesFiles")
-    return Release(chart_at(beside.root, "", chart) if is_in_git else "", origin, values)
+    source, reason = of_chart.get("sourceRef"), NOT_HERE
+    folder = chart_at(manifests.root, "", chart)
+    if of_chart.get("valuesFiles") or of_chart.get("valuesFile"):
+        reason = "has other values files than values.yaml (valuesFiles), which were not read"
+    elif folder and dig(source, ("kind",)) == "GitRepository":
+        namespace = dig(source, ("namespace",))
+        own = dig(document.tree, ("metadata", "namespace"))
+        reason = manifests.sources.reason(str(dig(source, ("name",))), own if namespace is ABSENT else namespace)
+        if not reason:
+            return Release(folder, origin, values)
+    return Release("", origin, values, reason)
 
 
-def _values(document: Document, name: str, spec: dict[Any, Any], beside: Beside) -> Iterator[Values]:
-    named = spec.get("valuesFrom")
+def _values(document: Document, name: str, spec: dict[Any, Any], manifests: Manifests) -> Iterator[Values]:
     references = [
-        (("spec", "valuesFrom", number), one)
-        for number, one in enumerate(named if isinstance(named, list) else ())
-        if isinstance(one, dict)
+        (("spec", "valuesFrom", number), one) for number, one in elements(spec, "valuesFrom") if isinstance(one, dict)
     ]
     for at, one in references:
-        yield from _of_reference(document, at, one, beside)
+        yield from _of_reference(document, at, one, manifests)
     yield from inline_layers(document, spec.get("values"), ("spec", "values"), name, _FILLED)
     for at, one in references:
         target = str(one.get("targetPath") or "")
-        if _is_below(target) and isinstance(spec.get("values"), dict) and _meets(spec["values"], _steps(target)):
+        is_below = "." in target or "[" in target  # a top key of the release wins over any value with a target
+        if is_below and isinstance(spec.get("values"), dict) and _meets(spec["values"], _steps(target)):
             origin = origin_at(document, at, str(one.get("kind")), str(one.get("name")))
             why = f"has the targetPath {target}, which the values of the release have, too; either may win"
-            yield unread(origin, why, {_steps(target): origin.line or 1})
+            yield unread_values(origin, why, {_steps(target): origin.line or 1})
 
 
 def _steps(target: str) -> TreePath:
     """The steps of a `targetPath`, up to a list."""
     return tuple(target.partition("[")[0].split("."))
-
-
-def _is_below(target: str) -> bool:
-    """Whether a `targetPath` leads into a map or a list. Values of the release win over any other one."""
-    return "." in target or "[" in target
 
 
 def _meets(values: Any, steps: TreePath) -> bool:
@@ -136,7 +149,7 @@ def _meets(values: Any, steps: TreePath) -> bool:
     return True
 
 
-def _of_reference(document: Document, at: TreePath, one: dict[Any, Any], beside: Beside) -> Iterator[Values]:
+def _of_reference(document: Document, at: TreePath, one: dict[Any, Any], manifests: Manifests) -> Iterator[Values]:
     """The values that a ConfigMap or Secret has, if it lies beside the release."""
     kind, name = str(one.get("kind")), str(one.get("name"))
     key, target = str(one.get("valuesKey") or "values.yaml"), str(one.get("targetPath") or "")
@@ -144,13 +157,13 @@ def _of_reference(document: Document, at: TreePath, one: dict[Any, Any], beside:
     space = dig(document.tree, ("metadata", "namespace"))
     found = [
         each
-        for manifest in beside.of(os.path.dirname(document.file))
+        for manifest in manifests.in_folder(os.path.dirname(document.file))
         if _is_named(manifest, kind, name, space)
         for each in _texts(manifest, kind, key)
     ]
     if len(found) != 1 or (target and _FILLED in found[0][1]):
         where = "is not beside the release" if not found else "cannot be read beyond doubt"
-        yield unread(origin, where, {_steps(target): origin.line or 1} if target else None)
+        yield unread_values(origin, where, {_steps(target): origin.line or 1} if target else None)
         return
     source, text, path = found[0]
     if target:

@@ -7,8 +7,8 @@
     [fold.site.merge]
     "ingress.hosts" = "append"
 
-A folder means its files, a pattern the files that fit, both sorted by name. Under Helm's rules a folder
-with a Chart.yaml is a chart. `policies` says what happens where layers meet; `formats` reads files.
+A folder means its files, a pattern the files that match, both sorted by name. Under Helm's rules a folder
+with a Chart.yaml is a chart. `policies` says how values merge; `formats` parses files.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.files.charts import CHART, charts_at
 from nodeattrs.dialects.files.doubts import read_otherwise, with_unknown
-from nodeattrs.dialects.files.extends import is_followed, with_bases, with_named
+from nodeattrs.dialects.files.extends import is_followed, with_bases, with_named_files
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
 from nodeattrs.formats.documents import Document, Syntax, syntax_of
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.node.secrets import Secrets
-from nodeattrs.policies import NAMES, NETPLAN, known_policies, policy_named
+from nodeattrs.policies import NAMES, NETPLAN, known_policies
 from nodeattrs.policies.helm import ChartValues, HelmPolicy
 from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.project.config import PlainFold
@@ -43,7 +43,10 @@ _NUMBERED = re.compile(r"(.+)#(\d{1,9})")
 
 
 def check_policy(document: Document, one: PlainFold, *under: str) -> None:
-    """Refuse a fold under a policy that is not there. under: where the fold is written. raises: DocumentError"""
+    """Refuse a fold whose policy does not exist. raises: DocumentError, at the line of the policy
+
+    under: the path of the fold in the document
+    """
     if one.policy not in NAMES:
         what = f"there is no policy {one.policy!r}"
         raise document.error(what, (*under, "policy"), hint=known_policies(one.policy))
@@ -56,12 +59,14 @@ def layers_of(
     shown: Callable[[pathlib.Path], str] = os.fspath,
     policy: str = "",
 ) -> Iterator[Layer]:
-    """The layers of files, folders and patterns, in their order; `FILE#2` is the second document of one.
+    """Read files, folders and patterns, one after the other: their layers, also unknown ones for files they name.
 
-    folder: what they count from
-    shown:  what messages call a file
-    policy: its name: under netplan's a folder is the root of a machine, under tsconfig's a file brings its bases
-    raises: NoFileFits; DocumentError
+    words:  as a fold names files; `FILE#2` is the second document of FILE. No words: no layers
+    folder: relative words are found below it
+    shown:  a path -> the name of the file in places and messages
+    policy: the name of the fold's policy. Under netplan's a folder is the root of a machine; under TypeScript's and
+            Ruff's the files that a file extends come before it
+    raises: NoFileFits, for a pattern that matches no file; DocumentError
     """
     for word in words:
         numbered = None if os.path.lexists(folder / word) else _NUMBERED.fullmatch(word)
@@ -70,7 +75,7 @@ def layers_of(
         for path in _netplan(folder / word) if is_netplan else _files(numbered[1] if numbered else word, folder):
             layers = one.read(path, shown(path).replace(os.sep, "/"))
             layers = with_bases(layers, path, one, shown) if is_followed(path.name, policy) else layers
-            yield from with_unknown(with_named(layers, policy), is_chosen=one.document is not None)
+            yield from with_unknown(with_named_files(layers, policy), is_chosen=one.document is not None)
 
 
 def _files(word: str, folder: pathlib.Path) -> list[pathlib.Path]:
@@ -122,12 +127,12 @@ def folded(
     strict: bool = False,
     charts: Sequence[ChartValues] = (),
 ) -> Folded:
-    """The fold of some layers, the weakest first.
+    """Merge layers, the weakest first, under a named policy.
 
-    rules:     for paths, instead of what the policy says
-    charts:    the charts of Helm whose values are the first layers
-    sensitive: paths whose values are secrets
-    strict:    refuse layers that are unknown
+    rules:     paths with another way to merge than the policy's
+    sensitive: paths of secrets; their values are wrapped as `Sensitive` in the layers themselves
+    strict:    refuse unknown layers
+    charts:    the charts of Helm whose values are the first layers; for Helm's policy alone
     raises:    MergeConflict; UnknownLayer with *strict*; BadArgument, where there is no layer
     """
     if paths := list(sensitive):
@@ -143,7 +148,10 @@ def folded(
 
 
 def fold_named(repository: Folder, name: str) -> PlainFold:
-    """The fold of that name in the settings of a repository. raises: FoldNotFound, DocumentError"""
+    """The fold with a name in the settings of a repository; no file of it is read.
+
+    raises: FoldNotFound, with a near name; DocumentError, for broken settings and a policy that does not exist
+    """
     folds = repository.config.folds
     if name not in folds:
         hint = known_or_near(name, folds) if folds else f"write [fold.{name}] with files = [...] into nodeattrs.toml"
@@ -153,45 +161,34 @@ def fold_named(repository: Folder, name: str) -> PlainFold:
     return folds[name]
 
 
-def named_fold(repository: Folder, name: str) -> Folded:
-    """What a fold of a repository comes to.
+class FoldLayers(NamedTuple):
+    """The layers of a fold, the weakest first, as `folded` takes them.
 
-    raises: FoldNotFound, NoFileFits, DocumentError, MergeConflict
-    """
-    return fold_of(repository, fold_named(repository, name))
-
-
-def fold_of(repository: Folder, one: PlainFold) -> Folded:
-    """The merged tree of files, with the settings of a repository. raises: NoFileFits, DocumentError, MergeConflict"""
-    policy = policy_named(one.policy)
-    laid = laid_of(repository, one, policy)
-    return folded(laid.layers, policy, one.rules, repository.config.sensitive, charts=laid.charts)
-
-
-class Laid(NamedTuple):
-    """The layers of a fold, the weakest first.
-
-    charts: the charts whose values the first layers are; each is one layer
+    charts: the charts of Helm in it: the first layers are their values, one layer a chart; () without a chart
     """
 
     layers: Sequence[Layer]
     charts: Sequence[ChartValues] = ()
 
 
-def laid_of(repository: Folder, one: PlainFold, policy: NamedPolicy) -> Laid:
-    """The layers of a fold of a repository. raises: FoldNotFound, NoFileFits, DocumentError, BadArgument"""
+def layers_of_fold(repository: Folder, one: PlainFold, policy: NamedPolicy) -> FoldLayers:
+    """Read the files of a fold. Relative names count from the root of the repository.
+
+    raises: NoFileFits, DocumentError; BadArgument, for a second chart; MergeConflict, as `layers_over_chart`
+    """
     syntax: Syntax | None = one.syntax or None  # type: ignore[assignment]  # `read_fold` has looked it up
     reader = LayerReader(syntax, warnings=repository.warnings)
-    chart = chart_in(one.files, repository.root, policy)
+    chart = chart_folder(one.files, repository.root, policy)
     words = one.files if chart is None else one.files[1:]
     files = list(layers_of(words, reader, repository.root, repository.shown, policy.name))
-    return Laid(files) if chart is None else laid_over(chart, files, reader, policy, repository.shown)
+    return FoldLayers(files) if chart is None else layers_over_chart(chart, files, reader, policy, repository.shown)
 
 
-def chart_in(words: Sequence[str], folder: pathlib.Path, policy: NamedPolicy) -> pathlib.Path | None:
-    """The first of some words as the folder of a chart; None where it is none, or the policy is not Helm's.
+def chart_folder(words: Sequence[str], folder: pathlib.Path, policy: NamedPolicy) -> pathlib.Path | None:
+    """The path of the first word, where it is a folder with a Chart.yaml and the policy is Helm's; else None.
 
-    raises: BadArgument, for a later chart
+    words:  names of files, folders and patterns, counted from *folder*
+    raises: BadArgument, where another word than the first is a chart
     """
     if not isinstance(policy, HelmPolicy):
         return None
@@ -202,15 +199,19 @@ def chart_in(words: Sequence[str], folder: pathlib.Path, policy: NamedPolicy) ->
     return folder / words[0] if any(is_chart) else None
 
 
-def laid_over(
+def layers_over_chart(
     chart: pathlib.Path,
     files: Sequence[Layer],
     reader: LayerReader,
     policy: NamedPolicy,
     shown: Callable[[pathlib.Path], str] = os.fspath,
-) -> Laid:
-    """Values files over a chart and its subcharts. raises: DocumentError, MergeConflict"""
+) -> FoldLayers:
+    """Read a chart and its enabled subcharts, and put the layers of values files over their values.
+
+    files:  the layers of the values files; with a policy that is not Helm's, they come back alone
+    raises: DocumentError; MergeConflict, where the values of a subchart are no map
+    """
     if not isinstance(policy, HelmPolicy):
-        return Laid(files)
+        return FoldLayers(files)
     charts = charts_at(chart, reader, shown(chart).replace(os.sep, "/"), policy, files)
-    return Laid([*(one.laid for one in charts), *files], charts)
+    return FoldLayers([*(one.laid for one in charts), *files], charts)

@@ -1,6 +1,7 @@
-"""Files that a program merges by itself, found in a folder without settings.
+"""Folds of a folder without settings: files that a program merges by itself.
 
-These are charts of Helm, releases that Argo CD, Flux or helmfile describe, and Compose files.
+These are charts of Helm, releases that Argo CD, Flux or helmfile describe, and Compose files. This module finds and
+names them; it reads the files of releases, and merges nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from nodeattrs import border
 from nodeattrs.dialects.files import argo, flux, helmfile
 from nodeattrs.dialects.files.charts import CHART
 from nodeattrs.dialects.files.extends import is_of_ruff, is_tsconfig
-from nodeattrs.dialects.files.releases import Release, documents_of
+from nodeattrs.dialects.files.git_sources import GitSources
+from nodeattrs.dialects.files.releases import Release, read_documents
 from nodeattrs.errors import DocumentError
 from nodeattrs.policies import COMPOSE, DEFAULT_POLICY, RUFF, TSCONFIG
 from nodeattrs.project.config import PlainFold
@@ -24,6 +26,8 @@ _VALUES = re.compile(r"values[-._](?!schema\.)[^/]+\.ya?ml|[^/]+[-._]values\.ya?
 _FOR_TESTS = "ci"
 """The folder of a chart with values files for its tests."""
 _COMPOSE = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
+_SERVICES = re.compile(rb"""(?:^|[{,]\s*)["']?(?:services|include)["']?[ \t]*:""", re.MULTILINE)
+"""A key that each Compose file has. Another file of the same name may be data of Hiera, for a role."""
 _OVERRIDES = (
     "compose.override.yml",
     "compose.override.yaml",
@@ -35,25 +39,31 @@ _PASSED = frozenset(("node_modules", "templates", "charts", "__pycache__"))
 _DEPTH = 8
 _MANIFEST = re.compile(rb"^(?:kind:[ \t]*[\"']?(HelmRelease|Application|ApplicationSet)\b|(releases):)", re.MULTILINE)
 """The line of a file that describes releases: of a manifest for Flux or Argo CD, or of a helmfile."""
-_HELMFILE = re.compile(rb"\bchart:|<<:|\binherit:")
+_IN_BRACES = re.compile(
+    rb"""\b(?:kind["']?\s*:\s*["']?(HelmRelease|Application|ApplicationSet)\b|(releases)["']?\s*:\s*\[)"""
+)
+"""The same in a file that begins with a brace, such as JSON. A Go template begins with two."""
+_BRACE = re.compile(rb"\s*\{(?!\{)")
+_HELMFILE = re.compile(rb"""\bchart["']?\s*:|<<:|\binherit["']?\s*:""")
 _LARGEST = 1_000_000
 """Bytes of a manifest; Kubernetes takes no larger one."""
 _MOST = 5_000
 """Releases of one file."""
 _MANIFESTS = (".yaml", ".yml", ".yaml.gotmpl")
 
-Found = PlainFold | Release
+FoundFold = PlainFold | Release
+"""Files for one fold: of a chart or Compose file, or of a release."""
 
 
-def found_folds(root: Path) -> Mapping[str, Found | None]:
-    """The merges that programs do by themselves in a folder and below it, by name.
+def found_folds(sources: GitSources) -> Mapping[str, FoundFold | None]:
+    """Walk `sources.root`, eight levels deep: name -> fold of each chart, release and Compose file; {} for none.
 
-    A chart has the path of its folder, and one more merge by the path of each values file beside it. A Compose file
+    A chart has the path of its folder as its name; each values file beside it has its own path. A Compose file
     has its own path. A release is FILE#NAME; FILE alone, with None, is a file of releases that cannot be read.
     source: Helm, "Values Files"; Compose Specification, "The Compose file"; Docker, "Merge Compose files"
     """
-    found: dict[str, Found | None] = {}
-    beside = flux.Beside(root)
+    found: dict[str, FoundFold | None] = {}
+    root, manifests = sources.root, flux.Manifests(sources)
     for folder, folders, names in os.walk(root):
         steps = Path(folder).relative_to(root).parts
         is_chart = CHART in names
@@ -61,45 +71,49 @@ def found_folds(root: Path) -> Mapping[str, Found | None]:
         folders[:] = sorted(one for one in folders if one[0] != "." and one not in inner) if len(steps) < _DEPTH else []
         if is_chart:
             found |= _of_chart(Path(folder), steps, names)
-        found |= _of_compose("/".join(steps), names)
+        found |= _of_compose(root, "/".join(steps), names)
         for name in sorted(names):
             file = "/".join((*steps, name))
             try:
-                found |= releases_in(root, file, beside)
+                found |= releases_in(file, manifests)
             except DocumentError:
                 found[file] = None
     return found
 
 
-def found_named(root: Path, name: str) -> Found | None:
-    """One of the merges that are found, by its name; None if nothing has it. raises: DocumentError
+def found_fold(sources: GitSources, name: str) -> FoundFold | None:
+    """The fold that `found_folds` has under a name; None where it has none.
 
-    Reads and lists as little as it needs: a release reads its own file.
+    Reads the files of this name alone, and for a release of Flux its sources in Git.
+
+    raises: DocumentError, for a file of releases that cannot be read
     """
+    root, manifests = sources.root, flux.Manifests(sources)
     file, sign, own = name.partition("#")
     if sign:
-        kind = kind_of(root, file)
+        kind = release_kind(root, file)
         environment = own.rpartition("/")[0] if kind == "releases" else None
-        return _releases(flux.Beside(root), file, kind, environment).get(own) if kind else None
+        return _releases(manifests, file, kind, environment).get(own) if kind else None
     if (root / name / CHART).is_file():
         return PlainFold((name,), "helm")
     folder, _, base = name.rpartition("/")
     names = os.listdir(root / folder) if (root / folder).is_dir() else []
     if base in _COMPOSE:
-        return _of_compose(folder, names).get(name)
+        return _of_compose(root, folder, names).get(name)
     above = folder.rpartition("/")[0] if folder.rpartition("/")[2] == _FOR_TESTS else folder
     for chart in dict.fromkeys((folder, above)):
         if (root / chart / CHART).is_file():
             return _of_chart(root / chart, Path(chart).parts, os.listdir(root / chart)).get(name)
-    releases_in(root, name)  # it raises the error for which a file has no releases
+    releases_in(name, manifests)  # it raises the error for which a file has no releases
     return None
 
 
-def kind_of(root: Path, file: str) -> str:
-    """What a file describes releases for: "HelmRelease", "Application", "ApplicationSet", or "releases" of a helmfile.
+def release_kind(root: Path, file: str) -> str:
+    """The kind of file of releases: "HelmRelease", "Application", "ApplicationSet", or "releases" for a helmfile.
 
-    "" for any other file, and for one that lies outside.
-    raises: DocumentError, for one that cannot be read, or is too large
+    "" for any other file, a file that does not exist, and a file outside of the repository. The first matching line
+    decides; nothing is parsed.
+    raises: DocumentError, for a file of releases that cannot be read, or is larger than 1,000,000 bytes
     """
     path = root / file
     if not file.endswith(_MANIFESTS) or not path.is_file() or border.is_layer_outside(path):
@@ -109,7 +123,7 @@ def kind_of(root: Path, file: str) -> str:
             content = stream.read(_LARGEST + 1)
     except OSError as error:
         raise DocumentError(f"cannot be read: {error.strerror}", file=file) from error
-    found = _MANIFEST.search(content)
+    found = (_IN_BRACES if _BRACE.match(content) else _MANIFEST).search(content)
     if found is None or (found[2] and not _HELMFILE.search(content)):
         return ""
     if len(content) > _LARGEST:
@@ -117,26 +131,23 @@ def kind_of(root: Path, file: str) -> str:
     return (found[1] or found[2]).decode()
 
 
-def releases_in(root: Path, file: str, beside: flux.Beside | None = None) -> dict[str, Release]:
-    """The releases that a file describes, as FILE#NAME; {} for any other file. raises: DocumentError
+def releases_in(file: str, manifests: flux.Manifests) -> dict[str, Release]:
+    """FILE#NAME -> each release that a file describes; {} for a file that describes none. raises: DocumentError
 
-    beside: what was read for other files of the repository; None for nothing
+    file: below `manifests.root`
     """
-    kind = kind_of(root, file)
-    return (
-        {f"{file}#{name}": one for name, one in _releases(beside or flux.Beside(root), file, kind, None).items()}
-        if kind
-        else {}
-    )
+    kind = release_kind(manifests.root, file)
+    found = _releases(manifests, file, kind, None) if kind else {}
+    return {f"{file}#{name}": one for name, one in found.items()}
 
 
-def _releases(beside: flux.Beside, file: str, kind: str, environment: str | None) -> dict[str, Release]:
-    """The releases of a file, by name; the second one of a name is NAME~2. raises: DocumentError
+def _releases(manifests: flux.Manifests, file: str, kind: str, environment: str | None) -> dict[str, Release]:
+    """Name -> release of a file; the second release with a name is NAME~2. raises: DocumentError
 
-    environment: only of this one, of a helmfile
+    environment: of a helmfile, the one environment whose releases are read; None: all
     """
     found: dict[str, Release] = {}
-    for name, release in _each_release(beside, file, kind, environment):
+    for name, release in _each_release(manifests, file, kind, environment):
         if len(found) >= _MOST:
             raise DocumentError(f"describes more than {_MOST:,} releases", file=file)
         same = sum(one == name or one.startswith(f"{name}~") for one in found) if name in found else 0
@@ -144,20 +155,22 @@ def _releases(beside: flux.Beside, file: str, kind: str, environment: str | None
     return found
 
 
-def _each_release(beside: flux.Beside, file: str, kind: str, environment: str | None) -> Iterator[tuple[str, Release]]:
-    root = beside.root
+def _each_release(
+    manifests: flux.Manifests, file: str, kind: str, environment: str | None
+) -> Iterator[tuple[str, Release]]:
+    root = manifests.root
     if kind == "releases":
         yield from helmfile.releases(root, file, environment)
         return
-    for document in documents_of(root, file):
-        yield from flux.releases(document, beside)
+    for document in read_documents(root, file):
+        yield from flux.releases(document, manifests)
         yield from argo.releases(document, root)
 
 
 def policy_for(files: Sequence[str], folder: Path) -> str:
-    """The policy of the program that reads files of these names: one of a tool, else the usual one.
+    """The name of the policy for files to be folded: of the program that reads files of such names, else the default.
 
-    folder: what the names count from
+    files:  at least one, the weakest first, counted from *folder*. The first decides, or the last for tsconfig and Ruff
     """
     names = [os.path.basename(file) for file in files]
     if (folder / files[0] / CHART).is_file() or names[0] in ("values.yaml", "values.yml"):
@@ -182,10 +195,21 @@ def _of_chart(folder: Path, steps: Sequence[str], names: Sequence[str]) -> dict[
     return found
 
 
-def _of_compose(folder: str, names: Sequence[str]) -> dict[str, PlainFold]:
+def _of_compose(root: Path, folder: str, names: Sequence[str]) -> dict[str, PlainFold]:
     base = next((name for name in _COMPOSE if name in names), None)
-    if base is None:
+    if base is None or not _may_have_services(root / folder / base):
         return {}
     override = [name for name in _OVERRIDES if name in names][:1]
     files = tuple(f"{folder}/{name}".lstrip("/") for name in (base, *override))
     return {files[0]: PlainFold(files, COMPOSE)}
+
+
+def _may_have_services(path: Path) -> bool:
+    """Whether a file has a key of Compose files; True for a file that cannot be read, so that its answer says so."""
+    if border.is_layer_outside(path):
+        return True
+    try:
+        with open(path, "rb") as stream:
+            return _SERVICES.search(stream.read(_LARGEST)) is not None
+    except OSError:
+        return True

@@ -1,7 +1,7 @@
 """Releases of Helm that a helmfile describes, for each of its environments.
 
 A Go template is filled in where it names the environment, the release, or a literal value of the environment.
-Any other one is an unread place: nothing of a template runs here.
+No template runs: values that another template gives are unknown layers.
 source: helmfile, "Configuration", "Environment", "Templates"
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,25 +18,26 @@ from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.files.releases import (
-    OPEN,
+    TEMPLATE_MARK,
     Release,
     SetValue,
     Values,
     ValuesFile,
-    below,
     chart_at,
-    documents_of,
+    elements,
     has_mark,
     inline_layers,
     origin_at,
-    parsed,
+    parse_documents,
+    path_below,
+    read_documents,
     texts_by_path,
-    unread,
+    unread_values,
 )
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Document, content_of, decoded
 
-DEFAULT = "default"
+_DEFAULT = "default"
 """The environment of a helmfile that names none."""
 _TEMPLATE = re.compile(r"\{\{(?:`[^`]*`|[^`{}]|\{(?!\{)|\}(?!\}))*\}\}")
 _BLOCK = re.compile(r"\{\{-?\s*(if|range|with|define|block|end)\b")
@@ -59,24 +60,22 @@ _VALUES = ("Values", "StateValues", "Environment.Values")
 
 
 def releases(root: Path, file: str, environment: str | None = None) -> Iterator[tuple[str, Release]]:
-    """The releases of a helmfile, by ENVIRONMENT/NAME, or by NAME where it has no environments.
+    """Yield (name, release) of a helmfile: by ENVIRONMENT/NAME, or by NAME where it has no environments.
 
-    environment: only the releases of this one; None: of all
-    raises: DocumentError
+    Releases that are not installed are left out.
+
+    environment: yield its releases alone, with its values filled into templates; None: all, with nothing filled in
+    raises:      DocumentError
     """
     text = decoded(content_of(root / file, file), file)
     plain = _Helmfile.of(root, file, text, {})
     if environment is not None:
-        helmfile = _Helmfile.of(root, file, text, plain.scope(environment or DEFAULT))
-        yield from _named(environment, helmfile.releases())
-        return
-    found = [*plain.releases()]
-    for one in plain.environments:
-        yield from _named(one, found)
-
-
-def _named(environment: str, found: Iterable[tuple[str, Release]]) -> Iterator[tuple[str, Release]]:
-    return ((f"{environment}/{name}" if environment else name, release) for name, release in found)
+        helmfile = _Helmfile.of(root, file, text, plain.scope(environment or _DEFAULT))
+        environments, found = [environment], [*helmfile.releases()]
+    else:
+        environments, found = plain.environments, [*plain.releases()]
+    for one in environments:
+        yield from ((f"{one}/{name}" if one else name, release) for name, release in found)
 
 
 @dataclass(frozen=True)
@@ -98,14 +97,14 @@ class _Helmfile:
 
     @classmethod
     def of(cls, root: Path, file: str, text: str, known: Mapping[str, str]) -> _Helmfile:
-        """The helmfile with that text. raises: DocumentError"""
+        """Parse the text of a helmfile. raises: DocumentError"""
         held: list[str] = []
         lines = [*_on_lines(text)]
         blocks = next((number for number, one in enumerate(lines, 1) if _opens_block(one)), 0)
         masked = "\n".join(_masked(one, known, held) for one in lines)
         if len(masked) > _LARGEST:
             raise DocumentError(f"has more than {_LARGEST:,} characters where it is filled in", file=file)
-        return cls(root, file, parsed(masked, file), held, blocks, known)
+        return cls(root, file, parse_documents(masked, file), held, blocks, known)
 
     @property
     def folder(self) -> str:
@@ -128,18 +127,17 @@ class _Helmfile:
         """The parts of the helmfile and of its bases, each with its folder; None for a base that was not read."""
         for one in self.documents:
             if isinstance(one.tree, dict):
-                bases = one.tree.get("bases")
-                for base in bases if isinstance(bases, list) else ():
+                for _, base in elements(one.tree, "bases"):
                     yield from self._base(str(base))
                 yield self.folder, one.tree
 
     def _base(self, text: str) -> Iterator[tuple[str, dict[Any, Any] | None]]:
-        path = below(self.root, self.folder, text)
+        path = path_below(self.root, self.folder, text)
         if not path or not os.path.isfile(self.root / path) or _HELD.search(text):
             yield "", None
             return
         try:
-            documents = documents_of(self.root, path)
+            documents = read_documents(self.root, path)
         except DocumentError:  # a template, whose values are unknown
             yield "", None
             return
@@ -149,7 +147,7 @@ class _Helmfile:
     def environments(self) -> list[str]:
         """The names of the environments; [""] where only the default one is there."""
         named = [str(name) for _, top in self._tops() for name in _map(_map(top).get("environments"))]
-        return [*dict.fromkeys(named)] if named and named != [DEFAULT] else [""]
+        return [*dict.fromkeys(named)] if named and named != [_DEFAULT] else [""]
 
     def scope(self, environment: str) -> dict[str, str]:
         """What templates may name in an environment: its name, and its literal values.
@@ -164,8 +162,7 @@ class _Helmfile:
         is_known = is_known and not any(table.get("secrets") for _, table in of_environment)
         layers: list[Layer] = []
         for folder, table in (*of_helmfile, *of_environment):
-            values = table.get("values")
-            for one in values if isinstance(values, list) else ():
+            for _, one in elements(table, "values"):
                 found = self._state_values(folder, one)
                 is_known = is_known and found is not None
                 layers += found or []
@@ -178,29 +175,26 @@ class _Helmfile:
     def _state_values(self, folder: str, one: Any) -> list[Layer] | None:
         """The layers of an entry of `values` of an environment; None where it is not known."""
         if isinstance(one, dict):
-            return None if has_mark(self.tree(one), OPEN) else [Layer(one)]
-        path = below(self.root, folder, one) if isinstance(one, str) and not _HELD.search(one) else ""
+            return None if has_mark(self.tree(one), TEMPLATE_MARK) else [Layer(one)]
+        path = path_below(self.root, folder, one) if isinstance(one, str) and not _HELD.search(one) else ""
         if not path.endswith((".yaml", ".yml")) or not os.path.isfile(self.root / path):
             return None
         try:
-            return [Layer(each.tree) for each in documents_of(self.root, path) if isinstance(each.tree, dict)]
+            return [Layer(each.tree) for each in read_documents(self.root, path) if isinstance(each.tree, dict)]
         except DocumentError:
             return None
 
     def releases(self) -> Iterator[tuple[str, Release]]:
         """The releases by name, in the order of the file; a base with releases of its own is one that was not read."""
         for document in self.documents:
-            tree = _map(document.tree)
-            bases = tree.get("bases")
-            for number, base in enumerate(bases if isinstance(bases, list) else ()):
+            for number, base in elements(document.tree, "bases"):
                 if any(_map(top).get("releases") for _, top in self._base(str(base))):
                     origin = origin_at(document, ("bases", number), "base", base)
                     yield str(base), Release("", origin, (), "is a base whose releases were not read")
-            named = tree.get("releases")
-            for number, one in enumerate(named if isinstance(named, list) else ()):
+            for number, one in elements(document.tree, "releases"):
                 if isinstance(one, dict) and one.get("installed") is not False:
                     name = str(self.tree(one.get("name", number)))
-                    yield (name if OPEN not in name else str(number)), self._release(document, number, one)
+                    yield (name if TEMPLATE_MARK not in name else str(number)), self._release(document, number, one)
 
     def _release(self, document: Document, number: int, one: dict[Any, Any]) -> Release:
         at: TreePath = ("releases", number)
@@ -211,48 +205,44 @@ class _Helmfile:
         values: list[Values] = []
         if "inherit" in one:
             origin = origin_at(document, (*at, "inherit"), "template", name)
-            values.append(unread(origin, "takes values of a template, which were not read"))
+            values.append(unread_values(origin, "takes values of a template, which were not read"))
         values += self._values(document, at, one, {**self.known, **known})
         if self.blocks:
             origin = origin_at(document, at, "helmfile", name).moved(self.blocks)
-            values.append(unread(origin, "is a Go template, which was not run"))
+            values.append(unread_values(origin, "is a Go template, which was not run"))
         chart = str(one.get("chart", ""))
         origin = origin_at(document, (*at, "chart"), "chart", chart)
-        return Release("" if OPEN in chart else chart_at(self.root, self.folder, chart), origin, values)
+        return Release("" if TEMPLATE_MARK in chart else chart_at(self.root, self.folder, chart), origin, values)
 
     def _values(
         self, document: Document, at: TreePath, one: Mapping[Any, Any], known: Mapping[str, str]
     ) -> Iterator[Values]:
         is_optional = one.get("missingFileHandler", "Error") != "Error"
         for key in ("values", "secrets"):
-            entries = one.get(key)
-            for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+            for number, entry in elements(one, key):
                 path = (*at, key, number)
                 if isinstance(entry, str):
                     yield self._file(document, path, _filled(entry, known), is_optional)
                 else:
-                    yield from inline_layers(document, entry, path, str(one.get("name", "")), OPEN)
+                    yield from inline_layers(document, entry, path, str(one.get("name", "")), TEMPLATE_MARK)
         for key in ("set", "setString"):
-            entries = one.get(key)
-            for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+            for number, entry in elements(one, key):
                 yield self._set(document, (*at, key, number), _map(entry), key == "setString")
         for key in ("valuesTemplate", "setTemplate", "valuesPathPrefix"):
             if key in one:
-                yield unread(
-                    origin_at(document, (*at, key), "values", key), "is filled in by helmfile, which was not done"
-                )
+                yield unread_values(origin_at(document, (*at, key), "values", key), _NOT_DONE)
 
     def _file(self, document: Document, at: TreePath, text: str, is_optional: bool) -> Values:
         origin = origin_at(document, at, "file", text)
-        if OPEN in text or text.endswith(".gotmpl"):
-            return unread(origin, "is a Go template, which was not run")
-        return ValuesFile(below(self.root, self.folder, text), origin, is_optional)
+        if TEMPLATE_MARK in text or text.endswith(".gotmpl"):
+            return unread_values(origin, "is a Go template, which was not run")
+        return ValuesFile(path_below(self.root, self.folder, text), origin, is_optional)
 
     def _set(self, document: Document, at: TreePath, entry: Mapping[Any, Any], is_text: bool) -> Values:
         name, value = str(entry.get("name")), entry.get("value")
         origin = origin_at(document, at, "set", name)
-        if value is None or has_mark([name, value], OPEN) or isinstance(value, (dict, list)):
-            return unread(origin, _NOT_DONE)
+        if value is None or has_mark([name, value], TEMPLATE_MARK) or isinstance(value, (dict, list)):
+            return unread_values(origin, _NOT_DONE)
         text = str(value).lower() if isinstance(value, bool) else str(value)
         plain = _SIGNS.sub(lambda match: f"\\{match[0]}", text)
         return SetValue(f"{name}={plain}", origin, is_text)
@@ -276,7 +266,7 @@ def _on_lines(text: str) -> Iterator[str]:
 
 def _opens_block(line: str) -> bool:
     """Whether a line begins or ends lines that may be left out or repeated."""
-    words = [match[1] for match in _BLOCK.finditer(_RAW.sub("", line))] if OPEN in line else []
+    words = [match[1] for match in _BLOCK.finditer(_RAW.sub("", line))] if TEMPLATE_MARK in line else []
     return 2 * words.count("end") != len(words)
 
 
@@ -285,7 +275,7 @@ def _masked(line: str, known: Mapping[str, str], held: list[str]) -> str:
 
     held: takes the templates that were left. A line of blocks or comments alone becomes empty.
     """
-    if OPEN not in line:
+    if TEMPLATE_MARK not in line:
         return line
     if line.lstrip().startswith("#"):
         return ""

@@ -1,7 +1,7 @@
-"""Which values of a tree belong to fields of a class that hold secrets.
+"""The paths of secrets in settings, as the fields of their class declare them.
 
-`models` hides these values. A field holds a secret if its type has `get_secret_value`, as SecretStr of pydantic
-has, or if it is declared with `repr=False`.
+A field holds a secret if its type has `get_secret_value`, as SecretStr of pydantic has, or if it is declared with
+`repr=False`. Where a type hint cannot be resolved, all fields of the class count as secret. `models` hides the values.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ class _Field(NamedTuple):
 
 
 def secret_paths(model: type[Any], tree: Any) -> list[Path]:
-    """The paths in *tree* whose values are secrets, since *model* declares them so; [] where there are none.
+    """The paths in *tree* whose values are secrets by the fields of *model*; [] where there are none.
 
-    A list or map of secrets is secret as a whole. So is a text in place of a map that may have a secret. What a
-    validator of the model moves to another key is not followed.
+    A list or map of secrets is secret as a whole. So is a text in place of a map that may have a secret. A value that
+    a validator of the model moves to another key is not followed.
+
+    model: a dataclass, an attrs class or a pydantic model
     """
     return [*dict.fromkeys(_secrets(model, tree, (), set()))]
 

@@ -1,7 +1,7 @@
-"""Settings of a Python program: files, .env and the environment in one fold, as an object of a class.
+"""Settings of a Python program: files, .env and the environment merged, as an object of a class.
 
-pydantic makes the object of a dataclass or a pydantic model, cattrs makes the object of an attrs class. This module
-knows where each value came from, so that an error names the file and line, or the variable.
+pydantic makes the object of a dataclass or a pydantic model, cattrs makes the object of an attrs class. An error names
+the file and line, or the variable, of each wrong value; it prints no value.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.sensitive import revealed, withheld
-from nodeattrs.core.tree import ABSENT, Path, as_path, dig, spell
+from nodeattrs.core.tree import ABSENT, Path, as_path, dig, spell, under
 from nodeattrs.dialects.files.model_secrets import secret_paths
 from nodeattrs.errors import BadArgument, InvalidSettings, NoSuchAttribute, missing_extra
 from nodeattrs.formats.layers import read_layer
@@ -62,9 +62,9 @@ class _Variables(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Loaded(Generic[Model]):
-    """An object with settings, and the fold that its values came from.
+    """An object with settings, and the merged tree that its values came from; `load` returns it.
 
-    value:  the object
+    value:  the object of the program's class
     folded: the merged tree; values of secret fields are withheld
     """
 
@@ -72,7 +72,11 @@ class Loaded(Generic[Model]):
     folded: Folded
 
     def explain(self, key: str) -> str:
-        """Why a key has its value: the winner and what it overrode, a line each. raises: NoSuchAttribute"""
+        """Why a key has its value, as text: the layer that sets it, and a line for each layer that it overrides.
+
+        key:    a dotted path, such as "db.port"
+        raises: NoSuchAttribute, where it is not set; BadArgument, for a path that is not spelled right
+        """
         path = as_path(key)
         if dig(self.folded.value, path) is ABSENT:
             raise NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=way_to(self.folded.value, path))
@@ -90,19 +94,20 @@ def load(
     policy: Policy | str = DEFAULT_POLICY,
     environ: Mapping[str, str] | None = None,
 ) -> Loaded[Model]:
-    """An object of a dataclass, an attrs class or a pydantic model, with values from all of these, the weakest first.
+    """Merge files, a .env file, variables and arguments, in this order, and make an object of *model*.
 
-    files:     YAML, JSON, TOML, .ini or .properties; each lies over those before it
-    dotenv:    a .env file; a file that is not there sets nothing
+    Later sources override earlier ones. A text of a variable that is a JSON list or map is read as a list or map.
+
+    model:     a dataclass, an attrs class or a pydantic model
+    files:     YAML, JSON, TOML, .ini or .properties, the weakest first
+    dotenv:    a .env file; a file that does not exist sets nothing, and nothing is read without *env*
     env:       how variables begin: with "APP_" the variable APP_DB__PORT sets db.port; "" reads no variable
     nested:    what divides the keys in the name of a variable; a name is taken in small letters
     arguments: key -> value, as a command line gives them: {"db.port": 81}; None as a value sets nothing
-    policy:    what happens where two values meet
+    policy:    how values merge, or the name of a policy
     environ:   the variables; None: of this process
     raises:    InvalidSettings, with the file and line of each wrong value; DocumentError; MissingExtra;
                UnknownLayer, for a file that is encrypted as a whole; BadArgument, for a variable below another one
-
-    A text of a variable that is a JSON list or map is read as one.
     """
     if isinstance(files, str):
         raise BadArgument("files is a list of paths, and not a text", hint=f"write [{files!r}]")
@@ -113,7 +118,9 @@ def load(
         given = os.environ if environ is None else environ
         entries = ((name, given[name], Origin("variable", name)) for name in sorted(given))
         layers.append(_variables(entries, env, nested, Origin("environment")))
-    layers += [_argument(key, value) for key, value in (arguments or {}).items() if value is not None]
+    for key, value in (arguments or {}).items():
+        if value is not None:
+            layers.append(Layer(under(as_path(key), value), Origin("argument", key)))
     secrets = [*dict.fromkeys(path for layer in layers for path in secret_paths(model, layer.value))]
     hidden = [Layer(withheld(one.value, secrets), one.origin, one.title, one.policy) for one in layers]
     folded = fold(hidden or [Layer({})], policy, strict=True)
@@ -160,13 +167,6 @@ def _read(text: str) -> Any:
         except (ValueError, RecursionError):
             return text
     return text
-
-
-def _argument(key: str, value: Any) -> Layer:
-    tree = value
-    for step in reversed(as_path(key)):
-        tree = {step: tree}
-    return Layer(tree, Origin("argument", key))
 
 
 def _by_pydantic(model: type[Model], value: Any) -> Model | list[_Fault]:

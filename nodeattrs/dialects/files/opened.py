@@ -1,4 +1,7 @@
-"""One version of the files of named folds, and of charts, releases and Compose files that are found."""
+"""Answers of the dialect of plain files, for one version of the files.
+
+Which files a fold has is decided in `folds` and `found`; this module chooses the fold and merges it.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,12 @@ from typing import Any
 
 from nodeattrs.contract.answers import Answered, Setting, part_of
 from nodeattrs.dialects.common import InRepository
-from nodeattrs.dialects.files.extends import left_out
-from nodeattrs.dialects.files.folds import Laid, fold_named, folded, laid_of
-from nodeattrs.dialects.files.found import Found, found_folds, found_named, kind_of, policy_for, releases_in
-from nodeattrs.dialects.files.releases import Release, laid_release, settings_of
+from nodeattrs.dialects.files.extends import unread_extends
+from nodeattrs.dialects.files.flux import Manifests
+from nodeattrs.dialects.files.folds import FoldLayers, fold_named, folded, layers_of_fold
+from nodeattrs.dialects.files.found import FoundFold, found_fold, found_folds, policy_for, release_kind, releases_in
+from nodeattrs.dialects.files.git_sources import GitSources
+from nodeattrs.dialects.files.releases import Release, layers_of_release, settings_of
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.policies import policy_named
 from nodeattrs.policies.helm import ChartValues
@@ -22,16 +27,25 @@ from nodeattrs.project.config import PlainFold
 
 
 class Folds(InRepository):
-    """Plain folds that nodeattrs.toml names; where it names none, those that are found."""
+    """The folds of one version of a folder, and their merged trees.
+
+    Its subjects are the files that the question names as one fold; else the folds of nodeattrs.toml; else the folds
+    that are found in the folder. Nothing is read when it is made. The folds are looked for once; each `answer` reads
+    its files again.
+    """
 
     @cached_property
-    def folds(self) -> Mapping[str, Found | None]:
-        """The folds by name: the files of the question, if it names some. raises: DocumentError, for the settings"""
-        return self._given or found_folds(self.side.root)
+    def _folds(self) -> Mapping[str, FoundFold | None]:
+        """All folds by name. raises: DocumentError, for the settings"""
+        return self._given or found_folds(self._sources)
+
+    @cached_property
+    def _sources(self) -> GitSources:
+        return GitSources(self.side.root)
 
     @cached_property
     def _given(self) -> Mapping[str, PlainFold]:
-        """The folds that the question or the settings name. raises: DocumentError, for the settings"""
+        """The folds that the question or the settings name; {} for none. raises: DocumentError, for the settings"""
         asked = self.request.options.get("folds", {})
         if asked.get("files"):
             files = tuple(os.path.relpath(file, self.side.root) for file in asked["files"])
@@ -40,40 +54,47 @@ class Folds(InRepository):
 
     @property
     def is_there(self) -> bool:
-        """Whether the settings name a fold, or one was found."""
-        return bool(self.folds)
+        """Whether there is a fold. raises: DocumentError, for the settings"""
+        return bool(self._folds)
 
     def subjects(self) -> Iterable[str]:
-        """The names of the folds."""
-        return self.folds
+        """The names of the folds. raises: DocumentError, for the settings"""
+        return self._folds
 
     def answer(self, name: str) -> Answered:
-        """The merged tree of a fold; `unread` has what was left out. raises: FoldNotFound, DocumentError"""
-        one = self._given.get(name) or (None if self._given else found_named(self.side.root, name))
+        """Read the files of a fold and merge them: {"value": the tree}. Sets `unread` to services that extend others.
+
+        raises: FoldNotFound, NoFileFits, DocumentError, MergeConflict
+        """
+        one = self._given.get(name) or (None if self._given else found_fold(self._sources, name))
         one = one or fold_named(self.repository, name)
         laid = self._laid(one)
         rules = one.rules if isinstance(one, PlainFold) else ()
         tree = folded(laid.layers, _policy_of(one), rules, self.repository.config.sensitive, charts=laid.charts)
-        self.unread = [*left_out(tree, _policy_of(one).name)]
+        self.unread = [*unread_extends(tree, _policy_of(one).name)]
         return {"value": part_of(self.with_set(tree))}
 
     def settings(self, file: str) -> Iterator[Setting]:
-        """The paths that a file sets; a subchart's values are below its key."""
+        """Yield the paths that a file sets, with their lines; nothing for a file that cannot be read.
+
+        Values of a subchart are below its key. A file of releases yields the values that stand in it.
+        """
         own = self.side.named(file)
         with suppress(NodeattrsError):  # a file that cannot be read sets nothing that is known
-            if kind_of(self.side.root, own):
-                yield from (each for one in releases_in(self.side.root, own).values() for each in settings_of(one))
+            if release_kind(self.side.root, own):
+                for one in releases_in(own, Manifests(self._sources)).values():
+                    yield from settings_of(one)
                 return
         paths = self._subcharts.get(own, [()])
         for setting in super().settings(file):
             yield from (setting._replace(path=(*path, *setting.path)) for path in paths)
 
-    def _laid(self, one: Found) -> Laid:
+    def _laid(self, one: FoundFold) -> FoldLayers:
         if isinstance(one, Release):
-            return laid_release(self.repository, one, _policy_of(one))
-        return laid_of(self.repository, one, _policy_of(one))
+            return layers_of_release(self.repository, one, _policy_of(one))
+        return layers_of_fold(self.repository, one, _policy_of(one))
 
-    def _charts(self, one: Found | None) -> Sequence[ChartValues]:
+    def _charts(self, one: FoundFold | None) -> Sequence[ChartValues]:
         """The charts of a fold of a chart alone; none where it cannot be read, which its own answer says."""
         with suppress(NodeattrsError):
             return self._laid(one).charts if isinstance(one, PlainFold) and len(one.files) == 1 else ()
@@ -84,7 +105,7 @@ class Folds(InRepository):
         """The values file of a subchart -> the paths below which releases have its values."""
         found: dict[str, list[Any]] = {}
         try:
-            folds = self.folds.values()
+            folds = self._folds.values()
         except NodeattrsError:  # settings that cannot be read: the subjects say so
             return found
         for one in folds:
@@ -95,5 +116,5 @@ class Folds(InRepository):
         return found
 
 
-def _policy_of(one: Found) -> NamedPolicy:
+def _policy_of(one: FoundFold) -> NamedPolicy:
     return policy_named(one.policy if isinstance(one, PlainFold) else "helm")

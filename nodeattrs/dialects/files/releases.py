@@ -1,7 +1,7 @@
 """Releases of Helm that a file of Argo CD, Flux or helmfile describes: a chart, and values over it.
 
-`argo`, `flux` and `helmfile` say which values a release has; this module reads and merges them. What is not in the
-repository, or would be filled in by another program, is an unknown layer.
+`argo`, `flux` and `helmfile` make a `Release`, which names files and has no layers of them. `layers_of_release` reads
+the files. Values that are not in the repository, and values that another program fills in, become unknown layers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.files.charts import CHART
-from nodeattrs.dialects.files.folds import Laid, laid_over
+from nodeattrs.dialects.files.folds import FoldLayers, layers_over_chart
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError
 from nodeattrs.formats.documents import Document, content_of, decoded, parse_all
 from nodeattrs.formats.encrypted import marked, may_be_encrypted
@@ -41,7 +41,7 @@ _MOST_SET = 200
 """The most values of `--set` of one release that are read."""
 _INDEX = re.compile(r"\[\s*\+?0*(\d{4,})\s*\]", re.ASCII)
 """An index of 1,000 or more, which would make a list as long."""
-OPEN = "{{"
+TEMPLATE_MARK = "{{"
 """How a Go template begins."""
 _ADDRESS = re.compile(r"\w[\w+.-]*://|[\w.-]+@[\w.-]+:")
 """How the address of a repository on another machine begins."""
@@ -49,8 +49,12 @@ _BLOCK = re.compile(r"[|>][-+\d]*\s*(?:#.*)?$")
 """The end of a line behind which a text of several lines begins."""
 
 
+NOT_HERE = "is not in this repository"
+"""Why a chart or file of a release is not read, where it does not exist."""
+
+
 class ValuesFile(NamedTuple):
-    """A values file that a release names.
+    """A values file that a release names. The file may not exist.
 
     path:        below the root of the repository; "" where it leads out
     origin:      the line that names it
@@ -65,8 +69,8 @@ class ValuesFile(NamedTuple):
 class SetValue(NamedTuple):
     """One value that a release sets as `helm --set` does.
 
-    word:    as Helm's `--set` has it: a.b=1
-    is_text: whether it is a text in any case, as of `--set-string`
+    word:    the text after `--set`, not yet checked: a.b=1
+    is_text: whether the value stays a text, as with `--set-string`
     """
 
     word: str
@@ -79,27 +83,31 @@ Values = ValuesFile | SetValue | Layer
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A release of Helm.
+    """A release of Helm as a file describes it; no file that it names has been read.
 
-    chart:  the folder of the chart, below the root of the repository; "" where the chart is not in it
+    chart:  the folder of the chart, below the root of the repository; "" where the chart is not read
     origin: the line that names the chart
     values: the values over the chart's, the weakest first
-    reason: why the chart's values are not read, where they are not
+    reason: why the values of the chart are not read; it counts where *chart* is ""
     """
 
     chart: str
     origin: Origin
     values: Sequence[Values]
-    reason: str = "is not in this repository"
+    reason: str = NOT_HERE
 
     @property
     def inline(self) -> Iterator[Layer]:
-        """The values that the file of the release has itself."""
+        """The maps of values that stand in the file of the release itself; unknown layers are left out."""
         return (one for one in self.values if isinstance(one, Layer) and isinstance(one.value, dict))
 
 
-def laid_release(repository: Folder, release: Release, policy: NamedPolicy) -> Laid:
-    """The layers of a release: of its chart, and of its values. raises: DocumentError, MergeConflict"""
+def layers_of_release(repository: Folder, release: Release, policy: NamedPolicy) -> FoldLayers:
+    """Read the chart and the values files of a release: its layers, the weakest first.
+
+    A missing chart, a missing values file, and each `--set` after the first 200 are unknown layers.
+    raises: DocumentError, for a file that cannot be parsed; MergeConflict
+    """
     reader = LayerReader(warnings=repository.warnings)
     files: list[Layer] = []
     number_set = 0
@@ -111,13 +119,13 @@ def laid_release(repository: Folder, release: Release, policy: NamedPolicy) -> L
             if number_set <= _MOST_SET:
                 files.append(_set(one, files))
             elif number_set == _MOST_SET + 1:
-                files.append(unread(one.origin, _TOO_MANY))
+                files.append(unread_values(one.origin, _TOO_MANY))
         else:
             files.append(one)
     if release.chart:
-        return laid_over(repository.root / release.chart, files, reader, policy, repository.shown)
-    chart = ChartValues((), unread(release.origin, release.reason))
-    return Laid([chart.laid, *files], [chart])
+        return layers_over_chart(repository.root / release.chart, files, reader, policy, repository.shown)
+    chart = ChartValues((), unread_values(release.origin, release.reason))
+    return FoldLayers([chart.laid, *files], [chart])
 
 
 _TOO_MANY = f"comes after {_MOST_SET} values of --set; it and the next ones were not read"
@@ -126,31 +134,34 @@ _TOO_MANY = f"comes after {_MOST_SET} values of --set; it and the next ones were
 def _read(one: ValuesFile, reader: LayerReader, root: Path) -> list[Layer]:
     """The layers of a values file; an unknown one where it was not read, none where it may be missing and is."""
     if not one.path:
-        return [unread(one.origin, border.REASON)]
+        return [unread_values(one.origin, border.REASON)]
     if os.path.isfile(root / one.path):
         return reader.read(root / one.path, one.path)
-    return [] if one.is_optional else [unread(one.origin, "is not in this repository")]
+    return [] if one.is_optional else [unread_values(one.origin, NOT_HERE)]
 
 
 def _set(one: SetValue, before: Sequence[Layer]) -> Layer:
     """The layer of one value of `--set`; an unknown one where Helm would refuse it."""
     if _INDEX.search(one.word.partition("=")[0]):
-        return unread(one.origin, "has an index of 1,000 or more, which was not followed")
+        return unread_values(one.origin, "has an index of 1,000 or more, which was not followed")
     known = [layer for layer in before if type(layer.value) is not Unknown]
     try:
         (layer,) = set_layers([one.word], fold(known, ACROSS).value if known else {}, one.is_text)
     except BadArgument:
-        return unread(one.origin, "cannot be read as a value of --set")
+        return unread_values(one.origin, "cannot be read as a value of --set")
     return Layer(layer.value, one.origin, policy=layer.policy)
 
 
-def unread(origin: Origin, reason: str, lines: Mapping[TreePath, int] | None = None) -> Layer:
-    """An unknown layer. lines: path -> line, for the paths that it may set; None: any path"""
+def unread_values(origin: Origin, reason: str, lines: Mapping[TreePath, int] | None = None) -> Layer:
+    """An unknown layer. lines: path -> line, of the paths that it may set; None where it may set any path"""
     return Layer.unknown(origin.name, origin, reason, lines)
 
 
-def below(root: Path, folder: str, text: str) -> str:
-    """The path below the root that *text* means, counted from a folder; "" where it, or a link in it, leads out."""
+def path_below(root: Path, folder: str, text: str) -> str:
+    """The path of *text*, counted from *folder*, as a path below the root. It need not exist.
+
+    "" where the path, or a link in it, leads out of the root.
+    """
     if "\0" in text:
         return ""
     path = os.path.normpath(os.path.join(folder, text))
@@ -159,8 +170,8 @@ def below(root: Path, folder: str, text: str) -> str:
 
 
 def chart_at(root: Path, folder: str, text: str) -> str:
-    """The folder of a chart, below the root; "" where no chart is there."""
-    path = below(root, folder, text)
+    """The path of *text* below the root, as `path_below` finds it; "" where no Chart.yaml is in that folder."""
+    path = path_below(root, folder, text)
     return path if path and os.path.isfile(root / path / CHART) else ""
 
 
@@ -188,8 +199,14 @@ def _name_of(url: str) -> str:
     return re.split("[/:]", url.rstrip("/").removesuffix(".git"))[-1].lower()
 
 
+def elements(tree: Any, key: str) -> Iterator[tuple[int, Any]]:
+    """Yield (index, element) of the list under a key of a map; nothing where there is no such list."""
+    found = tree.get(key) if isinstance(tree, dict) else None
+    yield from enumerate(found if isinstance(found, list) else ())
+
+
 def texts_by_path(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """The texts and whole numbers in maps by their dotted path."""
+    """Yield (dotted path, text) for each text and whole number in nested maps. Lists and booleans are left out."""
     if isinstance(value, dict):
         for key, one in value.items():
             yield from texts_by_path(one, f"{path}.{key}" if path else str(key))
@@ -197,13 +214,13 @@ def texts_by_path(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
         yield path, str(value)
 
 
-def documents_of(root: Path, file: str) -> list[Document]:
-    """The documents of a YAML file of a repository. raises: DocumentError"""
-    return parsed(decoded(content_of(root / file, file), file), file)
+def read_documents(root: Path, file: str) -> list[Document]:
+    """The documents of a YAML file below the root. raises: DocumentError, also for a file that cannot be read"""
+    return parse_documents(decoded(content_of(root / file, file), file), file)
 
 
-def parsed(text: str, file: str) -> list[Document]:
-    """The documents of a text in YAML. raises: DocumentError; TooMuch, also past 100 levels"""
+def parse_documents(text: str, file: str) -> list[Document]:
+    """The documents of a text in YAML. raises: DocumentError; TooMuch, also for more than 100 nested levels"""
     return parse_all(text, file, "yaml", _budget(file), {})
 
 
@@ -212,17 +229,19 @@ def _budget(file: str) -> Budget:
 
 
 def origin_at(document: Document, path: TreePath, kind: str, name: object) -> Origin:
-    """The line that has a path in a document. name: what it says there"""
+    """The place of a path in a document, as an origin with this kind and name."""
     line, column = document.place(path)
     return Origin(kind, str(name), document.file, line, column)
 
 
 def inline_layers(document: Document, value: Any, path: TreePath, name: str, mark: str = "") -> list[Layer]:
-    """The values that a file of a release has itself, as a map or as a text in YAML; none for no map.
+    """The layers of values that stand in the file of a release, as a map or as a text in YAML.
+
+    [] for a value that is neither, such as null. A text that is no YAML is one unknown layer.
 
     name: of the release, in explanations
-    path: where the document has them
-    mark: the beginning of what another program fills in; texts that have it are unknown. "" for none
+    path: of *value* in the document
+    mark: how a template begins, such as "{{"; an unknown layer has the paths of texts with it. "" for none
     """
     if isinstance(value, str):
         return _of_text(document, value, path, name, mark)
@@ -238,7 +257,7 @@ def _filled_in_later(layer: Layer, mark: str) -> Iterator[Layer]:
     paths = dict.fromkeys(_having(layer.value, mark, ())) if mark else {}
     if paths:
         lines = {path: layer.origin.at(path).line or 1 for path in paths}
-        yield unread(layer.origin.at(next(iter(paths))), f"has {mark} in a text, which was not filled in", lines)
+        yield unread_values(layer.origin.at(next(iter(paths))), f"has {mark} in a text, which was not filled in", lines)
 
 
 def _having(value: Any, mark: str, path: TreePath) -> Iterator[TreePath]:
@@ -251,7 +270,7 @@ def _having(value: Any, mark: str, path: TreePath) -> Iterator[TreePath]:
 
 
 def has_mark(value: Any, mark: str) -> bool:
-    """Whether a text in a value has a mark; false where it has no texts."""
+    """Whether a text has a mark, at any depth of maps and lists; keys count, too. False for a value without texts."""
     if isinstance(value, dict):
         return any(has_mark(one, mark) for pair in value.items() for one in pair)
     if isinstance(value, list):
@@ -260,10 +279,11 @@ def has_mark(value: Any, mark: str) -> bool:
 
 
 class _OfText(NamedTuple):
-    """The places of a document that is a text in another document.
+    """Finds the lines of a YAML text that is a value in another document.
 
-    line:     of the key that has the text
-    is_block: whether the text begins on the next line, each of its lines on one of its own
+    inner:    the locator of the text, whose lines count from 1
+    line:     of the key that has the text, in the other document
+    is_block: whether the text begins on the next line; else all of it is on *line*
     """
 
     inner: Locator
@@ -271,7 +291,7 @@ class _OfText(NamedTuple):
     is_block: bool
 
     def at(self, path: TreePath) -> Origin:
-        """The line of the outer document."""
+        """The place in the other document."""
         found = self.inner.at(path)
         return found.moved(self.line + (found.line or 0) if self.is_block else self.line)
 
@@ -283,13 +303,16 @@ def _of_text(document: Document, text: str, path: TreePath, name: str, mark: str
     try:
         layers = LayerReader("yaml", kind="release").layers(text.encode(), document.file, name, _budget(document.file))
     except DocumentError:
-        return [unread(origin_at(document, path, "release", name), "is no YAML")]
+        return [unread_values(origin_at(document, path, "release", name), "is no YAML")]
     found = [Layer(one.value, _OfText(one.origin, line, is_block)) for one in layers]
     return [each for one in found for each in (one, *_filled_in_later(one, mark))]
 
 
 def settings_of(release: Release) -> Iterator[Setting]:
-    """The paths of the values that the file of a release has itself, with their lines. A list is one value."""
+    """Yield the paths that the file of a release sets itself, with their lines. A list is one value.
+
+    Paths of `--set` with an index or a backslash are left out.
+    """
     for layer in release.inline:
         for path in _leaves(layer.value, ()):
             yield Setting(path, layer.origin.at(path).line or 1)

@@ -1,11 +1,14 @@
-"""Reports about folded files: the tree, who set each line of it, and what its last layer changes."""
+"""Reports of `nodeattrs fold`: the tree with origins, traces of paths, changes of the last layer, and the policies.
+
+Each report has `to_dict` for JSON and `lines` for a terminal. Secrets are withheld in both.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.core.changed import TreeDifference, changes
 from nodeattrs.core.claim import Origin
@@ -13,13 +16,11 @@ from nodeattrs.core.fold import Folded
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.dialects.files.text import data
 from nodeattrs.errors import NoSuchAttribute
+from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.reports.explain import NodeExplanation, way_to
 from nodeattrs.reports.screen import Screen, cut, printable
 from nodeattrs.reports.show import tree_lines, written_lines
 from nodeattrs.reports.values import on_one_line
-
-if TYPE_CHECKING:
-    from nodeattrs.policies.named import NamedPolicy
 
 _WIDEST = 40
 """The margin takes so many columns at most."""
@@ -32,7 +33,10 @@ def _place(origin: Origin) -> str:
 
 @dataclass(frozen=True)
 class BlameReport:
-    """A merged tree with who set each line: in a margin before it, or as a remark behind it."""
+    """A merged tree with the place that set each line (--blame, --origins).
+
+    in_margin: whether places stand before the lines; else each is a comment behind its line
+    """
 
     folded: Folded
     in_margin: bool = True
@@ -42,15 +46,15 @@ class BlameReport:
         return {path: origins for path, _, origins in self.folded.leaves()}
 
     def to_dict(self) -> dict[str, Any]:
-        """The tree, and each leaf with everyone who set it."""
+        """The tree under "value"; under "leaves" the path and all origins of each scalar and empty map or list."""
         leaves = [
-            {"path": spell(path), "set_by": [_origin_dict(origin) for origin in origins]}
+            {"path": spell(path), "set_by": [origin._asdict() for origin in origins]}
             for path, origins in self._origins.items()
         ]
         return {"version": 1, "value": data(self.folded.value), "leaves": leaves}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The tree as YAML reads it back, and the places beside it."""
+        """Yield the lines of the tree in YAML, each with its place; a value of several layers names the first alone."""
         if not self.in_margin:
             yield from tree_lines(self.folded.value, screen, lambda path: self._origins.get(path, (None,))[0])
             return
@@ -67,30 +71,29 @@ def _margin(origins: tuple[Origin, ...]) -> str:
     return f"{text if len(text) <= _WIDEST else f'…{text[1 - _WIDEST :]}'}{more}"
 
 
-def _origin_dict(origin: Origin) -> dict[str, Any]:
-    return origin._asdict()
-
-
 @dataclass(frozen=True, slots=True)
 class TraceReport:
-    """Why some paths are what they are."""
+    """Explanations of paths of a merged tree (--explain); `trace_report` makes one."""
 
     explanations: Sequence[NodeExplanation]
 
     def to_dict(self) -> dict[str, Any]:
-        """The trace of each path as plain data."""
+        """The explanations under "traces", as plain data."""
         return {"version": 1, "traces": [data(one.to_dict()) for one in self.explanations]}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One after the other, an empty line between them."""
+        """Yield the lines of each explanation, with an empty line between two of them."""
         for number, one in enumerate(self.explanations):
             if number:
                 yield ""
             yield from one.lines(screen)
 
 
-def traced(folded: Folded, paths: Iterable[Path]) -> TraceReport:
-    """The report about some paths. raises: NoSuchAttribute, for one that no layer sets"""
+def trace_report(folded: Folded, paths: Iterable[Path]) -> TraceReport:
+    """Trace each path. raises: NoSuchAttribute, for the first path that no layer sets
+
+    A path that a layer set and another one removed has a trace.
+    """
     found = []
     for path in paths:
         trace = folded.trace(path)
@@ -103,9 +106,10 @@ def traced(folded: Folded, paths: Iterable[Path]) -> TraceReport:
 
 @dataclass(frozen=True)
 class LastChanges:
-    """What the last layer changes of those before it.
+    """The changes that the last layer of a fold makes (--diff-last).
 
-    title: what that layer is called
+    title:  the name of the last layer
+    before: the merge of all layers but the last; *after* is the merge of all
     """
 
     title: str
@@ -114,11 +118,11 @@ class LastChanges:
 
     @cached_property
     def changes(self) -> list[TreeDifference]:
-        """The leaves that differ; a list is one."""
+        """The leaves that differ between *before* and *after*; a list counts as one leaf."""
         return changes(self.before.value, self.after.value)
 
     def to_dict(self) -> dict[str, Any]:
-        """Each change with both values and who set them."""
+        """The changes; "before" and "after" have a value with its origins, and are left out where it is not set."""
         return {"version": 1, "layer": self.title, "changes": [self._dict(one) for one in self.changes]}
 
     def _dict(self, change: TreeDifference) -> dict[str, Any]:
@@ -127,14 +131,14 @@ class LastChanges:
             "path": spell(change.path),
             "change": change.kind,
             **{
-                name: {"value": data(value), "set_by": [_origin_dict(one) for one in folded.origins(change.path)]}
+                name: {"value": data(value), "set_by": [one._asdict() for one in folded.origins(change.path)]}
                 for name, (folded, value) in sides.items()
                 if value is not ABSENT
             },
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A line a change: what it was, what it is, and where each was set."""
+        """Yield one line for each change, with both values and their places; one line where nothing changes."""
         for one in self.changes:
             sides = [
                 f"{printable(on_one_line(value))}  ({', '.join(map(_place, folded.origins(one.path)))})"
@@ -149,16 +153,16 @@ class LastChanges:
 
 @dataclass(frozen=True, slots=True)
 class ShownPolicies:
-    """The policies that have a name."""
+    """The named policies and their tables (--policies)."""
 
     policies: Sequence[NamedPolicy]
 
     def to_dict(self) -> dict[str, Any]:
-        """Each policy with its lines as plain data."""
+        """The policies as plain data, as `NamedPolicy.to_dict` gives each."""
         return {"version": 1, "policies": [one.to_dict() for one in self.policies]}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """Each with its lines, and those of the paths that have others."""
+        """Yield the name, the summary and the lines of each policy, then its lines for certain paths."""
         for one in self.policies:
             yield screen.paint(one.name, "strong")
             yield from screen.wrapped(f"{one.summary} ({one.source})", "  ")

@@ -1,4 +1,4 @@
-"""A merged tree in a notation of files. Secrets are withheld; writing it loads no report."""
+"""A merged tree as the text of a file: YAML, JSON, TOML or .env. Secrets are withheld."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from nodeattrs.node.values import MARKER
 
 
 def data(value: Any) -> Any:
-    """A merged tree as JSON can hold it: secrets are their marker, and `!Ref x` is {"$tag": "!Ref", "value": "x"}."""
+    """A copy of a merged tree that JSON can hold.
+
+    Keys become texts, a secret becomes its marker, and `!Ref x` becomes {"$tag": "!Ref", "value": "x"}.
+    """
     if isinstance(value, dict):
         return {str(key): data(entry) for key, entry in value.items()}
     if isinstance(value, list):
@@ -29,21 +32,22 @@ def _marker_for_secret(value: Any) -> Any:
 
 
 def text_of(tree: Any, form: str) -> str:
-    """A merged tree in a notation of files: yaml, json, toml or env. raises: BadValue, where that has no such value"""
+    """A merged tree as the text of a file, without its secrets.
+
+    form:   "json", "toml" or "env"; any other word means YAML. YAML and JSON have a marker in place of a secret,
+            .env leaves its line out
+    raises: BadValue, for a value that the form cannot hold, and for a tree that is nested too deeply
+    """
     try:
-        return _text_of(tree, form)
+        if form == "json":
+            return json.dumps(data(tree), indent=2, ensure_ascii=False).translate(ESCAPES) + "\n"
+        if form == "toml":
+            return plain_writing.as_toml(data(tree)).translate(ESCAPES)
+        if form == "env":
+            return plain_writing.as_env(_without_secrets(tree))
+        return written(_with_markers(tree), blocks=True)
     except RecursionError:
         raise BadValue(f"this is nested too deeply to be written as {form}", hint="ask for a part of it") from None
-
-
-def _text_of(tree: Any, form: str) -> str:
-    if form == "json":
-        return json.dumps(data(tree), indent=2, ensure_ascii=False).translate(ESCAPES) + "\n"
-    if form == "toml":
-        return plain_writing.as_toml(data(tree)).translate(ESCAPES)
-    if form == "env":
-        return plain_writing.as_env(_without_secrets(tree))
-    return written(_with_markers(tree), blocks=True)
 
 
 def _with_markers(value: Any) -> Any:

@@ -1,8 +1,8 @@
 """Which values the templates of a chart read: the paths behind `.Values` in their text.
 
-No template is parsed or run. A name behind `.Values` counts as a use of all that is below it, so a value may be
-called read that is not; one that is called unread has no use in the text. Access by a name that is computed is a use
-of everything below the last name that is written.
+No template is parsed or run. `.Values.a` counts as a use of every value below a, so a value may be called read that
+is not; a value that is called unread has no use in the text. Access by a computed name counts as a use of every value
+below the last literal name.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _LARGEST, _ALL, _MOST = 1_000_000, 20_000_000, 5_000
 
 @dataclass(slots=True)
 class Uses:
-    """What the files of a chart read.
+    """The values and templates that the files of a chart use; `uses_of` fills one in.
 
-    paths:    of values, each with all that is below it
-    computed: a path -> the place that reads something below it by a computed name
+    paths:    paths of values that are read; each stands for every path below it, too
+    computed: path -> the place (FILE:LINE) that reads a value below it by a computed name
     defined:  the names of templates that the files define
-    included: the names of templates that they include, "" for a computed one -> the first place
-    unread:   files that could not be read
+    included: the name of a template that the files include, "" for a computed name -> the first place
+    unread:   files that could not be read, or were too large or too many
     """
 
     paths: set[TreePath] = field(default_factory=set)
@@ -51,24 +51,26 @@ class Uses:
     unread: list[str] = field(default_factory=list)
 
     def covers(self, path: TreePath) -> bool:
-        """Whether a path is read, or one above it; `computed` does not count."""
+        """Whether *paths* has the path or a path above it. Reads by a computed name do not count."""
         return any(path[:depth] in self.paths for depth in range(len(path) + 1))
 
     def names_below(self, path: TreePath) -> set[str]:
-        """The next names of the paths that are read below *path*."""
+        """The keys just below *path* on the way to paths that are read; empty where none is below it."""
         depth = len(path)
         return {str(one[depth]) for one in self.paths if len(one) > depth and one[:depth] == path}
 
     @property
     def foreign(self) -> Iterator[tuple[str, str]]:
-        """The templates that are included and not defined in the files, each with its first place."""
+        """Yield (name, first place) of each template that the files include and do not define."""
         return ((name, place) for name, place in self.included.items() if name and name not in self.defined)
 
 
 def uses_of(folder: Path, shown: str) -> Uses:
-    """What the files of a chart read, with the unpacked charts in it, whose templates it may include.
+    """Read all files of a chart, also of unpacked subcharts, and note their uses of values.
 
-    shown: the name of the folder in messages
+    Files that cannot be read are noted in `unread`; nothing is raised.
+
+    shown: the name of the folder in places and messages
     """
     found, left = Uses(), _ALL
     for number, (path, name) in enumerate(_files(folder, shown)):

@@ -18,7 +18,7 @@ from typing import Any
 
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.errors import BadValue, missing_extra
-from nodeattrs.formats.json_choice import decoded, encoded
+from nodeattrs.formats.compact_json import decoded, encoded
 from nodeattrs.store.revisions import JsonMap, Noted, Saved
 
 _DEEPEST = 1_999

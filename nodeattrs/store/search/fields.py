@@ -22,7 +22,7 @@ from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAK
 from nodeattrs.core.rules import PathRule, ruled
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import BadValue, DocumentError, wrong_argument
-from nodeattrs.formats.json_choice import decoded, encoded
+from nodeattrs.formats.compact_json import decoded, encoded
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import ACROSS, rules_in
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from nodeattrs.core.fold import Folded, Layer
 from nodeattrs.dialects.files.folds import folded
-from nodeattrs.dialects.files.reports import BlameReport, LastChanges, traced
+from nodeattrs.dialects.files.reports import BlameReport, LastChanges, trace_report
 from nodeattrs.dialects.files.text import text_of
 from nodeattrs.formats.documents import Syntax, parse
 from nodeattrs.formats.layers import LayerReader
@@ -105,7 +105,7 @@ def _used(name: str, layers: list[Layer]) -> None:
 def _named_alike(found: Folded) -> None:
     for path, _, origins in list(found.leaves())[:_MOST]:
         assert set(origins) == set(found.origins(path)), path
-        list(traced(found, [path]).lines(Screen()))
+        list(trace_report(found, [path]).lines(Screen()))
 
 
 _PAIRS = ({"A": ("1", 2, None), "B": "x"}, ["A=1", "B"], ["C=", "A=2"], "A=1", None, 5)

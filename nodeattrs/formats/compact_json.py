@@ -1,4 +1,4 @@
-"""Compact JSON: what the store writes and reads."""
+"""Compact JSON in UTF-8, as the store writes and reads it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 
 def encoded(value: Any) -> bytes:
-    """*value* as JSON without spaces, in UTF-8; maps keep their order.
+    """Write a value as JSON without spaces; maps keep their order.
 
-    raises: TypeError, ValueError, RecursionError, as `json.dumps`
+    raises: TypeError, for a value that JSON does not have; ValueError, for NaN and infinity; RecursionError, also for
+            a value that contains itself
 
     >>> encoded({"b": [1, None], "a": "\u00e9"}).decode()
     '{"b":[1,null],"a":"\u00e9"}'
@@ -21,7 +22,7 @@ def encoded(value: Any) -> bytes:
 
 
 def decoded(content: bytes) -> Any:
-    """The value that a JSON text in UTF-8 has. raises: ValueError, RecursionError, as `json.loads`
+    """Parse a JSON text. raises: ValueError, where it is none; RecursionError
 
     >>> decoded(b'{"a": 18446744073709551616}')
     {'a': 18446744073709551616}

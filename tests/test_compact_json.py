@@ -14,7 +14,7 @@ import pytest
 
 from nodeattrs.core.budget import in_force, limited
 from nodeattrs.errors import TooMuch
-from nodeattrs.formats import documents, json_choice
+from nodeattrs.formats import compact_json, documents
 
 
 class _Letter(enum.StrEnum):
@@ -100,13 +100,13 @@ class TestWriting:
         def plainly(value: Any) -> bytes:
             return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
-        assert _outcome(json_choice.encoded, value) == _outcome(plainly, value)
+        assert _outcome(compact_json.encoded, value) == _outcome(plainly, value)
 
     def test_a_value_that_holds_itself_is_nested_too_deeply(self):
         value: list[Any] = []
         value.append(value)
         with pytest.raises(RecursionError):
-            json_choice.encoded(value)
+            compact_json.encoded(value)
 
 
 class TestReading:

@@ -1,0 +1,1 @@
+"""Old names. Importing one fails and names the new one."""
