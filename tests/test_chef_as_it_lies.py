@@ -27,7 +27,7 @@ ROLE = "name 'r'\nrun_list 'recipe[app]'\n"
 
 def ran(repo: Repository, *run_list: str, asked: RepositoryOptions | None = None, **more: object) -> Run:
     """A run of node n1 of the repository."""
-    repo.asked = asked or repo.asked
+    repo.options = asked or repo.options
     return run_node(repo, "n1", facts=Facts(FACTS, Origin("facts")), run_list=list(run_list) or None, **more)
 
 

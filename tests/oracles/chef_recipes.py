@@ -389,7 +389,7 @@ def ours(root: Path, run_list: list[str], kept: list[Helper] | None = None) -> d
     repository = Repository(root)
     if kept and kept[-1].alive:
         KEPT.helpers[repository] = kept[-1]
-    repository.asked = RepositoryOptions(ruby=True)
+    repository.options = RepositoryOptions(ruby=True)
     facts = Facts(json.loads((root / "facts.json").read_text()), Origin("facts"))
     try:
         run = run_node(repository, "n1", facts=facts, run_list=run_list)

@@ -105,7 +105,7 @@ class _Causes:
         """Where the policy, else the node's own file, names an item; command lines and earlier runs have none."""
         policy, described = self.run.policy, self.repository.node_document(name_of(self.run.node))
         own = (("run_list",), described.run_list if described is not None else ())
-        under, items = own if policy is None else policy.items(self.repository.asked.named_run_list)
+        under, items = own if policy is None else policy.items(self.repository.options.named_run_list)
         says = policy or described
         for index, item in enumerate(items):
             parsed = RunListItem.parse(item)

@@ -25,7 +25,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
 from nodeattrs.dialects.chef.facts import Facts, load_facts
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.repository.roles import NOTHING_ASKED, RepositoryOptions
+from nodeattrs.dialects.chef.repository.roles import NO_OPTIONS, RepositoryOptions
 from nodeattrs.dialects.chef.run.recipes import LogLine
 from nodeattrs.dialects.chef.run.session import NodeRequest, Session, last_of, require_known, run, save_failed
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
@@ -71,7 +71,7 @@ class Fleet:
     last_facts:  whether a node without a file in *facts* has the facts of its last run; with facts None each node has
     new:         whether a node is made that neither nodes/, the store nor facts have
     override_run_list: the run-list for this run alone
-    asked:       further options of the command line for the repository
+    options:     options of the command line that concern the repository
     content:     the digest of a repository that each worker has at the same place; "": not compared
     pack:        the digest of the pack that is sent to the workers; "": none is sent
     facts_shown: the name of the folder of facts in messages, where it is in the pack
@@ -88,7 +88,7 @@ class Fleet:
     last_facts: bool = True
     new: bool = True
     override_run_list: tuple[str, ...] | None = None
-    asked: RepositoryOptions = NOTHING_ASKED
+    options: RepositoryOptions = NO_OPTIONS
     content: str = ""
     pack: str = ""
     facts_shown: str = ""
@@ -360,7 +360,7 @@ class _Worker:
                 self._facts = os.path.join(self._unpacked.name, FACTS)
         elif fleet.content:
             _require_same(fleet)
-        self.repository = work.opened or Repository(place, asked=fleet.asked)
+        self.repository = work.opened or Repository(place, options=fleet.options)
         self.store = open_store(fleet.store)
 
     @cached_property

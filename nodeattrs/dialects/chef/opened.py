@@ -146,7 +146,7 @@ class Nodes(WithFacts):
         request = self.request
         roles_only = request.roles_only or not (request.run_code or self._has_no_programs)
         more = request.named(self.side, "nodes", None)
-        self.repository.asked = RepositoryOptions(
+        self.repository.options = RepositoryOptions(
             roles_only=roles_only,
             ruby=request.ruby,
             without=request.what_if.without,
@@ -255,7 +255,7 @@ class Nodes(WithFacts):
             return self.read_once(file, _settled)
         suite = self.repository.kitchen.instances.get(name)
         if last is None and suite is not None:
-            return facts_of_suite(suite.platform, suite.at(()), self.repository.platforms)
+            return facts_of_suite(suite.platform, suite.at(()), self.repository.platforms_folder)
         tree = last.node.automatic.to_dict() if last is not None else NO_FACTS
         made = ("cookbooks", "expanded_run_list", "recipes", "roles")
         return Facts({key: value for key, value in tree.items() if key not in made}, Origin("facts", "last run"))

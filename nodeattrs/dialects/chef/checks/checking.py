@@ -171,7 +171,7 @@ def further_trees(repository: Repository) -> Iterator[Lookup]:
 
 def _doubtful(repository: Repository, run_code: bool) -> Iterator[NodeattrsError]:
     """What nodes, roles and environments set and probably do not mean."""
-    unrun = set() if run_code else repository.scripted("roles")
+    unrun = set() if run_code else repository.names_in_python("roles")
     known = known_nodes(repository, unrun)
     stacks = known.stacks or list(role_stacks(repository, unrun))
     layers = {(layer.kind, layer.name): layer for stack in stacks for layer in stack.layers}.values()
@@ -194,13 +194,14 @@ def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsErr
     """The faults of a repository, and warnings beside those that it keeps of the files it has read."""
     faults: list[NodeattrsError] = []
     warnings: list[NodeattrsError] = []
-    _tried(faults, lambda: repository.config)
+    config = _tried(faults, lambda: repository.config)
+    is_missing_reported = config is None or config.chef.missing_cookbooks not in ("warn", "own")
     cookbooks = _all(faults, repository.cookbooks(), repository.cookbook)
     for one in cookbooks:
         files = _tried(faults, partial(_code_of, one)) or []
         warnings += _unread([one.shown(file) for file in one.files if _is_unrun(one, file)])
         warnings += [warning for file in files for warning in _warnings_of(faults, one, file)]
-    unrun = {folder: set() if run_code else repository.scripted(folder) for folder in ("roles", "environments")}
+    unrun = {folder: set() if run_code else repository.names_in_python(folder) for folder in ("roles", "environments")}
     for folder, names in unrun.items():
         message, hint = "is Python, and was not run", "--run-code runs it"
         files = [f"{folder}/{name}.py" for name in sorted(names)]
@@ -212,7 +213,7 @@ def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsErr
     nodes = _all(faults, repository.nodes(), repository.node_document)
     _all(faults, _tried(faults, repository.suites) or [], repository.node_document)
     for bag in repository.data_bags():
-        _all(faults, _tried(faults, partial(repository.data_bag, bag)) or [], partial(repository.written_item, bag))
+        _all(faults, _tried(faults, partial(repository.data_bag, bag)) or [], partial(repository.item_as_written, bag))
 
     fetched = _Fetched(repository, warnings)
     dangling = partial(_dangling, fetched, unrun["roles"])
@@ -226,7 +227,7 @@ def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsErr
             hint = known_or_near(node.environment, there)
             faults.append(fault(node.locator, ("chef_environment",), message, hint=hint, kind=MISSING_ENVIRONMENT))
     known = {cookbook.name: cookbook for cookbook in cookbooks}
-    for one in cookbooks if repository.misses_cookbooks else ():
+    for one in cookbooks if is_missing_reported else ():
         for needed in one.depends:
             faults += fetched.missing(one.locator, (one.depends_field, needed), needed, one)
     faults += _rings(known)

@@ -41,10 +41,10 @@ def _finding(rule: CheckRule, place: str, path: Path, level: str, locator: Locat
 
 def _written(repository: Repository, unrun: frozenset[str]) -> Iterator[Written]:
     roles = [name for name in repository.roles() if name not in unrun]
-    environments = sorted({*repository.environments()} - repository.scripted("environments"))
+    environments = sorted({*repository.environments()} - repository.names_in_python("environments"))
     yield from attribute_maps(repository, roles, environments)
     for bag in repository.data_bags():
-        for tree, locator in readable(repository.data_bag(bag), partial(repository.written_item, bag)):
+        for tree, locator in readable(repository.data_bag(bag), partial(repository.item_as_written, bag)):
             yield "data_bags", "", tree, locator
     hiera = repository.hiera
     if hiera is None:

@@ -177,7 +177,7 @@ class _Layers:
     def __init__(self, repository: Repository, unrun: frozenset[str]) -> None:
         self._repository = repository
         self._unrun = unrun
-        self._scripts = repository.scripted("environments") if unrun else set()
+        self._scripts = repository.names_in_python("environments") if unrun else set()
         self._made: dict[tuple[str, str], StackLayer] = {}
         self._named: dict[str, frozenset[str]] = {}
 

@@ -244,7 +244,7 @@ def _run(question: Question) -> Run:
     if not asked["repo"] or not asked["node"]:
         raise BadUsage("which catalog? --repo DIR and --node NAME, --from FILE, or --puppet FILE")
     repository = Repository(asked["repo"])
-    repository.asked = run_options(question)
+    repository.options = run_options(question)
     run = run_node(
         repository,
         asked["node"],

@@ -179,7 +179,7 @@ def _fleet(question: Question, repository: Repository) -> Fleet:
         not asked["why_run"],
         asked["force"],
         new=asked["new"],
-        asked=repository.asked,
+        options=repository.options,
     )
 
 

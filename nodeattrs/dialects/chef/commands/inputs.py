@@ -58,7 +58,7 @@ def repository_of(question: Question) -> Repository:
     from nodeattrs.dialects.chef.repository.repository import Repository
 
     repository = found_repository(question) or Repository(os.curdir)
-    repository.asked = run_options(question)
+    repository.options = run_options(question)
     return repository
 
 
@@ -103,7 +103,7 @@ def facts_place(question: Question, repository: Repository | None) -> str | None
         return str(place) if place is not None else None
     from nodeattrs.dialects.chef.facts.known import platform_file
 
-    return str(platform_file(platform, repository.platforms if repository is not None else None))
+    return str(platform_file(platform, repository.platforms_folder if repository is not None else None))
 
 
 def own_facts(question: Question, repository: Repository, names: Iterable[str]) -> str | None:
@@ -129,7 +129,7 @@ def facts_from(question: Question, node: str | None = None, repository: Reposito
         own = repository.root / "facts" / f"{checked_name(node, 'node')}.json"
         place = str(own) if own.is_file() else None
         if place is None and (suite := repository.kitchen.instances.get(node)) is not None:
-            return facts_of_suite(suite.platform, suite.at(()), repository.platforms)
+            return facts_of_suite(suite.platform, suite.at(()), repository.platforms_folder)
     if place is None:
         try:
             return gather()

@@ -158,9 +158,9 @@ class CookbookPaths:
     def _elsewhere(self) -> dict[str, str]:
         """Cookbook -> the folder of the repository in which it lies beside those where we look."""
         found: dict[str, str] = {}
-        for folder in (one for one in entries(self._root) if os.path.isdir(one)):
+        for folder in (one for one in paths_in(self._root) if os.path.isdir(one)):
             with contextlib.suppress(DocumentError):  # a folder that may not be listed
-                found |= {path.name: folder.name for path in entries(folder) if _is_cookbook(path)}
+                found |= {path.name: folder.name for path in paths_in(folder) if _is_cookbook(path)}
         return found
 
     def _in_source(self, lock: Lock | None) -> Iterator[_Declared]:
@@ -180,12 +180,12 @@ class CookbookPaths:
     @cached_property
     def _folders_named(self) -> dict[str, pathlib.Path]:
         found: dict[str, pathlib.Path] = {}
-        for path in (path for folder in self._folders for path in entries(folder)):
+        for path in (path for folder in self._folders for path in paths_in(folder)):
             is_other = path.parent.name == _VENDOR and not _is_cookbook(path)
             if os.path.isdir(path) and not path.name.startswith(".") and not is_other:
                 found.setdefault(path.name, path)
         if not found and self._is_usual:  # a repository of cookbooks alone, as for OpsWorks
-            return {path.name: path for path in entries(self._root) if _is_cookbook(path)}
+            return {path.name: path for path in paths_in(self._root) if _is_cookbook(path)}
         return found
 
     @cached_property
@@ -230,7 +230,7 @@ def _fields(path: pathlib.Path) -> dict[str, str]:
     return {one[1]: one[3] for one in _FIELD.finditer(documents.text_of(path, path.name))}
 
 
-def entries(folder: pathlib.Path) -> list[pathlib.Path]:
+def paths_in(folder: pathlib.Path) -> list[pathlib.Path]:
     """The paths in a folder, sorted; [] where it does not exist. raises: DocumentError"""
     try:
         return sorted(folder.iterdir())

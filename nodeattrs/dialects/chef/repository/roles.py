@@ -300,7 +300,7 @@ def _item_key(item: str) -> tuple[str, str]:
     return parsed.type, qualified(parsed.name) if parsed.type == "recipe" else parsed.name
 
 
-NOTHING_ASKED = RepositoryOptions()
+NO_OPTIONS = RepositoryOptions()
 
 
 @dataclass(frozen=True)

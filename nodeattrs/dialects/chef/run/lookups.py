@@ -124,7 +124,7 @@ def reader_words(repository: Repository, node: Node) -> dict[str, Callable[..., 
 
     def data_bag_item(bag: str, item: str, secret: str | None = None) -> dict[str, Any]:
         """One item of a data bag; see `Repository.data_bag_item`."""
-        tree, locator = repository.bag_item(bag, item, secret)
+        tree, locator = repository.decrypted_item(bag, item, secret)
         note_read(node, tree, locator)
         copy: dict[str, Any] = copied(tree, LEAVES)
         return copy
@@ -175,7 +175,7 @@ def bag_search(repository: Repository, bag: str, query: str) -> list[dict[str, A
     raises: DataBagItemNotFound, DocumentError, QueryNotUnderstood, QueryNotSupported
     """
     asked = parse_query(query).asked
-    items = [repository.written_item(bag, name)[0] for name in repository.data_bag(bag)]
+    items = [repository.item_as_written(bag, name)[0] for name in repository.data_bag(bag)]
     return [copied(item, LEAVES) for item in items if _fits(fields_of({"automatic": item}), asked)]
 
 

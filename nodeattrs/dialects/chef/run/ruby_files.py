@@ -190,7 +190,7 @@ class RubyFiles:
         cls, repository: Repository, node: Node, words: Mapping[str, Callable[..., Any]], run_list: Sequence[str]
     ) -> RubyFiles | None:
         """A RubyFiles where options or settings ask for Ruby and code may run; else None. raises: DocumentError"""
-        asked = repository.asked.ruby or repository.config.chef.ruby
+        asked = repository.options.ruby or repository.config.chef.ruby
         return cls(repository, node, words, run_list) if asked and may_run() else None
 
     def set_callbacks(

@@ -176,7 +176,7 @@ class _Start:
             given.append((self.described.environment or None, self.described.run_list or None))
         if self.policy is not None:
             named_list = "" if self.described is None else self.described.named_run_list
-            given.append((None, self.policy.items(repository.asked.named_run_list or named_list)[1]))
+            given.append((None, self.policy.items(repository.options.named_run_list or named_list)[1]))
         for named, items in (*given, (self.of_node.environment, self.of_node.run_list), (environment, run_list)):
             if named is not None:
                 node.environment = named
@@ -302,7 +302,7 @@ class _Plan:
 
 def _planned(repository: Repository, run_list: list[str], environment: str, policy: Policy | None) -> _Plan:
     """Expand a run-list, and order the cookbooks. raises: NotFound, RunListError, CookbookVersionConflict"""
-    asked = repository.asked
+    asked = repository.options
     roles = partial(_left_of, repository) if asked.without else repository.role
     run_list = asked.without_removed(run_list) if asked.without else run_list
     environments: Callable[[str], Environment] = repository.environment
@@ -325,7 +325,7 @@ def _planned(repository: Repository, run_list: list[str], environment: str, poli
 
 def _left_of(repository: Repository, name: str) -> Role:
     """A role without the items that are left out."""
-    role, left = repository.role(name), repository.asked.without_removed
+    role, left = repository.role(name), repository.options.without_removed
     lists = {name: None if items is None else left(items) for name, items in role.env_run_lists.items()}
     return replace(role, run_list=left(role.run_list), env_run_lists=lists)
 
@@ -350,7 +350,7 @@ def _policy(repository: Repository, given: Mapping[Any, Any], described: NodeFil
 
     raises: BadName, PolicyNotFound, DocumentError
     """
-    asked, settings = repository.asked, repository.config.chef
+    asked, settings = repository.options, repository.config.chef
     named = [
         next((one for one in (first, given.get(key), setting, getattr(described, key, "")) if one), "")
         for key, first, setting in (

@@ -143,7 +143,7 @@ def require_known(repository: Repository, store: Store, name: str, facts: Facts)
     """Do nothing where the repository or the facts know a node of that name. raises: NodeNotFound, where neither
     does"""
     file = pathlib.PurePath(facts.locator.at(()).name).stem  # that describes the machine
-    if repository.describes(name) or name in (file, *(facts.tree.get(key) for key in _NAMES)):
+    if repository.has_node(name) or name in (file, *(facts.tree.get(key) for key in _NAMES)):
         return
     close = near(name, {*repository.nodes(), *store.names()})
     meant = f"did you mean {' or '.join(close)}? " if close else ""
@@ -237,7 +237,7 @@ def _unrun(repository: Repository, name: str, wanted: NodeRequest) -> Saved | No
     items = [run_list, given.get("run_list"), given.get("recipes"), list(described.run_list) if described else None]
     with contextlib.suppress(NodeattrsError):
         node.run_list = next((one for one in items if isinstance(one, list) and one), [])
-    if not node.run_list and not repository.describes(name):
+    if not node.run_list and not repository.has_node(name):
         return None
     # The next run begins in this environment: one that is not there is a slip, and must not stay.
     environments = [environment, given.get("chef_environment"), described.environment if described else None]
