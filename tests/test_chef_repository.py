@@ -126,7 +126,7 @@ class TestMetadata:
         cookbook = repository(tmp_path, {"cookbooks/a/metadata.rb": text}).cookbook("a")
 
         assert ("1.2.3", {"b": "~> 1.0"}) == (cookbook.version, cookbook.depends)
-        assert "cookbooks/a/metadata.rb:3" == cookbook.named_at("b").place
+        assert "cookbooks/a/metadata.rb:3" == cookbook.origin_of_dependency("b").place
 
     def test_json_counts_beside_ruby_without_a_word(self, tmp_path):
         """It was made of it."""

@@ -249,4 +249,4 @@ def test_a_policy_by_hand_hoists_nothing_without_a_group():
     """The attributes of groups are data like any other then."""
     policy = Policy("web", default_attributes={"prod": {"a": 1}})
 
-    assert {"prod": {"a": 1}} == policy.layer().default_attributes
+    assert {"prod": {"a": 1}} == policy.as_role().default_attributes

@@ -56,7 +56,7 @@ def _conditions(repository: Repository, origin: Origin) -> Iterator[Cause]:
         cookbook = repository.cookbook(cookbook_of(origin.name))
         file = str(origin.file).removeprefix(cookbook.shown(""))
         if file in cookbook.files:
-            yield from cookbook.data(file).causes(origin.line or 1, origin.column or 1)
+            yield from cookbook.attribute_data(file).causes(origin.line or 1, origin.column or 1)
 
 
 class _Causes:
@@ -105,7 +105,7 @@ class _Causes:
         """Where the policy, else the node's own file, names an item; command lines and earlier runs have none."""
         policy, described = self.run.policy, self.repository.node_document(name_of(self.run.node))
         own = (("run_list",), described.run_list if described is not None else ())
-        under, items = own if policy is None else policy.items(self.repository.options.named_run_list)
+        under, items = own if policy is None else policy.run_list_named(self.repository.options.named_run_list)
         says = policy or described
         for index, item in enumerate(items):
             parsed = RunListItem.parse(item)
@@ -123,7 +123,8 @@ class _Causes:
         for other in dict.fromkeys(file.partition("/")[0] for file in self.run.attribute_files):
             if other != cookbook and cookbook in self._depends(other):
                 yield Cause(
-                    f"cookbook {other} depends on {cookbook}", self.repository.cookbook(other).named_at(cookbook)
+                    f"cookbook {other} depends on {cookbook}",
+                    self.repository.cookbook(other).origin_of_dependency(cookbook),
                 )
                 yield from self.of("attribute file", other)
                 return
@@ -196,9 +197,9 @@ def _lines_that_write(repository: Repository, node: Node, path: Path) -> Iterato
 
 def _in_data(cookbook: Cookbook, file: str, node: Node, path: Path) -> Iterator[Elsewhere]:
     with suppress(NodeattrsError):
-        data = cookbook.data(file)
+        data = cookbook.attribute_data(file)
         for block in data.blocks:
-            asked = [data.document.place(at) for when in block.when for _, at in when.asks]
+            asked = [data.document.place(at) for when in block.when for _, at in when.facts]
             decides = f"{data.document.file}:{asked[0][0]}" if asked else ""
             for level in block.levels:
                 if dig(level.tree, path) is not ABSENT:

@@ -321,7 +321,7 @@ def _warnings_of(faults: list[NodeattrsError], cookbook: Cookbook, file: str) ->
     if file.endswith(RUBY):
         return ()
     is_recipe = file in cookbook.recipes.values()
-    of_data: Callable[[str], Any] = cookbook.recipe_data if is_recipe else cookbook.data
+    of_data: Callable[[str], Any] = cookbook.recipe_data if is_recipe else cookbook.attribute_data
     read: Callable[[str], Any] = of_data if file.endswith(DATA) else cookbook.program
     found = _tried(faults, partial(read, file))
     return () if found is None else found.warnings

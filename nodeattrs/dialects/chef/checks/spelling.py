@@ -39,7 +39,7 @@ def data_files(repository: Repository) -> list[AttributeData]:
     for cookbook in readable(repository.cookbooks(), repository.cookbook):
         with suppress(NodeattrsError):
             files = (file for file in cookbook.attribute_paths if file.endswith(SUFFIXES))
-            found += readable(files, cookbook.data)
+            found += readable(files, cookbook.attribute_data)
     return found
 
 
@@ -56,7 +56,7 @@ def misspelt_facts(repository: Repository, files: Iterable[AttributeData]) -> It
 
     cost: none without conditions, else some documents of facts are read
     """
-    asked = [(data, *one) for data in files for block in data.blocks for when in block.when for one in when.asks]
+    asked = [(data, *one) for data in files for block in data.blocks for when in block.when for one in when.facts]
     known = list(_facts(repository)) if asked else []
     seen: set[tuple[str, Path]] = set()  # the condition of a file is that of each of its blocks, too
     for data, fact, at in asked:

@@ -250,7 +250,7 @@ class _Layers:
 
 def _levels_in_data(cookbook: Cookbook) -> set[str]:
     try:
-        read = [cookbook.data(file) for file in cookbook.attribute_paths if file.endswith(DATA)]
+        read = [cookbook.attribute_data(file) for file in cookbook.attribute_paths if file.endswith(DATA)]
     except NodeattrsError:
         return set(_ALL)
     return {level.level for data in read for block in data.blocks for level in block.levels}

@@ -186,7 +186,7 @@ def _run(question: Question, path: Path) -> Iterator[tuple[str, Cell]]:
         facts_place(question, repository) or own_facts(question, repository, names),
         asked["environment"],
         save=False,
-        asked=run_options(question),
+        options=run_options(question),
     )
     shared = {} if asked["no_sharing"] else _shared(question, fleet, names, path)
     yield from shared.items()

@@ -90,7 +90,7 @@ class Expansion:
         return both
 
     @cached_property
-    def noted(self) -> dict[str, Any]:
+    def automatic_attributes(self) -> dict[str, Any]:
         """The automatic attributes of the expansion: recipes, expanded_run_list and roles. Not to be changed."""
         return {"recipes": self.with_duplicates, "expanded_run_list": self.qualified, "roles": self.roles}
 
@@ -291,7 +291,7 @@ def expand_node(
     expansion.require_roles()
     intake = Intake(node)
     intake.ensure_tags()
-    intake.set_automatic(expansion.noted)
+    intake.set_automatic(expansion.automatic_attributes)
     take_layers(node, expansion, environment_named(node.environment, environments))
     intake.set_automatic({"chef_environment": node.environment})
     return expansion

@@ -241,7 +241,7 @@ class RecipeRunner:
         if not file.endswith(DATA):
             self._run(cookbook, file, ATTRIBUTE_FILE, cookbook.attribute_name(file))
             return
-        data = cookbook.data(file)
+        data = cookbook.attribute_data(file)
         self.warnings += data.warnings
         with self._ruby.beside() if self._ruby else _ALONE:
             set_data(self.node, data, self._facts)

@@ -19,7 +19,7 @@ from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, check_versions, cookbook_order
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.repository.roles import Environment, NodeFile, Policy, Role, Unset
+from nodeattrs.dialects.chef.repository.roles import Environment, NodeFile, Policy, Role, UnreadPart
 from nodeattrs.dialects.chef.run.expansion import (
     Expansion,
     environment_named,
@@ -117,8 +117,8 @@ def run_node(
     take_layers(node, plan.expansion, plan.environment)
     start.note_unread(node, facts, None if wanted else repository.kitchen.fault)
     intake.ensure_tags()
-    intake.set_automatic(plan.noted)
-    asked = {**facts.tree, "name": name, "chef_environment": node.environment, **plan.noted}
+    intake.set_automatic(plan.automatic_attributes)
+    asked = {**facts.tree, "name": name, "chef_environment": node.environment, **plan.automatic_attributes}
     runner, catalog = _run_files(repository, node, plan, asked, injection, lookup, words, log)
     warnings = [*repository.warnings, *facts.warnings, *start.json_warnings, *runner.warnings]
     with quietly(looks):
@@ -176,7 +176,7 @@ class _Start:
             given.append((self.described.environment or None, self.described.run_list or None))
         if self.policy is not None:
             named_list = "" if self.described is None else self.described.named_run_list
-            given.append((None, self.policy.items(repository.options.named_run_list or named_list)[1]))
+            given.append((None, self.policy.run_list_named(repository.options.named_run_list or named_list)[1]))
         for named, items in (*given, (self.of_node.environment, self.of_node.run_list), (environment, run_list)):
             if named is not None:
                 node.environment = named
@@ -191,12 +191,12 @@ class _Start:
         fault: of kitchen.yml, which may describe a node that nothing else does
         """
         policy = () if self.policy is None else self.policy.unread
-        unread = [Unset(None, Origin("policy", one.file or "", one.file, one.line), one.reason) for one in policy]
+        unread = [UnreadPart(None, Origin("policy", one.file or "", one.file, one.line), one.reason) for one in policy]
         unread += () if self.described is None else self.described.unread
-        unread += [Unset(None, facts.locator.at(()), facts.unread)] if facts.unread else []
+        unread += [UnreadPart(None, facts.locator.at(()), facts.unread)] if facts.unread else []
         if fault is not None and self.described is None:
             place = Origin("kitchen", node.name, fault.file, fault.line)
-            unread += [Unset(None, place, "could not be read")]
+            unread += [UnreadPart(None, place, "could not be read")]
         for path, origin, reason in unread:
             with setting_as(node, origin.kind, origin.name):
                 if path is None:
@@ -289,15 +289,15 @@ class _Plan:
     policy: Policy | None
 
     @cached_property
-    def noted(self) -> dict[str, Any]:
+    def automatic_attributes(self) -> dict[str, Any]:
         """The automatic attributes that a run makes itself: of the run-list, of the cookbooks in use, of the policy.
 
         `cookbooks` has the version of each cookbook, by name, without those that are not there.
         """
         found = map(self.cookbook, sorted(self.cookbooks))
         cookbooks = {one.name: {"version": one.version} for one in found if not one.is_missing}
-        of_policy = {} if self.policy is None else self.policy.noted(self.expansion.qualified)
-        return {**self.expansion.noted, "cookbooks": cookbooks, **of_policy}
+        of_policy = {} if self.policy is None else self.policy.automatic_attributes(self.expansion.qualified)
+        return {**self.expansion.automatic_attributes, "cookbooks": cookbooks, **of_policy}
 
 
 def _planned(repository: Repository, run_list: list[str], environment: str, policy: Policy | None) -> _Plan:
@@ -311,7 +311,7 @@ def _planned(repository: Repository, run_list: list[str], environment: str, poli
         environments = Environment
     expansion = expand_run_list(run_list, roles, environment)
     expansion.require_roles()
-    expansion.role_layers += [policy.layer()] if policy is not None else []
+    expansion.role_layers += [policy.as_role()] if policy is not None else []
     layer = environment_named(environment, environments)
     pins = [*expansion.pins(), *(environments(environment).pins() if policy is None else policy.pins())]
     cookbook: Callable[[str], Cookbook] = partial(_chosen, repository, policy, pins)
