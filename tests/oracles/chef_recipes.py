@@ -29,7 +29,7 @@ from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.repository.roles import RepositoryOptions
 from nodeattrs.dialects.chef.ruby.helper import Helper
-from nodeattrs.dialects.chef.run.ruby_files import KEPT
+from nodeattrs.dialects.chef.run.ruby_files import HELPERS
 from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.errors import NodeattrsError
 from tests.oracles.chef import difference, plain
@@ -388,7 +388,7 @@ def ours(root: Path, run_list: list[str], kept: list[Helper] | None = None) -> d
     """The same of our run. kept: the helper of an earlier run in the same folder, which is used again"""
     repository = Repository(root)
     if kept and kept[-1].alive:
-        KEPT.helpers[repository] = kept[-1]
+        HELPERS.of_repository[repository] = kept[-1]
     repository.options = RepositoryOptions(ruby=True)
     facts = Facts(json.loads((root / "facts.json").read_text()), Origin("facts"))
     try:
@@ -397,7 +397,7 @@ def ours(root: Path, run_list: list[str], kept: list[Helper] | None = None) -> d
         return {"failed": str(error)}
     finally:
         if kept is not None:
-            kept[:] = [KEPT.helpers[repository]] if repository in KEPT.helpers else []
+            kept[:] = [HELPERS.of_repository[repository]] if repository in HELPERS.of_repository else []
     trees = {level: plain(getattr(run.node, level).to_dict()) for level in COMPONENTS}
     said = [str(one) for one in run.warnings]
     return {

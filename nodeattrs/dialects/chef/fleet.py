@@ -27,7 +27,14 @@ from nodeattrs.dialects.chef.facts import Facts, load_facts
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.repository.roles import NO_OPTIONS, RepositoryOptions
 from nodeattrs.dialects.chef.run.recipes import LogLine
-from nodeattrs.dialects.chef.run.session import NodeRequest, Session, last_of, require_known, run, save_failed
+from nodeattrs.dialects.chef.run.session import (
+    NodeRequest,
+    Session,
+    last_saved_node,
+    require_known_node,
+    run_session,
+    save_failed,
+)
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
 from nodeattrs.formats.documents import Document, read
 from nodeattrs.kinds import ALREADY_RUN, OTHER_REPOSITORY, STORE_GONE
@@ -295,7 +302,7 @@ def _saved(work: _Work, sessions: list[Session]) -> list[Session | NodeattrsErro
         return [*sessions]
     store = _worker(work).store
     try:
-        came = store.save_all([(one.saved, None if work.fleet.force else one.follows) for one in sessions])
+        came = store.save_all([(one.saved, None if work.fleet.force else one.previous_number) for one in sessions])
     except StoreError as error:  # of a store that is not ours
         return [error] * len(sessions)
     return [
@@ -308,16 +315,16 @@ def _session(work: _Work, name: str, log: list[LogLine], before_search: Callable
     """Run a node. Only a run that fails is saved here."""
     fleet, worker, call = work.fleet, _worker(work), "" if work.is_ours else work.call
     repository, store = worker.repository, worker.store
-    last = last_of(repository, store, name)
+    last = last_saved_node(repository, store, name)
     if call and last is not None and last.saved.noted.fleet == call and last.saved.revision is not None:
         raise AlreadyRun(last.saved.revision)
     facts = worker.facts_of(name, last)
     if fleet.save and not fleet.new and last is None:
-        require_known(repository, store, name, facts)
+        require_known_node(repository, store, name, facts)
     wanted = NodeRequest(facts, fleet.run_list, fleet.override_run_list, fleet.environment, worker.json_attributes)
     apply = partial(work.apply, name) if work.apply else None
     try:
-        return run(
+        return run_session(
             repository,
             store,
             name,

@@ -16,7 +16,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.dialects.chef.checks.stacks import Stack
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.run.expansion import environment_named, expand_run_list, take_layers
+from nodeattrs.dialects.chef.run.expansion import environment_named, expand_run_list, set_layers
 from nodeattrs.errors import DocumentError, NodeattrsError, TooMuch, missing_extra
 from nodeattrs.formats.documents import Document
 from nodeattrs.formats.patterns import BadPattern, expression
@@ -177,7 +177,7 @@ def _node(repository: Repository, stack: Stack) -> Node:
     node.run_list = file.run_list
     expansion = expand_run_list(node.run_list, repository.role, node.environment)
     expansion.require_roles()
-    take_layers(node, expansion, environment_named(node.environment, repository.environment))
+    set_layers(node, expansion, environment_named(node.environment, repository.environment))
     Intake(node).merge_normal(file.normal, file.locator_of("normal"))
     return node
 

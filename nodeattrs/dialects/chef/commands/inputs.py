@@ -172,10 +172,10 @@ def named_node(question: Question) -> tuple[Node, int | None, Run | None]:
     for word in ("at", "sources"):
         if asked.get(word) is not None:
             raise BadUsage(f"--{word} is about what was saved, and --repo about a run made now")
-    from nodeattrs.dialects.chef.run.session import NodeRequest, facts_of_another, last_of, run
+    from nodeattrs.dialects.chef.run.session import NodeRequest, last_saved_node, run_session, wrong_machine_warnings
 
     repository, (store, _) = repository_of(question), store_of(question.settings)
-    last = last_of(repository, store, asked["node"])
+    last = last_saved_node(repository, store, asked["node"])
     wanted = NodeRequest(
         facts_from(question, asked["node"], repository),
         run_list(question),
@@ -183,9 +183,9 @@ def named_node(question: Question) -> tuple[Node, int | None, Run | None]:
         asked["environment"],
         json_attributes(question, repository),
     )
-    session = run(repository, store, asked["node"], wanted, last)
+    session = run_session(repository, store, asked["node"], wanted, last)
     question.caller.warn(session.run.warnings)
-    question.caller.warn(facts_of_another(session.run))
+    question.caller.warn(wrong_machine_warnings(session.run))
     question.caller.warn(filter(None, [session.note]), SAVED_NOTE.entry)
     return session.run.node, None, session.run
 

@@ -14,7 +14,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path, parse
 from nodeattrs.dialects.chef.reports.run import RunReports
-from nodeattrs.dialects.chef.run.applying import counted, outcome_data
+from nodeattrs.dialects.chef.run.applying import outcome_data, resource_counts
 from nodeattrs.reports.explain import NodeExplanation, ReadValue
 from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, printable
@@ -311,7 +311,7 @@ class AppliedCatalog:
             "noop": self.plan.catalog.noop,
             "ok": report.ok,
             "interrupted": report.interrupted,
-            "counts": counted(self.report),
+            "counts": resource_counts(self.report),
             "resources": [self._resource(outcome) for outcome in report.outcomes.values()],
             "not_visited": [str(ref) for ref in report.left],
             "log": [str(line) for line in report.log],
@@ -336,7 +336,7 @@ class AppliedCatalog:
         """
         for outcome in self.report.outcomes.values():
             yield from self._described(outcome, screen)
-        counts = counted(self.report)
+        counts = resource_counts(self.report)
         parts = [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count and name != "visited"]
         mode = " in no-op mode" if self.plan.catalog.noop else ""
         yield (

@@ -9,7 +9,7 @@ from typing import Any
 from nodeattrs.core.changed import TreeDifference, changes
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.dialects.chef.run.recipes import LogLine
-from nodeattrs.dialects.chef.run.session import Session, facts_of_another
+from nodeattrs.dialects.chef.run.session import Session, wrong_machine_warnings
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.reports.findings import Finding, finding_of
@@ -63,7 +63,7 @@ class RunReport:
             run.attribute_files,
             run.recipes,
             run.log,
-            _found([*run.warnings, *facts_of_another(run)]),
+            _found([*run.warnings, *wrong_machine_warnings(run)]),
             run.facts,
             {number: _count(slot.layer().value) for number, slot in run.node.slots.items()},
             _changes(session),

@@ -24,11 +24,11 @@ from nodeattrs.dialects.chef.run.expansion import (
     Expansion,
     environment_named,
     expand_run_list,
-    take_layers,
+    set_layers,
 )
 from nodeattrs.dialects.chef.run.lookups import lookup_word, reader_words
 from nodeattrs.dialects.chef.run.recipes import LogLine, RecipeRunner
-from nodeattrs.dialects.chef.run.resources import Resources, finder
+from nodeattrs.dialects.chef.run.resources import Resources, cookbook_file_finder
 from nodeattrs.dialects.chef.run.ruby_files import RubyFiles, note_anything
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NotFound, RecipeNotFound
 from nodeattrs.formats.documents import Document
@@ -41,18 +41,18 @@ from nodeattrs.node.watched import WatchedNode, note_looks
 
 @dataclass
 class Run:
-    """The result of a run.
+    """The result of `run_node`. Nothing of it is saved or applied.
 
-    node:            as it is after the last recipe
-    expansion:       of the run-list
+    node:            the node after the last recipe
+    expansion:       the expanded run-list
     attribute_files: "cookbook/path" in the order in which they ran
     recipes:         "cookbook::recipe" in the order in which they started
     log:             the messages of cookbook files
-    warnings:        each once
-    catalog:         the declared resources; not applied
-    included:        recipe -> a function that returns the line that included it
-    policy:          of the node; None for none
-    search:          the function `search` of the run; None for none
+    warnings:        of the repository, the facts, the JSON attributes, the cookbook files and the node
+    catalog:         the declared resources
+    included:        recipe -> a function that returns the line that included the recipe; without the run-list's own
+    policy:          the policy that the node follows; None for none
+    search:          the function `search` of the run; None where there was no store
     facts:           the file of the facts, or "this machine"
     undeclared:      recipes whose resources are not in the catalog, or not all of them
     """
@@ -90,13 +90,13 @@ def run_node(
     Normal attributes start as the last run left them; the file of the node and then the JSON attributes are deep merged
     over them, lists united. Run-list and environment come from the arguments, else the JSON attributes, else the node's
     file, else the last run, else (the environment only) the settings.
-    facts:           become all automatic attributes
+    facts:           become the automatic attributes, to which the run adds its own (`recipes`, `cookbooks`, ...)
     override_run_list: run instead of the node's run-list, which the node keeps
-    json_attributes: as `chef-client -j`
+    json_attributes: the document that `chef-client -j` takes
     saved:           the node of the last run, not changed
     log:             called with each message of a cookbook file
     words:           further names for recipes, such as `search` over a store
-    looks:           where the run notes what it looks at of the node; None: nowhere
+    looks:           collects the attributes that the run reads; None: they are not collected
     raises:          RecipeFailed, NotFound, RunListError, DocumentError, ...
     source:          semantics of Chef's policy builder; docs/merging.md, "A run"
     """
@@ -114,7 +114,7 @@ def run_node(
     with quietly(looks):
         start.take_attributes(intake, facts)
     plan = _planned(repository, injection.run_list(wanted), node.environment, start.policy)
-    take_layers(node, plan.expansion, plan.environment)
+    set_layers(node, plan.expansion, plan.environment)
     start.note_unread(node, facts, None if wanted else repository.kitchen.fault)
     intake.ensure_tags()
     intake.set_automatic(plan.automatic_attributes)
@@ -251,11 +251,11 @@ def _run_files(
     asked: the facts for conditions of attribute files
     words: further names for recipes in Python and in Ruby
     """
-    resources = Resources(node, root=repository.root, find=finder(plan.cookbook), bound=injection.bound)
+    resources = Resources(node, root=repository.root, find=cookbook_file_finder(plan.cookbook), bound=injection.bound)
     readers = reader_words(repository, node)
     item = readers.pop("data_bag_item")
     known = {"search": _no_store, "data_bag": repository.data_bag, **words, "data_bag_item": item}
-    ruby = RubyFiles.of_run(repository, node, known, plan.expansion.run_list)
+    ruby = RubyFiles.where_wanted(repository, node, known, plan.expansion.run_list)
     injecting = {"lookup": lookup, "inject": injection.inject, "parameters": injection.parameters}
     of_recipes = {**injecting, **resources.words(), **known}
     runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, asked)
@@ -324,7 +324,7 @@ def _planned(repository: Repository, run_list: list[str], environment: str, poli
 
 
 def _left_of(repository: Repository, name: str) -> Role:
-    """A role without the items that are left out."""
+    """The role *name* without the items of the option `without`."""
     role, left = repository.role(name), repository.options.without_removed
     lists = {name: None if items is None else left(items) for name, items in role.env_run_lists.items()}
     return replace(role, run_list=left(role.run_list), env_run_lists=lists)
@@ -346,19 +346,15 @@ def _included(
 
 
 def _policy(repository: Repository, given: Mapping[Any, Any], described: NodeFile | None) -> Policy | None:
-    """The policy that a node follows: as it is asked, as the JSON attributes say, the settings, the node's file.
+    """The policy that a node follows; None for none.
 
+    Name and group come from the options, else the JSON attributes (*given*), else the settings, else the node's file.
     raises: BadName, PolicyNotFound, DocumentError
     """
-    asked, settings = repository.options, repository.config.chef
-    named = [
-        next((one for one in (first, given.get(key), setting, getattr(described, key, "")) if one), "")
-        for key, first, setting in (
-            ("policy_name", asked.policy, settings.policy),
-            ("policy_group", asked.policy_group, settings.policy_group),
-        )
-    ]
-    return repository.policy(str(named[0]), str(named[1])) if named[0] else None
+    options, settings, file = repository.options, repository.config.chef, described or NodeFile("")
+    name = options.policy or given.get("policy_name") or settings.policy or file.policy_name
+    group = options.policy_group or given.get("policy_group") or settings.policy_group or file.policy_group
+    return repository.policy(str(name), str(group)) if name else None
 
 
 def _given(document: Document | None) -> tuple[dict[Any, Any], Locator]:
