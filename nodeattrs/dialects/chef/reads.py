@@ -17,7 +17,7 @@ from nodeattrs.core.tree import Path, parse
 from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.chef.repository.cookbooks import RUBY
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.ruby.later import reads_at, writes_in
+from nodeattrs.dialects.chef.ruby.later import reads_of_line, writes_in
 from nodeattrs.dialects.chef.run.lookups import python_at
 from nodeattrs.dialects.chef.run.run import Run
 from nodeattrs.errors import NodeattrsError
@@ -127,5 +127,5 @@ def _read_at(root: pathlib.Path, origin: Origin) -> tuple[str, ...]:
 def _read_in(path: pathlib.Path, shown: str, text: str, line: int) -> tuple[str, ...]:
     """What a line of a file reads, and what the conditions around it read. text: of a file in Python"""
     if shown.endswith(RUBY):
-        return reads_at(path, shown, line)
+        return reads_of_line(path, shown, line)
     return (*reads_of(text, line), *conditions_of(text, line))

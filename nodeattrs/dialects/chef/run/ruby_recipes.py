@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from nodeattrs.catalog import Catalog, Ref, Resource
 from nodeattrs.core.claim import Origin
-from nodeattrs.dialects.chef.ruby.later import later_code, reads_of
+from nodeattrs.dialects.chef.ruby.later import later_code, reads_by_line
 from nodeattrs.dialects.chef.ruby.seen import RECIPE, DeclaredResource, RecipeNotes
 from nodeattrs.dialects.chef.ruby.unrun import UnrunCode, resource_code
 from nodeattrs.errors import BadArgument, MissingExtra
@@ -87,7 +87,7 @@ class CompiledRecipes(RecipeNotes):
             enter(origin.name)
             reads: tuple[str, ...] = ()
             if origin.file is not None and origin.line is not None:
-                reads = reads_of(self.root / origin.file, origin.file).get(origin.line, ())
+                reads = reads_by_line(self.root / origin.file, origin.file).get(origin.line, ())
             within, subject = (f"Recipe[{origin.name}]",), RubyResource()
             catalog.add(
                 Resource(ref, within=within, parameters=properties, origin=origin, subject=subject, reads=reads)
