@@ -262,14 +262,14 @@ class Converged:
     def explain(self, path: str) -> str:
         """What `nodeattrs explain` prints of a path."""
         from nodeattrs.core.tree import parse
-        from nodeattrs.dialects.chef.causes import setters_in
+        from nodeattrs.dialects.chef.causes import setters_in_repository
         from nodeattrs.dialects.chef.reports.explain import explained
         from nodeattrs.reports import Screen
 
         found = explained(self.node, parse(path), self.repository, search=self.run.search)
         if found.has_claims:
             return "\n".join(found.lines(Screen(_WIDTH)))
-        elsewhere = setters_in(self.repository, self.node, parse(path))
+        elsewhere = setters_in_repository(self.repository, self.node, parse(path))
         hint = [found.hint] if found.hint else []
         return "\n".join([f"{path} is not set", *(f"  {one}" for one in [*elsewhere, *hint])])
 

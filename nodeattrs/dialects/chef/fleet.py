@@ -21,9 +21,8 @@ from socket import gethostname
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
-from nodeattrs.dialects.chef.facts import Facts, load_facts
+from nodeattrs.dialects.chef.facts import Facts, facts_of_last_run, load_facts
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.repository.roles import NO_OPTIONS, RepositoryOptions
 from nodeattrs.dialects.chef.run.recipes import LogLine
@@ -49,9 +48,6 @@ if TYPE_CHECKING:
 
 GIVEN_UP = 2 * CHUNK
 """A fleet ends after so many nodes in a row that could not be loaded or saved."""
-
-_OF_THE_RUN = ("cookbooks", "expanded_run_list", "recipes", "roles")
-"""Automatic attributes that a run makes itself, and does not take from saved facts."""
 
 _SHIP = "bring it up to date there, or send it: --ship"
 
@@ -394,7 +390,7 @@ class _Worker:
         if not tree:
             hint = f"put {name}.json into a directory: --facts DIR"
             raise BadArgument(f"no facts are known of the node {name}", hint=hint)
-        return Facts({key: value for key, value in tree.items() if key not in _OF_THE_RUN}, Origin("facts", "last run"))
+        return facts_of_last_run(tree)
 
     @cached_property
     def _facts_of_all(self) -> Facts:

@@ -22,9 +22,9 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import under
 from nodeattrs.core.unread import unread_below, unread_layer
 from nodeattrs.dialects.chef.causes import causes
-from nodeattrs.dialects.chef.facts import Facts, load_facts
+from nodeattrs.dialects.chef.facts import Facts, facts_of_last_run, load_facts
 from nodeattrs.dialects.chef.facts.suites import facts_of_suite
-from nodeattrs.dialects.chef.reads import ReadBehind
+from nodeattrs.dialects.chef.reads import UnreadInputs
 from nodeattrs.dialects.chef.repository.cookbooks import RUBY
 from nodeattrs.dialects.chef.repository.kitchen import FILES as KITCHEN
 from nodeattrs.dialects.chef.repository.kitchen import LOCAL_FILES as KITCHEN_LOCAL
@@ -104,7 +104,7 @@ class Nodes(WithFacts):
             found = causes(self.repository, run, lines_of(run.node.trace(path)))
             return (cause.origin for cause in found)
 
-        node, behind = run.node, ReadBehind(self.repository, run)
+        node, behind = run.node, UnreadInputs(self.repository, run)
 
         def written() -> Iterator[dict[Any, Any]]:
             return (slot.to_dict() for slot in node.slots.values() if slot.level != "automatic")
@@ -256,9 +256,7 @@ class Nodes(WithFacts):
         suite = self.repository.kitchen.instances.get(name)
         if last is None and suite is not None:
             return facts_of_suite(suite.platform, suite.at(()), self.repository.platforms_folder)
-        tree = last.node.automatic.to_dict() if last is not None else NO_FACTS
-        made = ("cookbooks", "expanded_run_list", "recipes", "roles")
-        return Facts({key: value for key, value in tree.items() if key not in made}, Origin("facts", "last run"))
+        return facts_of_last_run(NO_FACTS if last is None else last.node.automatic.to_dict())
 
 
 def _as_text(node: NodeFile | None) -> str:
