@@ -63,9 +63,9 @@ class Chef(Dialect):
 
     def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[CheckedFiles]:
         """The findings in settings, roles, environments, nodes, data bags, cookbooks and Hiera trees of a folder."""
-        from nodeattrs.dialects.chef.checks.checking import looked
+        from nodeattrs.dialects.chef.checks.checking import checked_files
 
-        return looked(folder)
+        return checked_files(folder)
 
     def first_steps(self, folder: Path) -> FirstSteps | None:
         """Commands for a first run, with the first cookbook; None for a folder without cookbooks.
