@@ -1,4 +1,8 @@
-"""What a command of nodes was called with: its repository, its facts, its node."""
+"""Turn the options of a command of nodes into its repository, facts, run-list, JSON attributes and node.
+
+A `Question` has the parsed arguments, the settings and the caller, to whom warnings go. A wrong use of options raises
+BadUsage, which ends the program with exit code 2.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,7 @@ _ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only
 
 
 def run_options(question: Question) -> RepositoryOptions:
-    """The options of a run that are not about its node: policy, secret file, --roles-only, --ruby."""
+    """The options that concern the repository, such as --policy and --ruby; those that a command has not are unset."""
     from nodeattrs.dialects.chef.repository.roles import RepositoryOptions
 
     given = {name: question.arguments.get(name) for name in RepositoryOptions._fields}
@@ -40,9 +44,9 @@ def run_options(question: Question) -> RepositoryOptions:
 
 
 def run_list(question: Question, option: str = "--run-list") -> list[str] | None:
-    """The items of an option that may be repeated, split at commas; None where the option is not given.
+    """The items of a run-list option that may be repeated, split at commas; None where the option is not given.
 
-    raises: BadArgument, where it holds no item
+    The items are not parsed. raises: BadArgument, for an option without any item
     """
     given = question.arguments[option[2:].replace("-", "_")]
     if given is None:
@@ -54,7 +58,10 @@ def run_list(question: Question, option: str = "--run-list") -> list[str] | None
 
 
 def repository_of(question: Question) -> Repository:
-    """The repository to run: the one whose settings count, else the current folder."""
+    """The repository of --repo, else of the settings that count, else in the current folder; with the options set.
+
+    raises: NotFound, where --repo does not exist
+    """
     from nodeattrs.dialects.chef.repository.repository import Repository
 
     repository = found_repository(question) or Repository(os.curdir)
@@ -71,7 +78,7 @@ def found_repository(question: Question) -> Repository | None:
 
 
 def json_attributes(question: Question, repository: Repository) -> Document | None:
-    """The document of --json-attributes; None where it is not given. raises: DocumentError"""
+    """The parsed document of --json-attributes, of any shape; None where it is not given. raises: DocumentError"""
     file = question.arguments["json_attributes"]
     if file is None:
         return None
@@ -94,7 +101,7 @@ def check_facts(place: str) -> None:
 
 
 def facts_place(question: Question, repository: Repository | None) -> str | None:
-    """The file or folder of the facts: from --facts or --platform; None where neither is given.
+    """The file or folder of the facts: from --platform, else --facts, which may not exist; None where none is given.
 
     raises: NotFound, for an unknown platform
     """
@@ -107,8 +114,10 @@ def facts_place(question: Question, repository: Repository | None) -> str | None
 
 
 def own_facts(question: Question, repository: Repository, names: Iterable[str]) -> str | None:
-    """The folder `facts/` of the repository, where no facts are given and it has a file for one of the nodes; else
-    None."""
+    """The folder `facts/` of the repository, where it has a file for one of the nodes; else None.
+
+    None, too, where --facts or --platform is given.
+    """
     folder = repository.root / "facts"
     if question.arguments["facts"] is not None or question.arguments["platform"] is not None:
         return None
@@ -116,10 +125,12 @@ def own_facts(question: Question, repository: Repository, names: Iterable[str]) 
 
 
 def facts_from(question: Question, node: str | None = None, repository: Repository | None = None) -> Facts:
-    """The facts for a run: of a platform, of a file, of the file of *node* in a folder, or of this machine.
+    """The facts for a run: from --platform or --facts, else of the repository, else of this machine.
 
-    repository: its facts/NODE.json counts where no facts are given; names of its files are relative to it
-    raises:     NotFound, DocumentError, MissingExtra, BadName; BadArgument, for a folder without *node*
+    A folder in --facts has NODE.json. The repository has facts/NODE.json, else the platform of a suite of Test Kitchen.
+    node:       None: --facts must be a file
+    repository: None: it is not looked at
+    raises:     NotFound, DocumentError, MissingExtra, BadName; BadArgument, for a folder where *node* is None
     """
     from nodeattrs.dialects.chef.facts import gather, load_facts
     from nodeattrs.dialects.chef.facts.suites import facts_of_suite
@@ -148,7 +159,7 @@ def facts_from(question: Question, node: str | None = None, repository: Reposito
 
 
 def with_suite(question: Question) -> Question:
-    """The question with `repo`, where NODE is not saved and is a suite of Test Kitchen in the current folder."""
+    """A copy of the question with `--repo .`, where NODE is a suite of Test Kitchen here and not saved; else itself."""
     if question.arguments["repo"] is not None or not any(map(os.path.isfile, _KITCHEN)):
         return question
     from nodeattrs.dialects.chef.repository.repository import Repository
@@ -162,9 +173,10 @@ def with_suite(question: Question) -> Question:
 
 
 def named_node(question: Question) -> tuple[Node, int | None, Run | None]:
-    """Returns the node of NODE: saved, with its revision and None; with --repo run now, with None and the run.
+    """Returns the node NODE, the number of its revision, and its run: with --repo run now, else as it is saved.
 
-    raises: NodeNotFound, and the errors of a run; an option of the other kind ends the program with exit code 2
+    The number is None for a node that is run now, and the run is None for a saved one. Warnings go to the caller.
+    raises: NodeNotFound, and the errors of a run; BadUsage, for an option of the other kind
     """
     asked = question.arguments
     if asked["repo"] is None:
