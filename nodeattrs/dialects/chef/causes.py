@@ -43,7 +43,7 @@ def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[
 
 
 def causes_of_trace(repository: Repository, run: Run) -> Callable[[Trace], list[Cause]]:
-    """Returns a function from a trace to the lines that made its sources count, those of the winner first."""
+    """Returns a function from a trace to the lines that made its sources count, for the winner first."""
     return lambda trace: causes(repository, run, (stated.origin for stated in trace.claims))
 
 

@@ -65,13 +65,13 @@ class Fleet:
 
     repository:  its folder
     store:       the place of the store, as for `open_store`
-    facts:       a folder with NODE.json, a file for all nodes, or the facts of all nodes
+    facts:       a folder with NODE.json, a file for all nodes, or the facts of all nodes; None: of their last runs
     environment: the new environment of all nodes; None: each keeps its own
     save:        whether the nodes are saved
     force:       save even where another run has saved the node meanwhile
     run_list:    the new run-list of all nodes; None: each keeps its own
     json_attributes: for all nodes: a file, or its parsed document; None for none
-    last_facts:  whether a node without a file in *facts* has the facts of its last run; where *facts* is None, it has
+    last_facts:  whether a node without a file in the folder *facts* gets the facts of its last run; else it fails
     new:         whether a node is made that neither nodes/, the store nor facts have; else it fails
     override_run_list: the run-list of this run alone, which is not saved; None for none
     options:     options of the command line that concern the repository
@@ -381,9 +381,9 @@ class _Worker:
         return read(Path(given), self.repository.shown(Path(given))) if isinstance(given, str) else given
 
     def facts_of(self, name: str, last: SavedNode | None) -> Facts:
-        """The facts of a node. last: the node as its last run left it
+        """The facts of a node, of the fleet or of its last run. last: the saved node; None for a new one
 
-        raises: as `load_facts`; BadArgument, where no facts are known
+        raises: DocumentError; BadArgument, where no facts are known
         """
         if isinstance(self._facts, Facts):
             return self._facts

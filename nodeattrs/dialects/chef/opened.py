@@ -64,9 +64,9 @@ def _unread(layer: Layer) -> Unread:
 class Nodes(WithFacts):
     """The nodes of one version of a repository, for the verbs. Made by `Chef.open`; reads no file before a question.
 
-    `subjects` names the nodes, and `answer` runs one, each time anew, with the facts that the request names, else those
-    of its last run, else unknown ones. `unread` has the unknown layers of the last answer. `covers` and `may_run` judge
-    changed files, `own`, `look` and `notes_looks` are for sharing answers between nodes.
+    `subjects` names the nodes, and `answer` runs one, each time anew. Its facts are those of the request, else of its last
+    run, else an unknown platform. `unread` has the unknown layers of the last answer. `covers` and `may_run` judge
+    changed files; `own`, `look` and `notes_looks` are for sharing answers between nodes.
     """
 
     _known_facts: tuple[str, dict[Any, Any]] = "", {}
@@ -230,7 +230,7 @@ class Nodes(WithFacts):
     def _described(self, name: str) -> str:
         """The content of a node's file without its name, as text to compare; "" for a node without a file.
 
-        A file whose text is that of an earlier one, apart from the name, is not parsed. raises: DocumentError
+        A file that equals an earlier one, apart from the name, is not parsed. raises: DocumentError
         """
         place = os.path.join(self.side.root, "nodes", name)
         if os.path.isfile(f"{place}.json") and not any(os.path.lexists(f"{place}{one}") for one in (".yaml", ".yml")):

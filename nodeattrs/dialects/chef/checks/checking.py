@@ -116,7 +116,7 @@ def checked(repository: Repository, run_code: bool = False) -> RepositoryCheck:
     """Read all files of a repository and its Hiera trees; returns faults, warnings and counts. Raises no DocumentError.
 
     Missing roles, recipes and cookbooks, versions that do not fit, and rings of dependencies are faults, too.
-    run_code: also run roles and environments in Python; else each gives a note, and nothing is known of its content
+    run_code: also run roles and environments in Python; else each gives a note, and its content is not checked
     """
     faults, noticed = _read_all(repository, run_code)
     warnings: list[NodeattrsError] = [*(one for one in repository.warnings if one not in faults), *noticed]

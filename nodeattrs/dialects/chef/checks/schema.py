@@ -1,7 +1,7 @@
 """Check the attributes of nodes against a JSON Schema, and report a misfit at the line that set the value.
 
 The schema is the file of `[schema] attributes` in nodeattrs.toml, else schema/attributes.json or .yaml. The attributes
-are those of documents: roles, environment, the node's file. Cookbooks do not run: a missing key is reported only for a
+come from documents: roles, environment, the node's file. Cookbooks do not run: a missing key is reported only for a
 node without cookbooks, and a value only where no cookbook may override it. Values are not shown, for secrets.
 """
 

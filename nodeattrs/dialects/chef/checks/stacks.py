@@ -38,7 +38,7 @@ _UNKNOWN = {"force_default": (5, 6), "normal": (7, 8), "override": (9, 10), "for
 _WORD = re.compile(
     r"\b(rm_|role_|env_)?(default|force_default|normal|set|override|force_override|rm)(?:_unless|_attrs)?!?(?!\w)"
 )
-"""A word that sets a value at a level. `rm`, or a prefix: it may remove values, or change those of documents."""
+"""A word that sets a value at a level. `rm`, or a prefix: it may remove values, or change values of documents."""
 
 _EXAMPLE = re.compile(r"example|sample|template|dummy", re.IGNORECASE)
 """Names of nodes that are examples for nodes that are not in the repository."""
@@ -122,7 +122,7 @@ class KnownNodes:
     """The result of `known_nodes`: the nodes of a repository whose stack can be computed.
 
     stacks:   one for each such node
-    complete: whether these are all nodes, and at least one has a cookbook; False for an example node, too
+    complete: whether these are all nodes, and one has a cookbook; False where a node has the name of an example
     roles, cookbooks: the names in their expanded run-lists; cookbooks with their dependencies
     """
 

@@ -1,7 +1,7 @@
 """Turn the options of a command of nodes into its repository, facts, run-list, JSON attributes and node.
 
-A `Question` has the parsed arguments, the settings and the caller, to whom warnings go. A wrong use of options raises
-BadUsage, which ends the program with exit code 2.
+A `Question` has the parsed arguments, the settings, and the caller, which prints warnings. A wrong use of
+options raises BadUsage, which ends the program with exit code 2.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nodeattrs.dialects.chef.run.run import Run
 
 _KITCHEN = ("kitchen.yml", ".kitchen.yml")
-"""The files of Test Kitchen in a repository."""
+"""The files of Test Kitchen; the module that reads them is not loaded for a repository without them."""
 
 _ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only", "ruby", "cookbook_path")
 

@@ -60,7 +60,7 @@ class Facts:
     tree:     the facts, by Ohai's names
     locator:  gives the origin of each fact
     warnings: of the file; of gathering, one for each function that failed
-    settled:  whether the tree is JSON data that nobody changes; then a run uses it without a copy
+    settled:  whether the tree is JSON data that is never changed; then a run uses it without a copy
     unread:   why further facts are not known; "" where these are all
     """
 
@@ -101,7 +101,7 @@ def gather(functions: Mapping[str, FactFunction] | None = None, now: float | Non
 
     A function that fails adds a warning, and its facts are missing. Facts that this system does not tell are missing.
 
-    functions: name -> function, called in this order after our own; None: those of installed packages, sorted by name
+    functions: name -> function, called in this order after our own; None: the functions of installed packages
     now:       the `ohai_time`, in seconds since 1970; None: the current time
     cost:      one copy of the facts for each function; mounts and host names may be slow
     raises:    MissingExtra, where psutil or distro is not installed
@@ -183,7 +183,7 @@ def load_facts(
     """Read the facts in a file that `ohai` or `facter --json` wrote. Facter's facts are repeated under Ohai's names.
 
     file:      its name in messages; *path* itself unless given
-    settled:   whether nobody will change the tree, so that a run need not copy it
+    settled:   whether the tree will never be changed, so that a run need not copy it
     by_caller: whether the caller named the file, which then may be a pipe or lie anywhere
     raises:    DocumentError, also for a document that is not a map, and for a role, an environment or a node
     """

@@ -115,7 +115,7 @@ def node_address(
     whose network contains the gateway, then the first address: by wider scope, longer prefix, lower number.
 
     family: "inet" or "inet6"
-    source: the address from which the kernel sends packets; None where it is not known
+    source: the source address of packets that the kernel sends; None where it is not known
 
     >>> addresses = {"10.0.0.2": address_entry(ipaddress.ip_address("10.0.0.2"), "255.255.255.0")}
     >>> node_address({"eth0": {"addresses": addresses}}, "inet", Route("eth0", "10.0.0.1"))

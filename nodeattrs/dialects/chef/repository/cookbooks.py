@@ -584,10 +584,10 @@ class AttributeFileOrder:
 
 
 def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tuple[str, str, Origin]] = ()) -> None:
-    """Do nothing where the versions of all used cookbooks meet all constraints on them, also those of the cookbooks.
+    """Do nothing where the versions of all used cookbooks meet all constraints on them.
 
     order: the names of the used cookbooks; constraints on others are ignored, and so are unread cookbooks
-    pins:  (cookbook, constraint, line) of environments and run-lists; dependencies of the cookbooks are added
+    pins:  (cookbook, constraint, line) of environments and run-lists; the dependencies of the cookbooks count, too
     raises: CookbookVersionConflict, with all conflicts
     """
     used = [one for one in (_found(cookbooks, name) for name in order) if not one.unread]

@@ -49,7 +49,7 @@ Entry = tuple[documents.Document, Path]
 class ProvisionerSettings(NamedTuple):
     """A map in a kitchen file with settings of the provisioner: `provisioner`, or a suite or platform itself.
 
-    path:         the path of the map in the document, which may have nothing there
+    path:         the path of the map in the document; a path that is not set counts as an empty map
     counted_keys: the keys of the map that are settings; () for all
     """
 
@@ -98,7 +98,7 @@ class KitchenInstance:
         return value
 
     def text(self, *keys: str) -> str:
-        """A setting as text; "" where it is not set, is no text, or has ERB that was not read."""
+        """A setting as text; "" where it is not set, is another value, or has ERB that was not read."""
         found = self.get(*keys)
         return found if isinstance(found, str) and _HIDDEN not in found else ""
 
@@ -132,7 +132,7 @@ class Kitchen:
     instances: name -> instance, in the order of the file; {} without kitchen.yml
     unread:    pieces of ERB that may change any instance
     warnings:  of the files
-    fault:     why kitchen.yml could not be read; None where it could, or where there is none
+    fault:     why kitchen.yml could not be read; None where it could, or does not exist
     """
 
     root: pathlib.Path
@@ -217,7 +217,7 @@ def _checked_item(item: str, one: KitchenInstance) -> str:
 
 
 def read_kitchen(root: pathlib.Path) -> Kitchen:
-    """Read the kitchen.yml of a repository, with its local file; a Kitchen without instances where there is none.
+    """Read the kitchen.yml of a repository, with its local file; a Kitchen without instances where it does not exist.
 
     raises: DocumentError, for a file that cannot be parsed, and for kitchen.yml beside .kitchen.yml
     """

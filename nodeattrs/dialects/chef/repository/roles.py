@@ -79,7 +79,7 @@ class Role(_AttributeLevels):
     def run_list_for(self, environment: str) -> tuple[Path, Sequence[str]]:
         """Returns the path in the document of the run-list for *environment*, and its items.
 
-        An environment without a run-list of its own has that of "_default", else the run-list of the role.
+        An environment without a run-list of its own has the run-list of "_default", else of the role itself.
 
         >>> Role("web", ["recipe[a]"], env_run_lists={"prod": None}).run_list_for("prod")
         (('env_run_lists', 'prod'), ())

@@ -195,37 +195,13 @@ class NodeMessages:
         """The whole tree of one level."""
         return self._values.pack(getattr(self._node, level).to_dict(), (level,))
 
-    def read(self, place: RubyPlace, path: Path) -> Any:
-        """The merged value at a path, as `node.read` gives it."""
-        return self._values.pack(self._node.read(*path), tuple(path))
+    def node_value(self, place: RubyPlace, method: str, path: Path) -> Any:
+        """The value at a path by a method of the node that reads; null where it is not set."""
+        return self._values.pack(getattr(self._node, method)(*path), tuple(path))
 
-    def merged(self, place: RubyPlace, path: Path) -> Any:
-        """The merged value at a path; of the whole node for an empty one."""
-        return self._values.pack(self._node.merged(*path), tuple(path))
-
-    def combined_default(self, place: RubyPlace, path: Path) -> Any:
-        """The merged value of all default levels at a path."""
-        return self._values.pack(self._node.combined_default(*path), tuple(path))
-
-    def combined_override(self, place: RubyPlace, path: Path) -> Any:
-        """The merged value of all override levels at a path."""
-        return self._values.pack(self._node.combined_override(*path), tuple(path))
-
-    def rm(self, place: RubyPlace, path: Path) -> Any:
-        """Remove a path from all levels; returns its merged value."""
-        return self._values.pack(self._node.rm(*path))
-
-    def rm_default(self, place: RubyPlace, path: Path) -> Any:
-        """Remove a path from the default levels; returns its value there."""
-        return self._values.pack(self._node.rm_default(*path))
-
-    def rm_normal(self, place: RubyPlace, path: Path) -> Any:
-        """Remove a path from the normal level; returns its value there."""
-        return self._values.pack(self._node.rm_normal(*path))
-
-    def rm_override(self, place: RubyPlace, path: Path) -> Any:
-        """Remove a path from the override levels; returns its value there."""
-        return self._values.pack(self._node.rm_override(*path))
+    def remove(self, place: RubyPlace, method: str, path: Path) -> Any:
+        """Remove a path by a method of the node (`rm`, `rm_default`, ...); returns the value that it had."""
+        return self._values.pack(getattr(self._node, method)(*path))
 
     def include(self, place: RubyPlace, name: str) -> None:
         """Load an attribute file, unless it is loaded."""
@@ -332,6 +308,15 @@ class MessageKind(NamedTuple):
         ]
 
 
+_MERGED = ("merged", "combined_default", "combined_override")
+_REMOVING = ("rm", "rm_default", "rm_normal", "rm_override")
+
+
+def _by(method: str, carry_out: Callable[[NodeMessages, RubyPlace, str, Path], Any]) -> Callable[..., Any]:
+    """A function for a MessageKind that carries out a message by a method of the node."""
+    return lambda messages, place, path: carry_out(messages, place, method, path)
+
+
 COMMANDS: dict[str, MessageKind] = {
     "set": MessageKind(NodeMessages.set, (_is_component, _is_path_with_steps, _is_value)),
     "full": MessageKind(NodeMessages.set_full, (_is_level, _is_path_with_steps, _is_value)),
@@ -355,14 +340,9 @@ QUESTIONS: dict[str, MessageKind] = {
     "get": MessageKind(NodeMessages.get, (_is_key,)),
     "has": MessageKind(NodeMessages.has, (_is_key,)),
     "level": MessageKind(NodeMessages.level, (_is_component,)),
-    "read": MessageKind(NodeMessages.read, (_is_path_with_steps,)),
-    "merged": MessageKind(NodeMessages.merged, (_is_path,)),
-    "combined_default": MessageKind(NodeMessages.combined_default, (_is_path,)),
-    "combined_override": MessageKind(NodeMessages.combined_override, (_is_path,)),
-    "rm": MessageKind(NodeMessages.rm, (_is_path_with_steps,)),
-    "rm_default": MessageKind(NodeMessages.rm_default, (_is_path_with_steps,)),
-    "rm_normal": MessageKind(NodeMessages.rm_normal, (_is_path_with_steps,)),
-    "rm_override": MessageKind(NodeMessages.rm_override, (_is_path_with_steps,)),
+    "read": MessageKind(_by("read", NodeMessages.node_value), (_is_path_with_steps,)),
+    **{name: MessageKind(_by(name, NodeMessages.node_value), (_is_path,)) for name in _MERGED},
+    **{name: MessageKind(_by(name, NodeMessages.remove), (_is_path_with_steps,)) for name in _REMOVING},
     "force": MessageKind(NodeMessages.set_full, (_is_forced_level, _is_path_with_steps, _is_value)),
     "include": MessageKind(NodeMessages.include, (_is_text,)),
     "recipe": MessageKind(NodeMessages.recipe, (_is_text,)),

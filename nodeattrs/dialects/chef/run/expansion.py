@@ -33,7 +33,7 @@ class Expansion:
     """The result of `expand_run_list`: what a run-list comes to. An *includer* is the node's run-list or a role.
 
     run_list:     the items of the node's run-list, normalised
-    environment:  the name by which roles choose their run-lists
+    environment:  the name of the environment, for which roles may have a run-list of their own
     recipes:      the names in order, each once, without version
     versions:     recipe -> the requested version
     roles:        the names in order of first appearance, missing ones included

@@ -1,4 +1,4 @@
-"""The words by which recipes read data: `lookup` (Hiera), `data_bag_item`, `read_json`, `read_yaml`, `read_toml`.
+"""The words of recipes that read data: `lookup` (Hiera), `data_bag_item`, `read_json`, `read_yaml`, `read_toml`.
 
 A node notes each document that is read, with its lines, so that values can be explained. `readings` finds, after a run,
 what a line of a recipe read. `search_data_bag` is for the word `search`. Hiera is reached through `contract.peers`.

@@ -1,4 +1,4 @@
-"""The words by which cookbook files ask about the machine: `platform`, `value_for_platform`, `debian`, ...
+"""The words of cookbook files that ask about the machine: `platform`, `value_for_platform`, `debian`, ...
 
 They are the words of Chef and chef-utils 19 without their question mark. `QUESTIONS` has those that answer yes or no
 from attributes of the node, such as platform_family. Such a word needs no parentheses: `if debian:` and `if debian():`
@@ -155,7 +155,7 @@ def platform_words(node: Node) -> dict[str, Any]:
 
     `platform("debian", "ubuntu")` is whether the node's platform is one of the names; `value_for_platform(values)`
     gives the value for the node's platform and version, None for none.
-    The latter raises BadArgument for what is no map of platforms, and for two constraints that fit.
+    The latter raises BadArgument for another value than a map of platforms, and for two constraints that fit.
     """
     read = partial(_read, node)
 

@@ -1,4 +1,4 @@
-"""The words by which recipes in Python declare resources, and the catalog that they fill.
+"""The words of recipes in Python that declare resources, and the catalog that they fill.
 
 A recipe is a class in Puppet's sense: its resources are in the container `Recipe[cookbook::name]`. `include_recipe`
 orders nothing, `require_recipe` orders the other recipe first, `contain_recipe` makes it a part of this one. `@define`

@@ -23,7 +23,7 @@ _INSIDE = pathlib.PurePath("lib", "fauxhai", "platforms")
 def platforms(folder: pathlib.Path | None = None) -> dict[str, pathlib.Path]:
     """ "NAME-VERSION" -> the file with the facts of that platform, sorted by name and version. No file is read.
 
-    folder: further platforms in fauxhai's form, or a checkout of fauxhai; its files replace those of this package
+    folder: further platforms in fauxhai's form, or a checkout of fauxhai; its files replace ours
     raises: NotFound, where *folder* does not exist
     """
     found = dict(_files(pathlib.Path(__file__).parent, "*.json"))
