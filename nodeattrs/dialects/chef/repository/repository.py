@@ -435,7 +435,7 @@ class Repository(Folder):
 
     @cached_property
     def cookbook_paths(self) -> CookbookPaths:
-        """The folders of the settings, else the usual ones, then those of the options; it finds cookbooks."""
+        """The folders of the settings, else the usual ones, then the folders of the options."""
         return CookbookPaths(self.root, self._chef.cookbook_paths, self.options.cookbook_path)
 
     @cached_property
