@@ -173,6 +173,11 @@ class Intake:
         """Set automatic attributes that the run itself knows, such as `recipes` and `roles`; none may be a map."""
         self._set_by_run("automatic", stored(facts, ()), 0)
 
+    def merge_automatic(self, attributes: Mapping[Any, Any], locator: Locator) -> None:
+        """Deep merge attributes over automatic, lists united. locator: gives their places"""
+        with quietly(self._ledger.looks):
+            _lay_over(self._trees["automatic"], attributes, locator)
+
     def _set_by_run(self, level: str, tree: Mapping[Any, Any], depth: int) -> None:
         """As so many stores of the run itself, each of the value of a key. depth: its statement counts from there"""
         component = self._trees[level]

@@ -64,9 +64,9 @@ def _unread(layer: Layer) -> Unread:
 class Nodes(WithFacts):
     """The nodes of one version of a repository, for the verbs. Made by `Chef.open`; reads no file before a question.
 
-    `subjects` names the nodes, and `answer` runs one, each time anew. Its facts come from the request, else from its last
-    run; else its platform is unknown. `unread` has the unknown layers of the last answer. `covers` and `may_run` judge
-    changed files; `own`, `look` and `notes_looks` are for sharing answers between nodes.
+    `subjects` names the nodes, and `answer` runs one, each time anew. Its facts are named by the request, else are from
+    its last run, else have an unknown platform. `unread` has the unknown layers of the last answer. `covers` and
+    `may_run` judge changed files; `own`, `look` and `notes_looks` are for sharing answers between nodes.
     """
 
     _known_facts: tuple[str, dict[Any, Any]] = "", {}

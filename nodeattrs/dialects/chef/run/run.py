@@ -32,7 +32,7 @@ from nodeattrs.dialects.chef.run.resources import Resources, cookbook_file_finde
 from nodeattrs.dialects.chef.run.ruby_files import RubyFiles, note_anything
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NotFound, RecipeNotFound
 from nodeattrs.formats.documents import Document
-from nodeattrs.node.intake import Intake, NodeFields, split_node_fields
+from nodeattrs.node.intake import Intake, NodeFields, facts_of, split_node_fields
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.running import double_keys, setting_as
@@ -118,8 +118,10 @@ def run_node(
     start.note_unread(node, facts, None if wanted else repository.kitchen.fault)
     intake.ensure_tags()
     intake.set_automatic(plan.automatic_attributes)
-    asked = {**facts.tree, "name": name, "chef_environment": node.environment, **plan.automatic_attributes}
-    runner, catalog = _run_files(repository, node, plan, asked, injection, lookup, words, log)
+    for cookbook in plan.used_cookbooks():
+        version = {"cookbooks": {cookbook.name: {"version": cookbook.version}}}
+        intake.merge_automatic(version, cookbook.locator.at(("version",)))
+    runner, catalog = _run_files(repository, node, plan, injection, lookup, words, log)
     warnings = [*repository.warnings, *facts.warnings, *start.json_warnings, *runner.warnings]
     with quietly(looks):
         warnings += double_keys(node)
@@ -240,7 +242,6 @@ def _run_files(
     repository: Repository,
     node: Node,
     plan: _Plan,
-    asked: dict[Any, Any],
     injection: Injection,
     lookup: Callable[..., Any],
     words: Mapping[str, Any],
@@ -248,7 +249,6 @@ def _run_files(
 ) -> tuple[RecipeRunner, Catalog]:
     """Run attribute files and recipes; returns their runner, and the catalog of the resources that they declared.
 
-    asked: the facts for conditions of attribute files
     words: further names for recipes in Python and in Ruby
     """
     resources = Resources(node, root=repository.root, find=cookbook_file_finder(plan.cookbook), bound=injection.bound)
@@ -258,7 +258,7 @@ def _run_files(
     ruby = RubyFiles.where_wanted(repository, node, known, plan.expansion.run_list)
     injecting = {"lookup": lookup, "inject": injection.inject, "parameters": injection.parameters}
     of_recipes = {**injecting, **resources.words(), **known}
-    runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, asked)
+    runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, facts_of(node))
     resources.include = runner.run_recipe
     runner.load_attribute_files(plan.cookbooks)
     for recipe in plan.expansion.recipes:
@@ -290,14 +290,13 @@ class _Plan:
 
     @cached_property
     def automatic_attributes(self) -> dict[str, Any]:
-        """The automatic attributes that a run makes itself: of the run-list, of the cookbooks in use, of the policy.
-
-        `cookbooks` has the version of each cookbook, by name, without those that are not there.
-        """
-        found = map(self.cookbook, sorted(self.cookbooks))
-        cookbooks = {one.name: {"version": one.version} for one in found if not one.is_missing}
+        """The automatic attributes of the run-list and of the policy."""
         of_policy = {} if self.policy is None else self.policy.automatic_attributes(self.expansion.qualified)
-        return {**self.expansion.automatic_attributes, "cookbooks": cookbooks, **of_policy}
+        return {**self.expansion.automatic_attributes, **of_policy}
+
+    def used_cookbooks(self) -> list[Cookbook]:
+        """The cookbooks in use, sorted by name, without those that are not there."""
+        return [one for one in map(self.cookbook, sorted(self.cookbooks)) if not one.is_missing]
 
 
 def _planned(repository: Repository, run_list: list[str], environment: str, policy: Policy | None) -> _Plan:
