@@ -527,6 +527,15 @@ class TestKitchen:
         words = ("explain", "default-debian-12", "app.port", "--repo", str(tmp_path / "r"))
         assert 0 == main([*words, "--store", str(tmp_path / "s.db")])
 
+    def test_a_kitchen_file_is_parsed_once_for_each_content(self, tmp_path):
+        texts = {"a": KITCHEN, "b": KITCHEN, "c": KITCHEN.replace("debian-12", "debian-11")}
+        one, same, other = (
+            repository(tmp_path / name, {"kitchen.yml": text}).kitchen.instances for name, text in texts.items()
+        )
+
+        assert one is same
+        assert "default-debian-11" in other
+
     def test_erb_is_read_as_far_as_it_is_a_literal(self, tmp_path):
         text = KITCHEN.replace("port: 9", "port: <%= '9' %>\n        host: <%= ENV['HOST'] %>")
         run = suite_of(tmp_path, text)

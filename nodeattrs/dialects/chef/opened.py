@@ -247,12 +247,12 @@ class Nodes(WithFacts):
 
     def _refuse(self, name: str, run: Run, looks: Looks) -> None:
         """Tell *looks* where the answer of a run depends on something else, so that it is not shared."""
-        described = self.repository.node_document(name)
+        described = None if name.startswith("role[") else self.repository.node_document(name)
         if (described is not None and described.unread) or self._facts(name, None).unread:
             looks.refuse("something of its own was not read")
         ran = {file.partition("/")[0] for file in run.attribute_files} | {cookbook_of(one) for one in run.recipes}
         for cookbook in sorted(ran):
-            root = self.repository.cookbook(cookbook).root
+            root = self.repository.for_node(name).cookbook(cookbook).root
             looks.refuse("" if root is None else self._unnoted(root))
         looks.refuse(self._unnoted(self.side.root / "roles") or self._unnoted(self.side.root / "environments"))
 

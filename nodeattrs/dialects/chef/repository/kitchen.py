@@ -12,10 +12,12 @@ from __future__ import annotations
 import os
 import pathlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from nodeattrs.cache import CACHE
+from nodeattrs.core.budget import in_force
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.chef.repository.roles import NodeFile, UnreadPart, merged_maps
@@ -227,14 +229,26 @@ def read_kitchen(root: pathlib.Path) -> Kitchen:
     if len(found) == 2:
         raise DocumentError("is beside .kitchen.yml, which Test Kitchen refuses", file=FILES[0], hint="keep one")
     found += [name for name in LOCAL_FILES if os.path.isfile(root / name)][:1]
+    texts = tuple((name, documents.text_of(root / name, name)) for name in found)
+    return Kitchen(root, *CACHE.get(("kitchen", in_force(), texts), lambda: _parsed(texts)))
+
+
+_Parsed = tuple[dict[str, KitchenInstance], tuple[UnreadPart, ...], tuple[DocumentError, ...]]
+
+
+def _parsed(texts: Iterable[tuple[str, str]]) -> _Parsed:
+    """The instances, the unread pieces of ERB and the warnings of kitchen files. texts: (name, text) of each
+
+    raises: DocumentError
+    """
     unread: list[UnreadPart] = []
-    files = [_document(root / name, name, unread) for name in found]
+    files = [_document(name, text, unread) for name, text in texts]
     layers = [one for one in files if isinstance(one.tree, dict)]
     warnings = tuple(warning for one in layers for warning in (*one.warnings, *_nameless(one)))
     instances: dict[str, KitchenInstance] = {}
     for one in _instances(layers):
         instances.setdefault(one.name, one)
-    return Kitchen(root, instances, tuple(unread), warnings)
+    return instances, tuple(unread), warnings
 
 
 def _nameless(document: documents.Document) -> Iterator[DocumentError]:
@@ -247,8 +261,8 @@ def _nameless(document: documents.Document) -> Iterator[DocumentError]:
                 yield warning
 
 
-def _document(path: pathlib.Path, name: str, unread: list[UnreadPart]) -> documents.Document:
-    text = documents.text_of(path, name)
+def _document(name: str, text: str, unread: list[UnreadPart]) -> documents.Document:
+    """The document of a kitchen file, in which ERB is replaced; code that was not run is added to *unread*."""
     pieces: list[str] = []
     at, line = 0, 1
     while (begin := text.find("<%", at)) >= 0 and (end := text.find("%>", begin)) >= 0:

@@ -216,16 +216,23 @@ class Repository(Folder):
         return [*self.kitchen.instances]
 
     def for_node(self, name: str) -> Repository:
-        """The repository for a run of a node: this one, or a new one for a suite of Test Kitchen with other folders.
+        """The repository for a run of a node: this one, or another for a suite of Test Kitchen with its own folders.
 
-        A suite may have its own roles/, environments/ and data_bags/. A new one reads all files again.
+        A suite may have its own roles/, environments/ and data_bags/. Its repository is made once, and reads its files
+        itself.
         """
-        folders = {folder: place for folder, place in self.kitchen.folders(name).items() if folder != place}
-        if not folders or self._files("nodes", name, _DATA):
-            return self
-        found = Repository(self.root, options=self.options, settings=self.settings)
-        found.also_sensitive, found._moved_folders = self.also_sensitive, folders
-        return found
+
+        def make() -> Repository:
+            folders = {folder: place for folder, place in self.kitchen.folders(name).items() if folder != place}
+            if not folders or self._files("nodes", name, _DATA):
+                return self
+            found = Repository(self.root, options=self.options, settings=self.settings)
+            found.also_sensitive, found._moved_folders = self.also_sensitive, folders
+            return found
+
+        repository = self._once(("repository of a node", name), make)
+        repository.options = self.options
+        return repository
 
     def data_bag(self, bag: str) -> list[str]:
         """The names of the items of a data bag, sorted. raises: BadName; DataBagItemNotFound, for a missing bag"""
