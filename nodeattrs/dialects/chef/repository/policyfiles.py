@@ -18,7 +18,8 @@ from typing import TypeVar
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.dialects.chef.repository.cookbooks import RUBY, Lock
+from nodeattrs.dialects.chef.repository.cookbook_paths import Lock
+from nodeattrs.dialects.chef.repository.cookbooks import RUBY
 from nodeattrs.dialects.chef.repository.roles import Policy, merged_maps
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats import documents

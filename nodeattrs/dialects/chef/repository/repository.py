@@ -30,15 +30,12 @@ from nodeattrs.core.code import may_run
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import SCALARS, checked_name, copied, dig
 from nodeattrs.dialects.chef.repository.commit import commit_of
+from nodeattrs.dialects.chef.repository.cookbook_paths import CookbookPaths, Lock, files_below, paths_in
 from nodeattrs.dialects.chef.repository.cookbooks import (
     NOT_RUN,
     RUBY,
     Cookbook,
-    CookbookPaths,
-    Lock,
-    files_below,
     not_run,
-    paths_in,
     read_metadata,
 )
 from nodeattrs.dialects.chef.repository.encrypted import decrypted, is_encrypted

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from nodeattrs.core.borders import ListLike, taking
 from nodeattrs.core.claim import Locator, LocatorBelow, Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.dialects.chef.repository.cookbooks import Lock
+from nodeattrs.dialects.chef.repository.cookbook_paths import Lock
 from nodeattrs.errors import CookbookNotFound, DocumentError, InvalidRunListItem, NotFound
 from nodeattrs.kinds import SOLO_ATTRIBUTES
 from nodeattrs.node.run_list import RunListItem, normalised, qualified
