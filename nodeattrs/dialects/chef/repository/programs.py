@@ -29,8 +29,7 @@ from nodeattrs.node.values import taken_in
 
 
 class Program:
-    """An attribute file or recipe in Python. The constructor reads and compiles it; `run` executes it, any number of
-    times.
+    """An attribute file or recipe in Python. The constructor reads and compiles it; `run` executes it each time.
 
     path:     the file; tracebacks name it so
     file:     its name in messages, relative to the repository

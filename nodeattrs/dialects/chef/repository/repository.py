@@ -108,8 +108,9 @@ class Repository(Folder):
     """A Chef repository on disk: gives its roles, environments, nodes, data bags, policies and cookbooks by name.
 
     The constructor reads no file. Each file is read and parsed at its first use, then kept: later changes are not seen.
-    A method for one thing raises BadName for a name that cannot be a file name, and DocumentError for a bad file. A
-    missing name raises the NotFound of its kind, with similar names. A method for all names returns [] for none.
+    `role`, `environment`, `cookbook`, `policy` and the like take a name. They raise BadName for a name that cannot be a
+    file name, DocumentError for a bad file, and the NotFound of their kind, with similar names, for a missing one.
+    `roles`, `cookbooks` and the like list names, [] for none. A run of a node uses `for_node` and `cookbook_for_run`.
 
     root:     the folder; NotFound where it does not exist
     settings: None: read from the folder when they are needed

@@ -24,7 +24,8 @@ _SHORT = 4
 class Secrets:
     """Remembers the secrets that were sent to Ruby, so that a text from Ruby that contains a secret becomes one, too.
 
-    Call `note` before a secret is sent, and `as_secret` with each text that comes back.
+    Call `note` before a secret is sent, and `as_secret` with each text that comes back. A secret of fewer than four
+    characters counts only as a whole text.
     """
 
     def __init__(self) -> None:
