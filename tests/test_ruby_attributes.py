@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import nodeattrs.dialects.chef.ruby.helper
-from nodeattrs import Node, Sensitive
+from nodeattrs import Node, Sensitive, children
 from nodeattrs.cli import main
 from nodeattrs.core.budget import limited
 from nodeattrs.core.claim import Origin
@@ -449,6 +449,21 @@ class TestWhoRunsIt:
                 Helper(tmp_path)
         assert not (tmp_path / "ran").exists()
         assert True is repo.config.chef.ruby
+
+    def test_repositories_of_one_folder_share_a_process(self, tmp_path, monkeypatch):
+        """As the suites of Test Kitchen in a comparison."""
+        started: list[object] = []
+        start = children.start
+        monkeypatch.setattr(children, "start", lambda *words, **named: started.append(words) or start(*words, **named))
+        files = {"cookbooks/app/recipes/default.py": "", DEFAULT: "default['process'] = Process.pid\n"}
+        first, *others = [repository(tmp_path, files) for _ in range(3)]
+        processes = set()
+        for repo in (first, *others, first):
+            repo.options = RepositoryOptions(ruby=True)
+            run = run_node(repo, "web1", facts=Facts(FACTS, Origin("facts")), run_list=["app"])
+            processes.add(run.node["process"])
+
+        assert (4, 1) == (len(processes), len(started))
 
     def test_the_command_line_asks_for_it(self, tmp_path, monkeypatch, capsys):
         """run, explain and fleet."""

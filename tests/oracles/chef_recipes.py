@@ -387,8 +387,9 @@ class Chef:
 def ours(root: Path, run_list: list[str], kept: list[Helper] | None = None) -> dict[str, Any]:
     """The same of our run. kept: the helper of an earlier run in the same folder, which is used again"""
     repository = Repository(root)
+    key = repository.root, repository.config.chef.ruby_seconds
     if kept and kept[-1].alive:
-        HELPERS.of_repository[repository] = kept[-1]
+        HELPERS.of_folder[key] = kept[-1]
     repository.options = RepositoryOptions(ruby=True)
     facts = Facts(json.loads((root / "facts.json").read_text()), Origin("facts"))
     try:
@@ -397,7 +398,7 @@ def ours(root: Path, run_list: list[str], kept: list[Helper] | None = None) -> d
         return {"failed": str(error)}
     finally:
         if kept is not None:
-            kept[:] = [HELPERS.of_repository[repository]] if repository in HELPERS.of_repository else []
+            kept[:] = [HELPERS.of_folder[key]] if key in HELPERS.of_folder else []
     trees = {level: plain(getattr(run.node, level).to_dict()) for level in COMPONENTS}
     said = [str(one) for one in run.warnings]
     return {

@@ -41,7 +41,7 @@ class RubyRuns(NodeRuns):
         repository = Repository(folder, options=RepositoryOptions(ruby=True))
         if self._helper is None or not self._helper.alive:
             self._helper = Helper(folder)
-        ruby.HELPERS.of_repository[repository] = self._helper
+        ruby.HELPERS.of_folder[repository.root, repository.config.chef.ruby_seconds] = self._helper
         return repository
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from threading import local
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import may_run
@@ -334,9 +334,14 @@ class RubyFiles:
 
 
 class _Helpers(local):
-    """The Ruby process of each repository, for each thread; a process ends with its repository, or with Python."""
+    """The Ruby processes of a thread. Repositories of one folder share a process, which ends with the last of them.
+
+    of_folder:     folder and time limit -> the process
+    of_repository: keeps the process of a repository
+    """
 
     def __init__(self) -> None:
+        self.of_folder: WeakValueDictionary[tuple[pathlib.Path, float], Helper] = WeakValueDictionary()
         self.of_repository: WeakKeyDictionary[Repository, Helper] = WeakKeyDictionary()
 
 
@@ -346,9 +351,11 @@ HELPERS = _Helpers()
 def _helper(repository: Repository) -> Helper:
     from nodeattrs.dialects.chef.ruby.helper import Helper
 
-    found = HELPERS.of_repository.get(repository)
+    key = repository.root, repository.config.chef.ruby_seconds
+    found = HELPERS.of_folder.get(key)
     if found is None or not found.alive:
-        found = HELPERS.of_repository[repository] = Helper(repository.root, repository.config.chef.ruby_seconds)
+        found = HELPERS.of_folder[key] = Helper(*key)
+    HELPERS.of_repository[repository] = found
     return found
 
 
