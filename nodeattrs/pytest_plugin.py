@@ -188,7 +188,7 @@ def _facts(repository: Repository, platform: str | None, more: Mapping[str, Any]
 
     known = Facts({}, Origin("facts", "no platform"))
     if platform is not None:
-        known = load_facts(platform_file(platform, repository.platforms), settled=True)
+        known = load_facts(platform_file(platform, repository.platforms_folder), settled=True)
     return laid_over(known, more, _test()) if more else known
 
 
@@ -263,14 +263,14 @@ class Converged:
     def explain(self, path: str) -> str:
         """The text that `nodeattrs explain` prints for a path; where it is not set, the lines that would set it."""
         from nodeattrs.core.tree import parse
-        from nodeattrs.dialects.chef.causes import setters_in
+        from nodeattrs.dialects.chef.causes import setters_in_repository
         from nodeattrs.dialects.chef.reports.explain import explained
         from nodeattrs.reports import Screen
 
         found = explained(self.node, parse(path), self.repository, search=self.run.search)
         if found.has_claims:
             return "\n".join(found.lines(Screen(_WIDTH)))
-        elsewhere = setters_in(self.repository, self.node, parse(path))
+        elsewhere = setters_in_repository(self.repository, self.node, parse(path))
         hint = [found.hint] if found.hint else []
         return "\n".join([f"{path} is not set", *(f"  {one}" for one in [*elsewhere, *hint])])
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.run.session import NodeRequest, Session, last_of, run, save_failed
+from nodeattrs.dialects.chef.run.session import NodeRequest, Session, last_saved_node, run_session, save_failed
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.store import Store
 
@@ -21,11 +21,11 @@ def repository(root: Path, files: dict[str, object]) -> Repository:
 
 def perform(repository: Repository, store: Store, name: str, wanted: NodeRequest, force: bool = False) -> Session:
     """Run a node, starting from what the last run saved, and save the result, or that the run failed."""
-    last = last_of(repository, store, name)
+    last = last_saved_node(repository, store, name)
     try:
-        session = run(repository, store, name, wanted, last)
+        session = run_session(repository, store, name, wanted, last)
     except NodeattrsError as error:
         save_failed(repository, store, name, wanted, last, error)
         raise
-    revision = store.save(session.saved, None if force else session.follows)
+    revision = store.save(session.saved, None if force else session.previous_number)
     return replace(session, place=store.describe(), revision=revision)

@@ -12,7 +12,7 @@ from nodeattrs.causes.program_reads import conditions_of, reads_of
 from nodeattrs.cli import main
 from nodeattrs.dialects.chef.repository.cookbooks import Cookbook
 from nodeattrs.dialects.chef.run.recipes import RecipeRunner
-from nodeattrs.dialects.chef.run.resources import Resources, finder
+from nodeattrs.dialects.chef.run.resources import Resources, cookbook_file_finder
 from nodeattrs.errors import BadArgument, BadName, RecipeFailed
 from tests.on_disk import repository
 
@@ -23,7 +23,7 @@ class Kitchen:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.node = Node("n", root=root)
-        self.resources = Resources(self.node, root=root, find=finder(self.cookbook))
+        self.resources = Resources(self.node, root=root, find=cookbook_file_finder(self.cookbook))
 
     def cookbook(self, name: str) -> Cookbook:
         folder = self.root / name
@@ -138,7 +138,7 @@ class TestWords:
 
         assert str(kitchen.root / "other/templates/default/b.j2") == catalog["File[/b]"].subject.template
         with pytest.raises(BadName):
-            finder(kitchen.cookbook)("web", "files", "a/../../b")
+            cookbook_file_finder(kitchen.cookbook)("web", "files", "a/../../b")
 
 
 class TestContainment:

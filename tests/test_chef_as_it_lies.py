@@ -14,6 +14,7 @@ from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.repository.roles import RepositoryOptions
 from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.errors import CookbookNotFound, DocumentError, InvalidRunListItem
+from nodeattrs.node.node import Node
 from tests.on_disk import repository
 
 FACTS = {"platform": "debian", "platform_version": "12", "platform_family": "debian", "fqdn": "n1.example"}
@@ -27,7 +28,7 @@ ROLE = "name 'r'\nrun_list 'recipe[app]'\n"
 
 def ran(repo: Repository, *run_list: str, asked: RepositoryOptions | None = None, **more: object) -> Run:
     """A run of node n1 of the repository."""
-    repo.asked = asked or repo.asked
+    repo.options = asked or repo.options
     return run_node(repo, "n1", facts=Facts(FACTS, Origin("facts")), run_list=list(run_list) or None, **more)
 
 
@@ -258,7 +259,30 @@ class TestVersionsAsAttributes:
         node = ran(repository(tmp_path, files), "app").node
 
         assert ("1.0.0", {"app": {"version": "1.0.0"}}) == (node["app"]["v"], node["cookbooks"])
-        assert {"cookbooks"} == {*node.automatic.to_dict()} & {"cookbooks"}
+        assert "cookbooks" in node.automatic.to_dict()
+
+    def test_each_version_has_the_line_of_the_metadata_that_sets_it_also_after_a_save(self, tmp_path):
+        base = {"metadata.json": '{\n "name": "base",\n "version": "2.0.0"\n}', "recipes/default.rb": ""}
+        files = {**APP, **{f"cookbooks/base/{file}": text for file, text in base.items()}}
+        node = ran(repository(tmp_path, files), "app", "base").node
+
+        for one in (node, Node.restore(node.snapshot())):
+            places = {name: [it.place for it in one.origins(f"cookbooks.{name}.version")] for name in ("app", "base")}
+            assert {"app": ["cookbooks/app/metadata.rb:2"], "base": ["cookbooks/base/metadata.json:3"]} == places
+
+    def test_versions_are_merged_into_facts_of_that_name_as_in_chef(self, tmp_path):
+        """The expected map was asked of `Chef::Node#set_cookbook_attribute`."""
+        repo = repository(tmp_path, APP)
+        known = {"cookbooks": {"old": {"version": "9", "path": "p"}, "app": {"version": "0", "x": 1}}}
+        facts = Facts({**FACTS, **known}, Origin("facts"))
+        node = run_node(repo, "n1", facts=facts, run_list=["app"]).node
+
+        assert {"old": {"version": "9", "path": "p"}, "app": {"version": "1.0.0", "x": 1}} == node["cookbooks"]
+
+    def test_without_cookbooks_the_attribute_is_not_set_as_in_chef(self, tmp_path):
+        node = run_node(repository(tmp_path, APP), "n1", facts=Facts(FACTS, Origin("facts"))).node
+
+        assert "cookbooks" not in node.automatic.to_dict()
 
 
 LOCK = {
@@ -502,6 +526,15 @@ class TestKitchen:
         repository(tmp_path / "r", {"kitchen.yml": KITCHEN})
         words = ("explain", "default-debian-12", "app.port", "--repo", str(tmp_path / "r"))
         assert 0 == main([*words, "--store", str(tmp_path / "s.db")])
+
+    def test_a_kitchen_file_is_parsed_once_for_each_content(self, tmp_path):
+        texts = {"a": KITCHEN, "b": KITCHEN, "c": KITCHEN.replace("debian-12", "debian-11")}
+        one, same, other = (
+            repository(tmp_path / name, {"kitchen.yml": text}).kitchen.instances for name, text in texts.items()
+        )
+
+        assert one is same
+        assert "default-debian-11" in other
 
     def test_erb_is_read_as_far_as_it_is_a_literal(self, tmp_path):
         text = KITCHEN.replace("port: 9", "port: <%= '9' %>\n        host: <%= ENV['HOST'] %>")

@@ -184,7 +184,7 @@ class TestInARepository:
         assert PLAIN == clear(repo.data_bag_item("app", "db", SECRET))
 
         monkeypatch.chdir(tmp_path)
-        repo.asked = RepositoryOptions(secret_file="secret")
+        repo.options = RepositoryOptions(secret_file="secret")
         assert PLAIN == clear(repo.data_bag_item("app", "db"))
 
     def test_without_one_it_is_an_error(self, tmp_path):

@@ -6,10 +6,12 @@ import sys
 
 import pytest
 
+from nodeattrs.cache import CACHE
 from nodeattrs.cli import main
 from nodeattrs.dialects.chef.checks.checking import checked
 from nodeattrs.dialects.chef.facts import Facts
-from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, Lock, cookbook_order
+from nodeattrs.dialects.chef.repository.cookbook_paths import Lock
+from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, cookbook_order
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.run.ruby_files import lines_that_set
 from nodeattrs.dialects.chef.run.run import Run, run_node
@@ -41,8 +43,10 @@ def kinds(run: Run) -> list[str]:
 
 @pytest.fixture
 def without_ruby(monkeypatch):
-    """As if the extra were not installed."""
+    """As if the extra were not installed, and nothing had been parsed before."""
     monkeypatch.setitem(sys.modules, "tree_sitter_ruby", None)
+    with CACHE.off():
+        yield
 
 
 class TestRolesInRuby:
@@ -126,7 +130,7 @@ class TestMetadata:
         cookbook = repository(tmp_path, {"cookbooks/a/metadata.rb": text}).cookbook("a")
 
         assert ("1.2.3", {"b": "~> 1.0"}) == (cookbook.version, cookbook.depends)
-        assert "cookbooks/a/metadata.rb:3" == cookbook.named_at("b").place
+        assert "cookbooks/a/metadata.rb:3" == cookbook.origin_of_dependency("b").place
 
     def test_json_counts_beside_ruby_without_a_word(self, tmp_path):
         """It was made of it."""

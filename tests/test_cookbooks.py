@@ -8,7 +8,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.chef.repository.cookbooks import (
     AttributeFileOrder,
     Cookbook,
-    attribute_files,
+    attribute_files_in,
     check_versions,
     cookbook_order,
 )
@@ -102,15 +102,17 @@ class TestFiles:
         """It loads where the first of them stands in the order."""
         files = ["attributes/x.py", "attributes/sub/x.py", "attributes/t.py"]
 
-        assert list(attribute_files(files).values()) == ["attributes/x.py", "attributes/t.py"]
+        assert list(attribute_files_in(files).values()) == ["attributes/x.py", "attributes/t.py"]
 
     def test_a_default_file_in_a_sub_directory_serves_where_there_is_no_other(self):
         """As in Chef."""
-        assert list(attribute_files(["attributes/a.py", "attributes/z/default.py"])) == ["default", "a"]
+        assert list(attribute_files_in(["attributes/a.py", "attributes/z/default.py"])) == ["default", "a"]
 
     def test_only_attribute_files_count(self):
         """Recipes and other suffixes are none."""
-        assert attribute_files(["attributes/a.rb", "recipes/default.py", "attributes.pyc", "attributes_old/a.py"]) == {}
+        assert (
+            attribute_files_in(["attributes/a.rb", "recipes/default.py", "attributes.pyc", "attributes_old/a.py"]) == {}
+        )
 
     def test_recipes_are_known_by_name(self):
         """Those directly under recipes/; `recipe.py` beside the metadata is the default one."""

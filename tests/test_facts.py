@@ -35,10 +35,10 @@ from nodeattrs.dialects.chef.facts import network as network_module
 from nodeattrs.dialects.chef.facts.addresses import (
     Route,
     address_entry,
-    chosen,
     default_route4,
     default_route6,
     interface_parts,
+    node_address,
 )
 from nodeattrs.errors import DocumentError, MissingExtra
 from nodeattrs.formats import documents
@@ -225,7 +225,7 @@ class TestAddressOfTheNode:
         ],
     )
     def test_ipv4(self, interfaces, route, source, expected):
-        assert chosen(interfaces_of(**interfaces), "inet", route and Route(*route), source) == expected
+        assert node_address(interfaces_of(**interfaces), "inet", route and Route(*route), source) == expected
 
     @pytest.mark.parametrize(
         ("addresses", "gateway", "expected"),
@@ -238,7 +238,7 @@ class TestAddressOfTheNode:
     )
     def test_ipv6(self, addresses, gateway, expected):
         """Every interface could reach a link-local gateway: that alone makes no address the node's."""
-        assert chosen(interfaces_of(eth0=addresses), "inet6", Route("eth0", gateway)) == ("eth0", expected)
+        assert node_address(interfaces_of(eth0=addresses), "inet6", Route("eth0", gateway)) == ("eth0", expected)
 
     def test_a_peer_is_the_gateway_or_is_not(self):
         """Of a point-to-point address the other end counts, and not its prefix."""
@@ -246,7 +246,7 @@ class TestAddressOfTheNode:
         interfaces["ppp0"]["addresses"]["10.0.0.1"]["peer"] = "203.0.113.7"
         interfaces["ppp0"]["addresses"]["10.0.0.2"]["peer"] = "203.0.113.1"
 
-        assert chosen(interfaces, "inet", Route("ppp0", "203.0.113.1")) == ("ppp0", "10.0.0.2")
+        assert node_address(interfaces, "inet", Route("ppp0", "203.0.113.1")) == ("ppp0", "10.0.0.2")
 
     @given(
         st.dictionaries(
@@ -258,7 +258,7 @@ class TestAddressOfTheNode:
     )
     def test_the_chosen_one_is_an_address_of_an_interface_that_counts(self, addresses, route, source):
         interfaces = interfaces_of(**addresses)
-        found = chosen(interfaces, "inet", route, source)
+        found = node_address(interfaces, "inet", route, source)
         counting = {
             (name, address)
             for name, interface in interfaces.items()

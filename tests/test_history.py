@@ -17,7 +17,7 @@ from nodeattrs.cli import main
 from nodeattrs.contract.arguments import revision_or_time
 from nodeattrs.dialects.chef.facts import load_facts
 from nodeattrs.dialects.chef.reports.run import RunReport
-from nodeattrs.dialects.chef.run.session import NodeRequest, run
+from nodeattrs.dialects.chef.run.session import NodeRequest, run_session
 from nodeattrs.errors import (
     BadArgument,
     DocumentError,
@@ -197,7 +197,9 @@ class TestARun:
     def test_a_run_that_saves_nothing_notes_no_failure(self, desk, store):
         (desk / "repo/cookbooks/app/recipes/default.py").write_text("1 / 0\n")
         with pytest.raises(RecipeFailed):
-            run(Repository(desk / "repo"), store, "web1", NodeRequest(load_facts(desk / "repo" / "facts.json")), None)
+            run_session(
+                Repository(desk / "repo"), store, "web1", NodeRequest(load_facts(desk / "repo" / "facts.json")), None
+            )
 
         assert [] == store.names()
 

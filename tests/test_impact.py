@@ -130,6 +130,21 @@ def shown(found: Impact) -> list[str]:
 
 
 class TestWhatChanges:
+    def test_each_role_stands_for_a_node_where_a_repository_describes_none(self, compare):
+        before = {file: text for file, text in ROLES.items() if file.startswith("roles/")}
+        found = compare(before, {**before, "roles/web.json": WEB.replace("80", "81")})
+
+        assert ["role[web]: port 80 -> 81 because of roles/web.json:4"] == shown(found)
+        assert {} == found.asked[0].unanswered
+
+    def test_suites_of_test_kitchen_with_folders_of_their_own_are_resolved(self, compare):
+        suites = "platforms: [{name: debian-12}]\nsuites:\n"
+        suites += "".join(f"- {{name: s{n}, run_list: ['role[web]'], roles_path: test/roles}}\n" for n in (1, 2))
+        before = {"kitchen.yml": suites, "test/roles/web.json": WEB, "roles/web.json": WEB}
+        found = compare(before, {**before, "test/roles/web.json": WEB.replace("80", "81")})
+
+        assert ["s1-debian-12,s2-debian-12: port 80 -> 81 because of test/roles/web.json:4"] == shown(found)
+
     def test_equal_changes_are_one_group_with_the_line(self, repo, compare):
         """
         Two nodes read the role's port, one overrides it, one has no role.

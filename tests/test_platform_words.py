@@ -15,7 +15,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.chef.facts import Facts, load_facts
 from nodeattrs.dialects.chef.facts.known import platform_file
 from nodeattrs.dialects.chef.run.lookups import READERS
-from nodeattrs.dialects.chef.run.platform_words import QUESTIONS, platform_words, questions
+from nodeattrs.dialects.chef.run.platform_words import QUESTIONS, platform_questions, platform_words
 from nodeattrs.dialects.chef.run.recipes import BOTH, FILES_ONLY, RECIPES_ONLY
 from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.errors import BadArgument
@@ -29,7 +29,7 @@ OURS = {"docker", "systemd", "rhel9", "rhel10"}
 def words(facts: dict[str, Any]) -> dict[str, Any]:
     node = Node("n")
     node.automatic = facts
-    return {**questions(node), **platform_words(node)}
+    return {**platform_questions(node), **platform_words(node)}
 
 
 class TestQuestions:

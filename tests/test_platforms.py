@@ -62,7 +62,7 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path):
 def test_the_setting_names_the_folder(folder: Path, tmp_path: Path, monkeypatch, capsys):
     (tmp_path / "nodeattrs.toml").write_text('[facts]\nfauxhai = "fauxhai"\n', encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    assert Repository(tmp_path).platforms == tmp_path / "fauxhai"
+    assert Repository(tmp_path).platforms_folder == tmp_path / "fauxhai"
     assert main(["facts", "platform_version", "--platform", "ubuntu"]) == 0
     assert '"22.04"' in capsys.readouterr().out
     assert main(["run", "--node", "n", "--platform", "ubuntu", "--new", "--store", "s.db"]) == 0

@@ -53,7 +53,7 @@ def line(key: str, nth: int = 1, of: object = LOCK) -> int:
 def ran(tmp_path, files, asked=RepositoryOptions(policy="web"), **more) -> Run:  # noqa: B008
     """A run of the repository."""
     repo = repository(tmp_path, files)
-    repo.asked = asked
+    repo.options = asked
     return run_node(repo, "web1", facts=Facts(FACTS, Origin("facts")), **more)
 
 
@@ -110,7 +110,7 @@ class TestARunThatFollowsOne:
     def test_the_lock_says_why_a_recipe_runs(self, tmp_path):
         """Its line among the causes."""
         repo = repository(tmp_path, SITE)
-        repo.asked = RepositoryOptions(policy="web")
+        repo.options = RepositoryOptions(policy="web")
         run = run_node(repo, "web1", facts=Facts(FACTS, Origin("facts")))
 
         assert ["policies/web.lock.json:5"] == [
@@ -249,4 +249,4 @@ def test_a_policy_by_hand_hoists_nothing_without_a_group():
     """The attributes of groups are data like any other then."""
     policy = Policy("web", default_attributes={"prod": {"a": 1}})
 
-    assert {"prod": {"a": 1}} == policy.layer().default_attributes
+    assert {"prod": {"a": 1}} == policy.as_role().default_attributes

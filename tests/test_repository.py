@@ -126,7 +126,7 @@ class TestCookbooks:
         assert (app.version, app.depends) == ("1.2.0", {"base": "~> 1.0"})
         assert app.attribute_files == {"default": ("attributes/default.py",), "x": ("attributes/sub/x.py",)}
         assert app.shown("recipes/default.py") == "cookbooks/app/recipes/default.py"
-        assert str(app.named_at("base")) == "cookbooks/app/metadata.json:5 (cookbook app)"
+        assert str(app.origin_of_dependency("base")) == "cookbooks/app/metadata.json:5 (cookbook app)"
         assert site.warnings == []
 
     @pytest.mark.parametrize(

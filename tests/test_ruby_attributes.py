@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import nodeattrs.dialects.chef.ruby.helper
-from nodeattrs import Node, Sensitive
+from nodeattrs import Node, Sensitive, children
 from nodeattrs.cli import main
 from nodeattrs.core.budget import limited
 from nodeattrs.core.claim import Origin
@@ -46,7 +46,7 @@ DEFAULT = "cookbooks/app/attributes/default.rb"
 def ran(root: Path, files: dict[str, object], **more: object) -> Run:
     """A run of the cookbook app, with Ruby; a text alone is its default attribute file."""
     repo = repository(root, files)
-    repo.asked = RepositoryOptions(ruby=True)
+    repo.options = RepositoryOptions(ruby=True)
     return run_node(repo, "web1", facts=Facts(FACTS, Origin("facts")), run_list=["app"], **more)  # type: ignore[arg-type]
 
 
@@ -450,6 +450,21 @@ class TestWhoRunsIt:
         assert not (tmp_path / "ran").exists()
         assert True is repo.config.chef.ruby
 
+    def test_repositories_of_one_folder_share_a_process(self, tmp_path, monkeypatch):
+        """As the suites of Test Kitchen in a comparison."""
+        started: list[object] = []
+        start = children.start
+        monkeypatch.setattr(children, "start", lambda *words, **named: started.append(words) or start(*words, **named))
+        files = {"cookbooks/app/recipes/default.py": "", DEFAULT: "default['process'] = Process.pid\n"}
+        first, *others = [repository(tmp_path, files) for _ in range(3)]
+        processes = set()
+        for repo in (first, *others, first):
+            repo.options = RepositoryOptions(ruby=True)
+            run = run_node(repo, "web1", facts=Facts(FACTS, Origin("facts")), run_list=["app"])
+            processes.add(run.node["process"])
+
+        assert (4, 1) == (len(processes), len(started))
+
     def test_the_command_line_asks_for_it(self, tmp_path, monkeypatch, capsys):
         """run, explain and fleet."""
         files = {
@@ -482,7 +497,7 @@ class TestWhoRunsIt:
         nodes = {f"nodes/n{number}.json": {"name": f"n{number}", "run_list": ["app"]} for number in range(3)}
         repository(tmp_path, {**files, **nodes})
         fleet = Fleet(
-            str(tmp_path), str(tmp_path / "s.db"), str(tmp_path / "facts.json"), asked=RepositoryOptions(ruby=True)
+            str(tmp_path), str(tmp_path / "s.db"), str(tmp_path / "facts.json"), options=RepositoryOptions(ruby=True)
         )
         outcomes = list(resolve(fleet, ["n0", "n1", "n2"], jobs=1, collect=_attributes))
 
@@ -492,7 +507,7 @@ class TestWhoRunsIt:
     def test_a_deferred_value_of_an_earlier_node_says_that_it_is_over(self, tmp_path):
         """What was saved holds what it came to."""
         repo = repository(tmp_path, {"cookbooks/app/recipes/default.py": "", DEFAULT: "default['a'] = lazy { 1 }\n"})
-        repo.asked = RepositoryOptions(ruby=True)
+        repo.options = RepositoryOptions(ruby=True)
         first, second = (
             run_node(repo, name, facts=Facts(FACTS, Origin("facts")), run_list=["app"]).node for name in ("n1", "n2")
         )
@@ -708,7 +723,7 @@ def test_the_repository_need_not_be_the_folder_of_the_caller(tmp_path, monkeypat
     repository(tmp_path / "real", {"cookbooks/app/recipes/default.py": "", DEFAULT: "default['a'] = 1\n"})
     (tmp_path / "link").symlink_to(tmp_path / "real")
     repo = Repository(tmp_path / "link")
-    repo.asked = RepositoryOptions(ruby=True)
+    repo.options = RepositoryOptions(ruby=True)
     run = run_node(repo, "web1", facts=Facts(FACTS, Origin("facts")), run_list=["app"])
 
     assert [f"{DEFAULT}:1"] == places(run, "a")

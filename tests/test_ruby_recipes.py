@@ -33,7 +33,7 @@ BASE = {
 def compiled(root: Path, text: str, files: dict[str, object] | None = None, **more: object) -> Run:
     """A run of the cookbook app with a default recipe of this text."""
     repo = repository(root, {**BASE, RECIPE: text, **(files or {})})
-    repo.asked = RepositoryOptions(ruby=True)
+    repo.options = RepositoryOptions(ruby=True)
     facts = Facts(FACTS, Origin("facts"))
     return run_node(repo, "n1", facts=facts, run_list=["recipe[app]"], **more)  # type: ignore[arg-type]
 
@@ -322,7 +322,7 @@ class TestWhatIsLeftOpen:
         """With Ruby's message; what was set before stays, and other recipes run."""
         files = {**files, "cookbooks/app/recipes/after.rb": "node.default['after'] = 1\n"}
         repo = repository(tmp_path, {**BASE, **files, RECIPE: f"{text}\nnode.default['never'] = 1\n"})
-        repo.asked = RepositoryOptions(ruby=True)
+        repo.options = RepositoryOptions(ruby=True)
         run = run_node(repo, "n1", facts=Facts(FACTS, Origin("facts")), run_list=["app", "app::after"])
 
         assert (RECIPE if line is None else f"{RECIPE}:{line}") in unread(run, "z.y")

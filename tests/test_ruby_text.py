@@ -24,6 +24,13 @@ def role(tmp_path: pathlib.Path, text: str, kind: str = "role") -> Document:
     return ruby_document(path, f"{kind}s/x.rb", kind)
 
 
+def test_a_file_is_parsed_once_for_each_content(tmp_path):
+    first = role(tmp_path, "run_list 'a'")
+
+    assert role(tmp_path, "run_list 'a'") is first
+    assert ["b"] == role(tmp_path, "run_list 'b'").tree["run_list"]
+
+
 LITERALS = [
     # Ruby, what it says
     ("'a\\'b\\\\c\\n'", "a'b\\c\\n"),

@@ -470,7 +470,7 @@ def test_an_attribute_that_is_certain_is_the_same_once_the_file_runs(tmp_path, s
     }
     read = ran(repository(tmp_path / "read", files), "recipe[app]").node
     repo = repository(tmp_path / "run", files)
-    repo.asked = AskedOfARun(ruby=True)
+    repo.options = AskedOfARun(ruby=True)
     known = ran(repo, "recipe[app]").node
     trees = read.to_dict(), known.to_dict()
 

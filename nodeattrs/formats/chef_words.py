@@ -11,8 +11,11 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
+from nodeattrs.cache import CACHE
+from nodeattrs.core.budget import in_force
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Document, text_of
 from nodeattrs.formats.places import Mark, ParsedText, Text
@@ -249,15 +252,20 @@ _KINDS: Mapping[str, _Kind] = {
 
 
 def ruby_document(path: pathlib.Path, file: str, kind: str) -> Document:
-    """Read a file of Chef in Ruby: a document with the fields that its JSON would have.
+    """The fields that a file in Ruby sets by literals, as the document that its JSON would be.
 
-    Its `warnings` name values that are no literals, where the kind of file allows them.
-
+    `warnings` of the document name values that are no literals, where the kind of file allows them.
+    The file is read at each call, and parsed once for each content: the document must not be changed.
     file:   its name in messages
     kind:   "role", "environment", "cookbook", "policy", "settings" or "knife"
     raises: DocumentError, at the line of a value that is no literal, where the kind needs one; MissingExtra
     """
     text = Text(file, text_of(path, file).removeprefix("\ufeff"))
+    key = ("document of Ruby", kind, file, in_force(), sha256(text.content).digest())
+    return CACHE.get(key, lambda: _document(text, kind))
+
+
+def _document(text: Text, kind: str) -> Document:
     fields = _Fields(text, kind)
-    warnings = (*fields.ruby.warnings, *fields.unread)
-    return Document(text, ParsedText(fields.tree, lambda: fields.mark, warnings))
+    warnings, mark = (*fields.ruby.warnings, *fields.unread), fields.mark
+    return Document(text, ParsedText(fields.tree, lambda: mark, warnings))

@@ -31,11 +31,10 @@ from nodeattrs.node.maps import (
     set_by_at,
     setters,
 )
-from nodeattrs.node.restoring import SavedLocator, restore_ledger
+from nodeattrs.node.restoring import SavedLocator
 from nodeattrs.node.running import SetterBlock
 from nodeattrs.node.setters import RUN, Mark, Setter
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
-from nodeattrs.node.snapshots import snapshot_ledger
 from nodeattrs.node.values import stored
 
 JSON, FACTS, ROLES, RUN_ITSELF = Origin("JSON attributes"), Origin("facts"), Origin("role"), Origin(RUN)
@@ -102,13 +101,13 @@ class Intake:
     # Normal attributes
 
     def keep_saved(self, node: Attributes) -> None:
-        """Copy the normal attributes of *node*, as an earlier run left them; their origins say that they are saved.
+        """Copy the normal attributes of a saved node (`Node.restore`); their origins say that they are saved.
 
         They go to the lower slot of normal, whose content they replace. Values that the node's own document had set are
-        left out: each run merges them anew (`merge_normal`).
+        left out: each run merges them anew (`merge_normal`). *node* is not changed.
         """
         with node._ledger.lock:
-            other = _as_saved(node._ledger)
+            other = _with_normal_of(node._ledger)
         _moved_down(ComponentTree(other, component("normal")))
         _take_over(self._trees["normal"], other, _of_node_document)
 
@@ -172,6 +171,11 @@ class Intake:
     def set_automatic(self, facts: Mapping[Any, Any]) -> None:
         """Set automatic attributes that the run itself knows, such as `recipes` and `roles`; none may be a map."""
         self._set_by_run("automatic", stored(facts, ()), 0)
+
+    def merge_automatic(self, attributes: Mapping[Any, Any], locator: Locator) -> None:
+        """Deep merge attributes over automatic, lists united. locator: gives their places"""
+        with quietly(self._ledger.looks):
+            _lay_over(self._trees["automatic"], attributes, locator)
 
     def _set_by_run(self, level: str, tree: Mapping[Any, Any], depth: int) -> None:
         """As so many stores of the run itself, each of the value of a key. depth: its statement counts from there"""
@@ -348,14 +352,24 @@ def _moved(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
             ledger.put(lower, at, value, set_by)
 
 
-def _as_saved(ledger: Ledger) -> Ledger:
-    """One with the normal attributes of another as a snapshot keeps them."""
-    other, run = Ledger(provenance=True, root=str), ledger.marks.saved_run
-    restore_ledger(snapshot_ledger(ledger, only=_NORMAL), other, None if run is None else run.versions)
+_NORMAL = (7, 8)
+
+
+def _with_normal_of(saved: Ledger) -> Ledger:
+    """A ledger with copies of the normal slots of another, and with its marks."""
+    other = Ledger(provenance=True, root=str)
+    other.marks = saved.marks
+    for slot in _NORMAL:
+        other.replace(slot, _copied_map(saved.trees[slot]), saved.trees[slot].origin, remember=False)
+        other.add_unknown(slot, saved.unknown.get(slot, ()))
     return other
 
 
-_NORMAL = (7, 8)
+def _copied_map(tree: OwnedMap) -> OwnedMap:
+    copy = type(tree)((), tree.origin)
+    copy.update((key, _copied_map(value) if isinstance(value, OwnedMap) else value) for key, value in tree.items())
+    copy.origins = {**tree.origins}
+    return copy
 
 
 def _take_over(component: ComponentTree, saved: Ledger, but: Callable[[Origin], bool]) -> None:

@@ -26,7 +26,7 @@ from nodeattrs.dialects.chef.checks.stacks import leaves_of
 from nodeattrs.dialects.chef.facts import Facts, load_facts
 from nodeattrs.dialects.chef.fleet import Fleet, resolve
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
-from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, attribute_files
+from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, attribute_files_in
 from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.node.running import merged_shared
 from nodeattrs.store import Saved, filtered_snapshot, saved_document
@@ -149,7 +149,7 @@ def plain_of(repository: Repository) -> Plain:
         (cookbook.name, kind): {name: _code_of(cookbook, file) for name, file in files.items()}
         for cookbook in cookbooks
         for kind, files in (
-            ("attributes", attribute_files(cookbook.files, (".py", *DATA))),
+            ("attributes", attribute_files_in(cookbook.files, (".py", *DATA))),
             ("recipes", cookbook.recipes),
         )
     }
@@ -164,7 +164,7 @@ def _code_of(cookbook: Cookbook, file: str) -> CodeType:
         return cookbook.program(file).code
     lines = (
         f"{one.level}{''.join(f'[{step!r}]' for step in path)} = {value!r}"
-        for one in cookbook.data(file).levels(facts_of(0))
+        for one in cookbook.attribute_data(file).levels(facts_of(0))
         for path, value in leaves_of(one.tree).items()
     )
     return compile("\n".join(lines), file, "exec")

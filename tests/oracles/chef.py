@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs import Node, Origin, Symbol
 from nodeattrs.dialects.chef.facts.known import platforms
-from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, attribute_files, cookbook_order
+from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, attribute_files_in, cookbook_order
 from nodeattrs.dialects.chef.ruby.helper import Helper
 from nodeattrs.dialects.chef.ruby.messages import RunServices
 from nodeattrs.dialects.chef.ruby.session import RubySession
@@ -87,7 +87,7 @@ def _parts(folder: Path) -> tuple[list[str], dict[str, str]]:
     """The libraries of a cookbook, and its attribute files in order, by name."""
     inside = [file.relative_to(folder).as_posix() for file in folder.rglob("*.rb")]
     libraries = sorted(str(folder / file) for file in inside if file.startswith("libraries/"))
-    return libraries, {name: str(folder / file) for name, file in attribute_files(inside, ".rb").items()}
+    return libraries, {name: str(folder / file) for name, file in attribute_files_in(inside, ".rb").items()}
 
 
 class Chef:

@@ -29,7 +29,7 @@ from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.repository.roles import RepositoryOptions
 from nodeattrs.dialects.chef.ruby.helper import Helper
-from nodeattrs.dialects.chef.run.ruby_files import KEPT
+from nodeattrs.dialects.chef.run.ruby_files import HELPERS
 from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.errors import NodeattrsError
 from tests.oracles.chef import difference, plain
@@ -387,9 +387,10 @@ class Chef:
 def ours(root: Path, run_list: list[str], kept: list[Helper] | None = None) -> dict[str, Any]:
     """The same of our run. kept: the helper of an earlier run in the same folder, which is used again"""
     repository = Repository(root)
+    key = repository.root, repository.config.chef.ruby_seconds
     if kept and kept[-1].alive:
-        KEPT.helpers[repository] = kept[-1]
-    repository.asked = RepositoryOptions(ruby=True)
+        HELPERS.of_folder[key] = kept[-1]
+    repository.options = RepositoryOptions(ruby=True)
     facts = Facts(json.loads((root / "facts.json").read_text()), Origin("facts"))
     try:
         run = run_node(repository, "n1", facts=facts, run_list=run_list)
@@ -397,7 +398,7 @@ def ours(root: Path, run_list: list[str], kept: list[Helper] | None = None) -> d
         return {"failed": str(error)}
     finally:
         if kept is not None:
-            kept[:] = [KEPT.helpers[repository]] if repository in KEPT.helpers else []
+            kept[:] = [HELPERS.of_folder[key]] if key in HELPERS.of_folder else []
     trees = {level: plain(getattr(run.node, level).to_dict()) for level in COMPONENTS}
     said = [str(one) for one in run.warnings]
     return {

@@ -1,7 +1,7 @@
-"""The commit that changed a line last, for explanations that name files.
+"""Find the commit that changed a line last, for explanations that name files (`explain --git`).
 
-Used by `explain --git`. Git is asked about the last commit only; where a line of the work tree stood in it, is
-compared here, since Git would run filters of the repository for that. It knows files and lines, and no attributes.
+Git blames the last commit only. Lines of the work tree are matched with that commit here, since Git would run filters
+of the repository for that. Attributes are not known here.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ from nodeattrs.reports.explain import LineChange
 
 
 def changes_of_trace(repository: Repository) -> Callable[[Trace], tuple[LineChange, ...]]:
-    """A function from a trace to the last changes of the lines in it: of its sources, and of the lines behind their
-    values."""
+    """Returns a function from a trace to the last change of each line in it: of its sources and of their causes."""
     return lambda trace: blame(repository.root, _places(trace))
 
 
 def _places(trace: Trace) -> Iterator[tuple[str, int]]:
-    """The lines of everyone in a trace, the winner first, each followed by those that the value comes from."""
+    """Yield the (file, line) of each source in a trace, the winner first, each followed by its causes."""
     for one in trace.claims:
         claims = (one.claim, *one.then)
         origins = (origin for claim in claims for origin in (claim.origin, *(cause.origin for cause in claim.causes)))
@@ -36,8 +35,9 @@ def _places(trace: Trace) -> Iterator[tuple[str, int]]:
 
 
 def blame(root: pathlib.Path, places: Iterable[tuple[str, int]]) -> tuple[LineChange, ...]:
-    """The last change of each line, in the order of *places*, each place once.
+    """The last change of each line, in the order of *places*, each place once; () for none.
 
+    A line that differs from the last commit has a note ("changed and not committed", ...) instead of a commit.
     root:   the folder that the files are relative to; it must be in a Git repository
     places: (file, line), counted from 1
     cost:   one `git blame` for each file

@@ -1,9 +1,8 @@
-"""Why a source sets a value on a node, and why an attribute is not set there.
+"""Why a source counts on a node, and which sources would set an attribute but do not count there.
 
-`causes` names the lines that decide who sets values and set nothing themselves: the run-list that names a role or
-recipe, the role that names another, the recipe that includes one, the metadata that asks for a cookbook, the line that
-chooses the environment, the condition of an attribute file that is data. `setters_on` and `setters_in` name who sets
-an attribute on other nodes, or in the repository, and what this node lacks.
+A *source* is a role, an environment, an attribute file or a recipe. `causes` gives the lines that made a source count:
+items of run-lists, includes, dependencies of cookbooks, the choice of the environment, conditions of attribute files.
+`setters_on_other_nodes` and `setters_in_repository` give sources of an attribute elsewhere, each with the reason.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ from nodeattrs.store.remembered import remembered
 
 
 def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[Cause]:
-    """The lines that decided that the sources in *origins* ran: run-list items, includes, dependencies, conditions.
+    """The lines that made the sources in *origins* count: run-list items, includes, dependencies, conditions.
 
-    Each is listed once, the nearest to the source first; [] where nothing decided.
-    cost: the chain of inclusions of each source
+    Each is listed once, for each source the nearest first, up to the node's run-list. [] for origins of other kinds,
+    such as facts.
     """
     found: dict[Cause, None] = {}
     for origin in origins:
@@ -44,19 +43,19 @@ def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[
 
 
 def causes_of_trace(repository: Repository, run: Run) -> Callable[[Trace], list[Cause]]:
-    """A function from a trace to the `causes` of all sources in it, the winner first."""
+    """Returns a function from a trace to the lines that made its sources count, for the winner first."""
     return lambda trace: causes(repository, run, (stated.origin for stated in trace.claims))
 
 
 def _conditions(repository: Repository, origin: Origin) -> Iterator[Cause]:
-    """What lets a place in an attribute file that is data count."""
+    """Yield the conditions of the block of a data file that has a place; nothing for another kind of file."""
     if origin.kind != "attribute file" or not str(origin.file).endswith(DATA):
         return
     with suppress(NodeattrsError):  # it may be another one by now
         cookbook = repository.cookbook(cookbook_of(origin.name))
         file = str(origin.file).removeprefix(cookbook.shown(""))
         if file in cookbook.files:
-            yield from cookbook.data(file).causes(origin.line or 1, origin.column or 1)
+            yield from cookbook.attribute_data(file).causes(origin.line or 1, origin.column or 1)
 
 
 class _Causes:
@@ -102,10 +101,10 @@ class _Causes:
             yield from self.of("role", role)
 
     def _run_list(self, kind: str, name: str) -> Origin:
-        """Where the policy, else the node's own file, names an item; command lines and earlier runs have none."""
+        """The line of the policy, else of the node's file, that names an item; without a file for other run-lists."""
         policy, described = self.run.policy, self.repository.node_document(name_of(self.run.node))
         own = (("run_list",), described.run_list if described is not None else ())
-        under, items = own if policy is None else policy.items(self.repository.asked.named_run_list)
+        under, items = own if policy is None else policy.run_list_named(self.repository.options.named_run_list)
         says = policy or described
         for index, item in enumerate(items):
             parsed = RunListItem.parse(item)
@@ -115,7 +114,7 @@ class _Causes:
         return Origin("run list", "of the node")
 
     def _cookbook(self, cookbook: str) -> Iterator[Cause]:
-        """Its first recipe that ran, else the cookbook that depends on it."""
+        """Yield the causes of the first recipe of a cookbook that ran, else of the cookbook that depends on it."""
         recipe = next((name for name in self.run.recipes if cookbook_of(name) == cookbook), None)
         if recipe is not None:
             yield from self.of("recipe", recipe)
@@ -123,7 +122,8 @@ class _Causes:
         for other in dict.fromkeys(file.partition("/")[0] for file in self.run.attribute_files):
             if other != cookbook and cookbook in self._depends(other):
                 yield Cause(
-                    f"cookbook {other} depends on {cookbook}", self.repository.cookbook(other).named_at(cookbook)
+                    f"cookbook {other} depends on {cookbook}",
+                    self.repository.cookbook(other).origin_of_dependency(cookbook),
                 )
                 yield from self.of("attribute file", other)
                 return
@@ -145,11 +145,12 @@ class _Causes:
 _MOST_NODES, _MOST = 200, 6
 
 
-def setters_on(store: Store, node: Node, path: Path, sensitive: Iterable[Path] = ()) -> list[OtherSetter]:
-    """The sources that set a path on other saved nodes, each with the reason why it does not count on *node*.
+def setters_on_other_nodes(store: Store, node: Node, path: Path, sensitive: Iterable[Path] = ()) -> list[OtherSetter]:
+    """The sources that set a path on other saved nodes, at most six, each with the reason why it sets nothing here.
 
-    Nodes that cannot be read are skipped.
-    cost: reads up to 200 nodes
+    Nodes that cannot be read are skipped; [] where no other node has the path.
+    node: the node that lacks the path
+    cost: reads up to 200 nodes of the store
     """
     found: dict[Origin, list[str]] = {}
     for name in [one for one in store.names() if one != node.name][:_MOST_NODES]:
@@ -157,16 +158,17 @@ def setters_on(store: Store, node: Node, path: Path, sensitive: Iterable[Path] =
             other = remembered(store, name, sensitive)
             origins = other.node.origins(path) if other is not None else ()
         except NodeattrsError:
-            continue  # one that cannot be read has nothing to say about this one
+            continue
         for origin in origins:
             found.setdefault(origin, []).append(name)
     return [OtherSetter(origin, _lacks(node, origin), tuple(names)) for origin, names in found.items()][:_MOST]
 
 
-def setters_in(repository: Repository, node: Node, path: Path) -> list[OtherSetter]:
-    """The sources in a repository that set a path: roles, environments, files of nodes, and lines of cookbooks.
+def setters_in_repository(repository: Repository, node: Node, path: Path) -> list[OtherSetter]:
+    """The sources in a repository that set a path, at most six, each with the reason why it sets nothing on *node*.
 
-    Each has the reason why it does not count on *node*. Lines count as far as their keys are constant.
+    First roles, environments and files of nodes, then lines of cookbooks that write the path with constant keys.
+    Documents that cannot be read are skipped.
     """
     maps = attribute_maps(repository, repository.roles(), repository.environments())
     origins = (locator.at(path) for _, _, tree, locator in maps if dig(tree, path) is not ABSENT)
@@ -196,9 +198,9 @@ def _lines_that_write(repository: Repository, node: Node, path: Path) -> Iterato
 
 def _in_data(cookbook: Cookbook, file: str, node: Node, path: Path) -> Iterator[OtherSetter]:
     with suppress(NodeattrsError):
-        data = cookbook.data(file)
+        data = cookbook.attribute_data(file)
         for block in data.blocks:
-            asked = [data.document.place(at) for when in block.when for _, at in when.asks]
+            asked = [data.document.place(at) for when in block.when for _, at in when.facts]
             decides = f"{data.document.file}:{asked[0][0]}" if asked else ""
             for level in block.levels:
                 if dig(level.tree, path) is not ABSENT:
@@ -211,7 +213,7 @@ def _last_key(path: Path) -> str:
 
 
 def _lacks(node: Node, origin: Origin, decides: str = "") -> str:
-    """What the node has not that this setter needs."""
+    """The reason why a source sets nothing on a node, as a sentence. decides: the line of its condition, if known"""
     kind, name = origin.kind.removeprefix("saved "), origin.name
     recipes = node.read("recipes") or ()
     if kind == "role":

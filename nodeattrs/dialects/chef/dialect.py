@@ -1,4 +1,7 @@
-"""Nodes of a Chef repository: each is run, and nothing is saved."""
+"""The dialect of Chef: what other packages know of it without loading it. `Chef` is its entry in `BUILT_IN`.
+
+Imports of the dialect's other modules are inside the methods, so that a command of another dialect does not load them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,12 @@ from nodeattrs.contract.sides import Side
 
 
 class Chef(Dialect):
-    """Roles, environments, cookbooks and nodes."""
+    """The dialect whose subjects are the nodes of a Chef repository. It has no state; each method loads what it needs.
+
+    `open` gives the nodes of one version of the files (`opened.Nodes`), and `check` the findings of a folder.
+
+    tops: command -> its summary; `top` loads the command
+    """
 
     name = "nodes"
     option = Option("--cookbook-path", "DIR", "a further folder with cookbooks")
@@ -42,25 +50,28 @@ class Chef(Dialect):
     }
 
     def open(self, side: Side, request: Request) -> Opened:
-        """The nodes of one version of the repository."""
+        """The nodes of one version of the repository, as an `opened.Nodes`; reads no file of the repository yet."""
         from nodeattrs.dialects.chef.opened import Nodes
 
         return Nodes(side, request)
 
     def platform(self, name: str) -> Path | None:
-        """The file with the facts of a platform that comes with nodeattrs. raises: NotFound"""
+        """The file that comes with nodeattrs and has the facts of a platform. raises: NotFound, with similar names"""
         from nodeattrs.dialects.chef.facts.known import platform_file
 
         return platform_file(name, None)
 
     def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[CheckedFiles]:
-        """What is wrong in settings, roles, environments, nodes, data bags, cookbooks and Hiera trees."""
-        from nodeattrs.dialects.chef.checks.checking import looked
+        """The findings in settings, roles, environments, nodes, data bags, cookbooks and Hiera trees of a folder."""
+        from nodeattrs.dialects.chef.checks.checking import checked_files
 
-        return looked(folder)
+        return checked_files(folder)
 
     def first_steps(self, folder: Path) -> FirstSteps | None:
-        """A run of a first node, where a folder has cookbooks and nothing that names them."""
+        """Commands for a first run, with the first cookbook; None for a folder without cookbooks.
+
+        The caller asks only for a folder in which no node was found.
+        """
         cookbooks = sorted({file.parent.name for file in folder.glob("*cookbooks/*/metadata.*")})
         if not cookbooks:
             return None
@@ -70,13 +81,13 @@ class Chef(Dialect):
         return FirstSteps(f"{count} of Chef, and no node", (run, "nodeattrs show test --winners"))
 
     def complete(self, noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
-        """The nodes that the repository describes, and the names of a kind of `nodeattrs list`."""
+        """Completions for an argument: names of nodes for "NODE", else the names of a kind of `list`, else ()."""
         from nodeattrs.dialects.chef.commands.listed import known_names
 
         return known_names(noun, arguments) if noun in ("NODE", *self.kinds) else ()
 
     def top(self, name: str) -> Command | CommandGroup:
-        """The command of a name in `tops`; the module that declares it is loaded now."""
+        """The command of a name in `tops`; loads the module that declares it. Another name raises an ImportError."""
         module = "role" if name == "environment" else name
         found: Command | CommandGroup = import_module(f"nodeattrs.dialects.chef.commands.{module}").COMMANDS[name]
         return found

@@ -1,10 +1,10 @@
-"""Run many nodes and save them: in this process, in processes of its own, or on workers elsewhere.
+"""Run many nodes and save them: in this process, in processes of this program, or on workers of another machine.
 
     for outcome in resolve(Fleet(repository, store, facts), names): ...
 
-`batches` knows the workers and hands the names out in chunks, and `shipping` sends a repository to them. A
-worker opens repository and store once, runs the nodes of a chunk and saves them together. A node that fails does not
-stop the others. Nothing is printed.
+A *fleet* is the task: repository, store and options for all nodes. `workers.batches` gives the names to workers in
+chunks, and `workers.shipping` sends a repository to them. A worker opens repository and store once, runs the nodes of a
+chunk and saves them together. A node that fails does not stop the others. Nothing is printed.
 """
 
 from __future__ import annotations
@@ -21,13 +21,19 @@ from socket import gethostname
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
-from nodeattrs.dialects.chef.facts import Facts, load_facts
+from nodeattrs.dialects.chef.facts import Facts, facts_of_last_run, load_facts
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.repository.roles import NOTHING_ASKED, RepositoryOptions
+from nodeattrs.dialects.chef.repository.roles import NO_OPTIONS, RepositoryOptions
 from nodeattrs.dialects.chef.run.recipes import LogLine
-from nodeattrs.dialects.chef.run.session import NodeRequest, Session, last_of, require_known, run, save_failed
+from nodeattrs.dialects.chef.run.session import (
+    NodeRequest,
+    Session,
+    last_saved_node,
+    require_known_node,
+    run_session,
+    save_failed,
+)
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
 from nodeattrs.formats.documents import Document, read
 from nodeattrs.kinds import ALREADY_RUN, OTHER_REPOSITORY, STORE_GONE
@@ -41,40 +47,35 @@ if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog, Report
 
 GIVEN_UP = 2 * CHUNK
-"""A fleet ends after so many nodes in a row that could not be loaded or saved."""
-
-_OF_THE_RUN = ("cookbooks", "expanded_run_list", "recipes", "roles")
-"""Automatic attributes that a run makes itself, and does not take from saved facts."""
+"""After this number of nodes in a row that could not be loaded or saved, `resolve` raises FleetError."""
 
 _SHIP = "bring it up to date there, or send it: --ship"
 
 Collect = Callable[[str, Session | NodeattrsError, Sequence[LogLine]], Any]
-"""Makes `NodeOutcome.collected` from a node's name, its session or its error, and what was logged by then. It is called
-where the node runs. It can be sent between processes, and so can what it returns."""
+"""A function from a node's name, its session or error, and its log to `NodeOutcome.collected`. It is called in the
+worker, so it and its result must be picklable."""
 
 Apply = Callable[[str, "Catalog"], "Report"]
-"""Brings the resources of a node into their state; see `session.run`."""
+"""A function that applies the catalog of a node, and returns the report."""
 
 
 @dataclass(frozen=True)
 class Fleet:
-    """The task of each worker. It can be pickled for another process or machine.
+    """The task of `resolve`: what is the same for all nodes. It has no state, and can be pickled for another machine.
 
     repository:  its folder
     store:       the place of the store, as for `open_store`
-    facts:       a folder with NODE.json, a file for all nodes, or the facts of all nodes
+    facts:       a folder with NODE.json, a file for all nodes, or the facts of all nodes; None: of their last runs
     environment: the new environment of all nodes; None: each keeps its own
     save:        whether the nodes are saved
     force:       save even where another run has saved the node meanwhile
     run_list:    the new run-list of all nodes; None: each keeps its own
-    json_attributes: for all nodes: a file, or its parsed document
-    last_facts:  whether a node without a file in *facts* has the facts of its last run; with facts None each node has
-    new:         whether a node is made that neither nodes/, the store nor facts have
-    override_run_list: the run-list for this run alone
-    asked:       further options of the command line for the repository
-    content:     the digest of a repository that each worker has at the same place; "": not compared
-    pack:        the digest of the pack that is sent to the workers; "": none is sent
-    facts_shown: the name of the folder of facts in messages, where it is in the pack
+    json_attributes: for all nodes: a file, or its parsed document; None for none
+    last_facts:  whether a node without a file in the folder *facts* gets the facts of its last run; else it fails
+    new:         whether a node is made that neither nodes/, the store nor facts have; else it fails
+    override_run_list: the run-list of this run alone, which is not saved; None for none
+    options:     options of the command line that concern the repository
+    content, pack, facts_shown: set by `compared` and `shipped`; "" for workers in this machine
     """
 
     repository: str
@@ -88,7 +89,7 @@ class Fleet:
     last_facts: bool = True
     new: bool = True
     override_run_list: tuple[str, ...] | None = None
-    asked: RepositoryOptions = NOTHING_ASKED
+    options: RepositoryOptions = NO_OPTIONS
     content: str = ""
     pack: str = ""
     facts_shown: str = ""
@@ -96,12 +97,13 @@ class Fleet:
 
 @dataclass(frozen=True)
 class NodeOutcome:
-    """The result of one node.
+    """The result of one node of a fleet.
 
-    error:     the error message; "" without an error
-    code:      the code of the error
-    revision:  the number of the saved revision; None where nothing was saved
-    collected: the result of `Collect`; None without one
+    error:     the error message; "" for a node that succeeded
+    code:      the code of the error; "" without one
+    revision:  the number of the saved revision; None where nothing was saved, and for a node that failed
+    seconds:   the time of the run, without saving
+    collected: the result of the function `collect` of `resolve`; None without one
     """
 
     name: str
@@ -115,6 +117,7 @@ class NodeOutcome:
 def compared(fleet: Fleet) -> Fleet:
     """A copy of a fleet for workers on other machines that have the same repository at the same place.
 
+    It has a digest of the repository; a worker whose repository has another one refuses to run.
     cost:   reads each file of the repository
     raises: BadArgument, where the store is a file of this machine; FleetError, where a file cannot be read
     """
@@ -125,8 +128,9 @@ def compared(fleet: Fleet) -> Fleet:
 
 
 def shipped(fleet: Fleet, names: Collection[str]) -> tuple[Fleet, PackedRepository]:
-    """Returns a copy of a fleet for workers on other machines, and the pack to send: repository and facts of the nodes.
+    """Returns a copy of a fleet for workers on other machines, and the pack with its repository and facts.
 
+    Give the pack to `resolve`, which sends it to each worker once. *names* says whose facts are packed.
     raises: BadArgument, where the store is a file of this machine; FleetError, DocumentError
     """
     _require_shared_store(fleet)
@@ -140,7 +144,7 @@ def shipped(fleet: Fleet, names: Collection[str]) -> tuple[Fleet, PackedReposito
 
 
 def _require_shared_store(fleet: Fleet) -> None:
-    """raises: BadArgument, where the store is a file of this machine"""
+    """Do nothing where other machines can reach the store. raises: BadArgument, for a file of this machine"""
     if "://" not in fleet.store or fleet.store.startswith("sqlite"):
         hint = "name one that all workers reach: --store postgresql://nodeattrs@db/nodes"
         raise BadArgument(f"the store {fleet.store} is on this machine", hint=hint)
@@ -170,13 +174,17 @@ def resolve(
     pack: PackedRepository | None = None,
     opened: Repository | None = None,
 ) -> Iterator[NodeOutcome]:
-    """Run nodes and save them; yields the result of each as soon as it is saved. A failed node does not stop the
-    others.
+    """Run nodes and save them; yields the result of each as soon as it is saved. Nothing runs before the first `next`.
 
-    executor, jobs, in_order, stopping, pack: as in `batches.through`
-    collect:  a function from a session to `NodeOutcome.collected`
-    apply:    as in `session.run`
-    opened:   the caller's repository, for nodes that run in this process with jobs=1
+    A failed node gives an outcome with an error, and does not stop the others.
+    executor: runs the chunks; None: processes of this program
+    jobs:     the number of processes; 1: this process alone; None: chosen by the number of nodes and processors
+    in_order: yield in the order of *names*, and not as soon as a chunk is done
+    collect:  a function from name, session or error, and log to `NodeOutcome.collected`
+    apply:    a function from name and catalog to the report; then each node is saved alone
+    stopping: called repeatedly; once it returns True no further node is started
+    pack:     what `shipped` returned, for workers on other machines
+    opened:   the caller's repository, for jobs=1 without an executor
     raises:   FleetError, where a worker has died, or the store fails for several nodes in a row
     """
     workers = executor if isinstance(executor, Workers) else Workers(executor, jobs)
@@ -206,8 +214,8 @@ def resolve(
 class _Work:
     """What a worker is sent with each chunk.
 
-    is_ours: no other executor may give a chunk to a second worker
-    opened:  see `resolve`
+    is_ours: whether the workers are processes of this program, so that no chunk goes to a second worker
+    opened:  the caller's repository, in this process
     call:    a random name of this call of `resolve`
     """
 
@@ -220,7 +228,10 @@ class _Work:
 
 
 class AlreadyRun(NodeattrsError):
-    """Another worker of this call has run the node. found: the revision that it saved"""
+    """Another worker of the same call of `resolve` has run the node; `resolve` turns this error into its outcome.
+
+    found: the revision that the other worker saved
+    """
 
     entry = ALREADY_RUN
 
@@ -246,7 +257,7 @@ def _run(work: _Work, names: Iterable[str]) -> Iterator[NodeOutcome]:
 class _Chunk:
     """Nodes that are run one after the other, and saved in one transaction.
 
-    outcomes: what came of each, in the order in which they ran; after `save` all of it is known
+    outcomes: the outcome of each node, in the order in which they ran; complete after `save`
     """
 
     def __init__(self, work: _Work) -> None:
@@ -295,7 +306,7 @@ def _saved(work: _Work, sessions: list[Session]) -> list[Session | NodeattrsErro
         return [*sessions]
     store = _worker(work).store
     try:
-        came = store.save_all([(one.saved, None if work.fleet.force else one.follows) for one in sessions])
+        came = store.save_all([(one.saved, None if work.fleet.force else one.previous_number) for one in sessions])
     except StoreError as error:  # of a store that is not ours
         return [error] * len(sessions)
     return [
@@ -308,16 +319,16 @@ def _session(work: _Work, name: str, log: list[LogLine], before_search: Callable
     """Run a node. Only a run that fails is saved here."""
     fleet, worker, call = work.fleet, _worker(work), "" if work.is_ours else work.call
     repository, store = worker.repository, worker.store
-    last = last_of(repository, store, name)
+    last = last_saved_node(repository, store, name)
     if call and last is not None and last.saved.noted.fleet == call and last.saved.revision is not None:
         raise AlreadyRun(last.saved.revision)
     facts = worker.facts_of(name, last)
     if fleet.save and not fleet.new and last is None:
-        require_known(repository, store, name, facts)
+        require_known_node(repository, store, name, facts)
     wanted = NodeRequest(facts, fleet.run_list, fleet.override_run_list, fleet.environment, worker.json_attributes)
     apply = partial(work.apply, name) if work.apply else None
     try:
-        return run(
+        return run_session(
             repository,
             store,
             name,
@@ -348,7 +359,7 @@ def _failed(work: _Work, name: str, error: NodeattrsError, log: list[LogLine], b
 
 
 class _Worker:
-    """What a process has open for one call of `resolve`. Its threads share it."""
+    """The repository and the store that a process has open for one call of `resolve`. Its threads share them."""
 
     def __init__(self, work: _Work) -> None:
         fleet = work.fleet
@@ -360,19 +371,19 @@ class _Worker:
                 self._facts = os.path.join(self._unpacked.name, FACTS)
         elif fleet.content:
             _require_same(fleet)
-        self.repository = work.opened or Repository(place, asked=fleet.asked)
+        self.repository = work.opened or Repository(place, options=fleet.options)
         self.store = open_store(fleet.store)
 
     @cached_property
     def json_attributes(self) -> Document | None:
-        """Those of all nodes."""
+        """The parsed JSON attributes of all nodes; None for none."""
         given = self._fleet.json_attributes
         return read(Path(given), self.repository.shown(Path(given))) if isinstance(given, str) else given
 
     def facts_of(self, name: str, last: SavedNode | None) -> Facts:
-        """The facts of a node. last: the node as its last run left it
+        """The facts of a node, of the fleet or of its last run. last: the saved node; None for a new one
 
-        raises: as `load_facts`; BadArgument, where no facts are known
+        raises: DocumentError; BadArgument, where no facts are known
         """
         if isinstance(self._facts, Facts):
             return self._facts
@@ -387,7 +398,7 @@ class _Worker:
         if not tree:
             hint = f"put {name}.json into a directory: --facts DIR"
             raise BadArgument(f"no facts are known of the node {name}", hint=hint)
-        return Facts({key: value for key, value in tree.items() if key not in _OF_THE_RUN}, Origin("facts", "last run"))
+        return facts_of_last_run(tree)
 
     @cached_property
     def _facts_of_all(self) -> Facts:

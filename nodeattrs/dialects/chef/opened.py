@@ -1,4 +1,8 @@
-"""One version of a Chef repository: its nodes are run without saving anything."""
+"""One version of a Chef repository for the verbs (why, where, impact, ...): each answer runs a node and saves nothing.
+
+`Nodes` implements `contract.dialect.Opened`. A *look* is a record of something that a run read of its node (a fact, the
+name, its file): nodes with equal looks have equal answers, so that `impact` need not run them again.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +26,9 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import under
 from nodeattrs.core.unread import unread_below, unread_layer
 from nodeattrs.dialects.chef.causes import causes
-from nodeattrs.dialects.chef.facts import Facts, load_facts
+from nodeattrs.dialects.chef.facts import Facts, facts_of_last_run, load_facts
 from nodeattrs.dialects.chef.facts.suites import facts_of_suite
-from nodeattrs.dialects.chef.reads import ReadBehind
+from nodeattrs.dialects.chef.reads import UnreadInputs
 from nodeattrs.dialects.chef.repository.cookbooks import RUBY
 from nodeattrs.dialects.chef.repository.kitchen import FILES as KITCHEN
 from nodeattrs.dialects.chef.repository.kitchen import LOCAL_FILES as KITCHEN_LOCAL
@@ -58,7 +62,12 @@ def _unread(layer: Layer) -> Unread:
 
 
 class Nodes(WithFacts):
-    """The nodes of one version of a repository. `answer` runs a node and saves nothing."""
+    """The nodes of one version of a repository, for the verbs. Made by `Chef.open`; reads no file before a question.
+
+    `subjects` names the nodes, and `answer` runs one, each time anew. Its facts are named by the request, else are from
+    its last run, else have an unknown platform. `unread` has the unknown layers of the last answer. `covers` and
+    `may_run` judge changed files; `own`, `look` and `notes_looks` are for sharing answers between nodes.
+    """
 
     _known_facts: tuple[str, dict[Any, Any]] = "", {}
     """The node of the last look, with its facts."""
@@ -72,17 +81,23 @@ class Nodes(WithFacts):
 
     @property
     def is_there(self) -> bool:
-        """Whether the folder has nodes/, roles/, cookbooks/, site-cookbooks/, policies/ or kitchen.yml."""
+        """Whether the folder has nodes/, roles/, cookbooks/, site-cookbooks/, policies/ or a kitchen.yml."""
         return self.has("nodes", "roles", "cookbooks", "policies", "site-cookbooks", *KITCHEN)
 
     def subjects(self) -> Iterable[str]:
-        """The names of the nodes in nodes/, the store, the facts and the classifier, or without any "role[NAME]" for
-        each role; and the suites of Test Kitchen."""
+        """The names of the nodes in nodes/, the store, the facts and the classifier, and of the suites of Test Kitchen.
+
+        Where there is no node, "role[NAME]" for each role stands for one.
+        """
         named = {*self.repository.nodes(), *self.known()} or {f"role[{name}]" for name in self.repository.roles()}
         return {*named, *self.repository.suites()}
 
     def covers(self, file: str) -> bool:
-        """Whether a change of *file* may change an answer: files of nodes and roles, and of any cookbook."""
+        """Whether a change of *file* may change an answer, by its name alone.
+
+        Such files are in nodes/, roles/, environments/, data_bags/, policies/, in the code folders of any cookbook, or
+        are metadata, nodeattrs.toml, a Policyfile.rb or a kitchen.yml. A README is none.
+        """
         steps = self.side.named(file).split("/")
         if _OF_COOKBOOKS.intersection(steps[:-1]) or steps[-1].startswith("metadata."):
             return True  # cookbooks may lie in any folder
@@ -91,11 +106,15 @@ class Nodes(WithFacts):
         return (steps[0] in _DESCRIBING and not is_page) or steps[-1] in others
 
     def may_run(self, file: str) -> bool:
-        """A recipe that a computed name may include, or a resource, library or definition that it calls."""
+        """Whether a file is Ruby code that a recipe may include or call by a computed name: recipes, libraries, ..."""
         return file.endswith(RUBY) and bool(_CALLED.intersection(self.side.named(file).split("/")[:-1]))
 
     def answer(self, name: str) -> Answered:
-        """Run a node; returns its attributes ("attribute") and the resources of its catalog ("resource")."""
+        """Run a node; returns its attributes as the Part "attribute", and its catalog as the Part "resource".
+
+        Sets `unread` to the unknown layers. Traces, causes and lines are computed when the caller asks the Part.
+        raises: as `run`
+        """
         looks, run = self.looks, self.run(name)
         unknown = [layer for slot in run.node.slots.values() for layer in slot.unknown]
         self.unread = [_unread(layer) for layer in unknown if layer.value.lines != {}]
@@ -104,7 +123,7 @@ class Nodes(WithFacts):
             found = causes(self.repository, run, lines_of(run.node.trace(path)))
             return (cause.origin for cause in found)
 
-        node, behind = run.node, ReadBehind(self.repository, run)
+        node, behind = run.node, UnreadInputs(self.repository, run)
 
         def written() -> Iterator[dict[Any, Any]]:
             return (slot.to_dict() for slot in node.slots.values() if slot.level != "automatic")
@@ -128,7 +147,10 @@ class Nodes(WithFacts):
         return not any(next(self.side.root.glob(f"{one}/*/*/*.py"), None) for one in folders)
 
     def run(self, name: str) -> Run:
-        """Run a node, and note what the run looks at. raises: as `run_node`"""
+        """Run a node, or "role[NAME]" alone; returns the run. Where looks are collected, notes what it read.
+
+        raises: the errors of `run_node`, such as RecipeFailed, NotFound, DocumentError
+        """
         looks = self.looks
         if looks is not None:
             looks.note(*FILE)
@@ -139,14 +161,17 @@ class Nodes(WithFacts):
         return run
 
     def facts(self, name: str) -> Facts:
-        """The facts of a node, without its last run. raises: DocumentError"""
+        """The facts of a node from the request or its suite; for other nodes an unknown platform, not its last run.
+
+        raises: DocumentError
+        """
         return self._facts(name, None)
 
     def _run(self, name: str) -> Run:
         request = self.request
         roles_only = request.roles_only or not (request.run_code or self._has_no_programs)
         more = request.named(self.side, "nodes", None)
-        self.repository.asked = RepositoryOptions(
+        self.repository.options = RepositoryOptions(
             roles_only=roles_only,
             ruby=request.ruby,
             without=request.what_if.without,
@@ -174,17 +199,20 @@ class Nodes(WithFacts):
 
     @property
     def notes_looks(self) -> bool:  # type: ignore[override]
-        """Whether nodes differ in their files alone, and no Ruby runs."""
+        """Whether looks are collected: not with a store or for a fleet, and not where Ruby runs."""
         request = self.request
         return not (request.store or request.ruby or self._fleet)
 
     def own(self, name: str) -> Any:
-        """As for any dialect with facts; and the marks of its file in nodes/, in any format."""
+        """What only this node has: the marks of its file in nodes/, and what facts and classifier have for it."""
         place = os.path.join(self.side.root, "nodes", name)
         return self.side.marks_of(place, (".json", ".yaml", ".yml")), super().own(name)
 
     def look(self, name: str, look: Look) -> Any:
-        """The name, what the node's own file says, a fact, or what Hiera has for the node."""
+        """The value of a look for a node: its name, its own file without the name, a fact, or a value of Hiera.
+
+        raises: NotFound, for the file of a role or a suite, which has none; DocumentError
+        """
         kind = look[0]
         if look == FILE:
             if name.startswith("role[") or name in self.repository.suites():
@@ -200,9 +228,9 @@ class Nodes(WithFacts):
         return fact_at(facts, look) if kind != HIERA else self._scopes.look(self.repository.hiera, name, facts, look)
 
     def _described(self, name: str) -> str:
-        """All that the file of a node says without its name, as a text; "" for a node without a file.
+        """The content of a node's file without its name, as text to compare; "" for a node without a file.
 
-        Files of the same text are not parsed. raises: DocumentError
+        A file that equals an earlier one, apart from the name, is not parsed. raises: DocumentError
         """
         place = os.path.join(self.side.root, "nodes", name)
         if os.path.isfile(f"{place}.json") and not any(os.path.lexists(f"{place}{one}") for one in (".yaml", ".yml")):
@@ -218,24 +246,24 @@ class Nodes(WithFacts):
         return LookedScopes()
 
     def _refuse(self, name: str, run: Run, looks: Looks) -> None:
-        """Note where the answer of a run depends on what no look names."""
-        described = self.repository.node_document(name)
+        """Tell *looks* where the answer of a run depends on something else, so that it is not shared."""
+        described = None if name.startswith("role[") else self.repository.node_document(name)
         if (described is not None and described.unread) or self._facts(name, None).unread:
             looks.refuse("something of its own was not read")
         ran = {file.partition("/")[0] for file in run.attribute_files} | {cookbook_of(one) for one in run.recipes}
         for cookbook in sorted(ran):
-            root = self.repository.cookbook(cookbook).root
+            root = self.repository.for_node(name).cookbook(cookbook).root
             looks.refuse("" if root is None else self._unnoted(root))
         looks.refuse(self._unnoted(self.side.root / "roles") or self._unnoted(self.side.root / "environments"))
 
     @cached_property
     def _of_texts(self) -> dict[str, str]:
-        """What the files of nodes say, by their texts behind the name."""
+        """Text of a node's file behind its name -> its content as text."""
         return {}
 
     @cached_property
     def _unnoted(self) -> Callable[[Path], str]:
-        """Reads the programs of a folder once for all nodes."""
+        """A function from a folder to what its programs do that no look names, computed once for each folder."""
         return cache(unnoted)
 
     def _given(self) -> Any:
@@ -255,10 +283,8 @@ class Nodes(WithFacts):
             return self.read_once(file, _settled)
         suite = self.repository.kitchen.instances.get(name)
         if last is None and suite is not None:
-            return facts_of_suite(suite.platform, suite.at(()), self.repository.platforms)
-        tree = last.node.automatic.to_dict() if last is not None else NO_FACTS
-        made = ("cookbooks", "expanded_run_list", "recipes", "roles")
-        return Facts({key: value for key, value in tree.items() if key not in made}, Origin("facts", "last run"))
+            return facts_of_suite(suite.platform, suite.at(()), self.repository.platforms_folder)
+        return facts_of_last_run(NO_FACTS if last is None else last.node.automatic.to_dict())
 
 
 def _as_text(node: NodeFile | None) -> str:

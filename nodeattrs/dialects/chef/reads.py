@@ -1,4 +1,8 @@
-"""What the lines behind an attribute read, and which sources that were not read may change that."""
+"""Find the unread sources that an attribute depends on through reads: a line that sets it reads another attribute.
+
+Python and Ruby are followed by their text, as far as keys are constant. Used by `opened` for the certainty of an
+answer.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ from nodeattrs.core.tree import Path, parse
 from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.chef.repository.cookbooks import RUBY
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.ruby.later import reads_at, writes_in
+from nodeattrs.dialects.chef.ruby.later import reads_of_line, writes_in
 from nodeattrs.dialects.chef.run.lookups import python_at
 from nodeattrs.dialects.chef.run.run import Run
 from nodeattrs.errors import NodeattrsError
@@ -39,11 +43,12 @@ class _File(NamedTuple):
     text: str = ""
 
 
-class ReadBehind:
-    """What was not read and may change attributes that the lines of a run read.
+class UnreadInputs:
+    """Finds, for the node of a run, the sources that were not read and may change an attribute indirectly.
 
-    The lines set a value, or are in files of the node and would set one under a condition. Python and Ruby are
-    followed, with the conditions and loops around a line, and attributes whose keys are constant.
+    A line of the run that sets the attribute, or would set it under a condition, may read another attribute that such a
+    source may set. `of` follows these reads, with the conditions and loops around a line. Files are read at the first
+    question, and what was found is kept.
     """
 
     def __init__(self, repository: Repository, run: Run) -> None:
@@ -51,9 +56,10 @@ class ReadBehind:
         self._reads: dict[tuple[str, int], tuple[str, ...]] = {}
 
     def of(self, path: Path) -> list[Unread]:
-        """The sources that may change what the lines for *path* read, also by way of other attributes.
+        """The unread sources that may change what the lines for *path* read, also through further attributes.
 
-        cost: a trace for each attribute that such a line reads; none where every source was read
+        Sources that may set *path* itself are not included. [] where every source was read.
+        cost: a trace for each attribute that such a line reads
         """
         node, root = self._run.node, self._repository.root
         found: dict[Unread, None] = {}
@@ -127,5 +133,5 @@ def _read_at(root: pathlib.Path, origin: Origin) -> tuple[str, ...]:
 def _read_in(path: pathlib.Path, shown: str, text: str, line: int) -> tuple[str, ...]:
     """What a line of a file reads, and what the conditions around it read. text: of a file in Python"""
     if shown.endswith(RUBY):
-        return reads_at(path, shown, line)
+        return reads_of_line(path, shown, line)
     return (*reads_of(text, line), *conditions_of(text, line))

@@ -38,10 +38,10 @@ class RubyRuns(NodeRuns):
 
     def repository(self, folder: Folder) -> Repository:
         """With the Ruby that was there before."""
-        repository = Repository(folder, asked=RepositoryOptions(ruby=True))
+        repository = Repository(folder, options=RepositoryOptions(ruby=True))
         if self._helper is None or not self._helper.alive:
             self._helper = Helper(folder)
-        ruby.KEPT.helpers[repository] = self._helper
+        ruby.HELPERS.of_folder[repository.root, repository.config.chef.ruby_seconds] = self._helper
         return repository
 
 

@@ -198,7 +198,7 @@ def _ordered(found: tuple[Repository, Cookbook]) -> None:
     cookbooks = {"web": cookbook, "a": Cookbook("a", "1.2.3"), "b": Cookbook("b", depends={"web": "~> 1.0"})}
     tried(
         lambda: check_versions(cookbook_order(["web", "b"], cookbooks), cookbooks, cookbook.pins()),
-        lambda: [cookbook.named_at(name) for name in cookbook.depends],
+        lambda: [cookbook.origin_of_dependency(name) for name in cookbook.depends],
         lambda: checked(found[0]),
     )
 

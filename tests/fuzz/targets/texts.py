@@ -13,7 +13,7 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.core.rules import read_rules
 from nodeattrs.core.tree import parse as parse_path
 from nodeattrs.core.tree import spell
-from nodeattrs.dialects.chef.repository.programs import compiled
+from nodeattrs.dialects.chef.repository.programs import compile_python
 from nodeattrs.formats.documents import Document, Syntax, parse
 from nodeattrs.formats.python import PythonText
 from nodeattrs.policies import fold
@@ -186,7 +186,7 @@ def _folded(rules: Any) -> None:
 
 
 def _python(text: str) -> tuple[PythonText, int]:
-    compiled(text, str(Path("roles/web.py")), "roles/web.py")
+    compile_python(text, str(Path("roles/web.py")), "roles/web.py")
     return PythonText("roles/web.py", text), text.count("\n") + 1
 
 

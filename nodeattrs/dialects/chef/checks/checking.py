@@ -1,6 +1,7 @@
-"""Check a repository with its Hiera tree: what is wrong, what is probably not meant, and how much was looked at.
+"""Check a repository with its Hiera trees: faults, doubtful places (warnings), and how much was checked.
 
-Used by `dialect.Chef.check`. It knows no command lines.
+Used by `dialect.Chef.check`. This module reads all files and finds what is missing; the modules beside it have the
+other checks. Nothing is printed, and no attribute file or recipe runs.
 """
 
 from __future__ import annotations
@@ -26,7 +27,14 @@ from nodeattrs.dialects.chef.checks.fixes import SAFE, fixes
 from nodeattrs.dialects.chef.checks.overrides import overrides, type_changes
 from nodeattrs.dialects.chef.checks.rules import against_rules
 from nodeattrs.dialects.chef.checks.schema import against_schema
-from nodeattrs.dialects.chef.checks.spelling import Words, data_files, layers_in, misspelt, misspelt_facts, shadowing
+from nodeattrs.dialects.chef.checks.spelling import (
+    CodeWords,
+    data_files,
+    layers_of_data,
+    misspelt_facts,
+    misspelt_keys,
+    shadowed_maps,
+)
 from nodeattrs.dialects.chef.checks.stacks import known_nodes, role_stacks
 from nodeattrs.dialects.chef.checks.usage import unused
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
@@ -58,10 +66,10 @@ _Thing = TypeVar("_Thing")
 NOTES: frozenset[str] = frozenset(
     {DEPENDENCY_RING, FETCHED_COOKBOOK, FOLDER_NAME, NOT_LITERAL, CODE_NOT_RUN, RUBY_NOT_READ, UNUSED_ATTRIBUTE}
 )
-"""Kinds that are only worth knowing: most say what was not looked at."""
+"""Kinds of findings that are notes, not errors or warnings: most say what was not read."""
 
 _FETCH = ("Berksfile", "Cheffile", "Policyfile.rb", "policyfiles", "policies")
-"""What says, at the root of a repository or of a cookbook, which cookbooks are fetched."""
+"""Files and folders, at the root of a repository or of a cookbook, that name cookbooks to be fetched."""
 
 _CODE = ("attributes", "attributes.rb", "definitions", "libraries", "providers", "recipe.rb", "recipes", "resources")
 """The folders and files of a cookbook whose code Chef runs."""
@@ -74,11 +82,11 @@ _PAGES = ("README.md", "README", "Rakefile", "Vagrantfile", "Makefile")
 
 @dataclass(frozen=True, slots=True)
 class RepositoryCheck:
-    """The result of a check of a repository.
+    """The result of `checked`.
 
-    faults:   errors
-    warnings: doubtful places; kinds in `NOTES`, in both lists, become notes
-    looked:   what was checked -> its number
+    faults:   errors, each once
+    warnings: doubtful places; in both lists the kinds of `NOTES` are only notes
+    looked:   kind of thing ("role", "data file") -> the number that was checked
     """
 
     faults: list[NodeattrsError]
@@ -86,8 +94,8 @@ class RepositoryCheck:
     looked: dict[str, int]
 
 
-def looked(folder: pathlib.Path) -> Iterator[CheckedFiles]:
-    """Yield what was checked, by kind of file. The first one has all findings, since one may be about several kinds."""
+def checked_files(folder: pathlib.Path) -> Iterator[CheckedFiles]:
+    """Yield a CheckedFiles for each kind of thing in a folder. The first has all findings, the others only a number."""
     repository = Repository(folder)
     came = checked(repository, may_run())
     found = [finding_of(one, "note" if one.kind in NOTES else "warning") for one in came.warnings]
@@ -105,11 +113,10 @@ def looked(folder: pathlib.Path) -> Iterator[CheckedFiles]:
 
 @taking(repository=Repository, run_code=bool)
 def checked(repository: Repository, run_code: bool = False) -> RepositoryCheck:
-    """Read all of a repository, with its Hiera tree, and return faults and warnings.
+    """Read all files of a repository and its Hiera trees; returns faults, warnings and counts. Raises no DocumentError.
 
     Missing roles, recipes and cookbooks, versions that do not fit, and rings of dependencies are faults, too.
-
-    run_code: also run roles and environments in Python
+    run_code: also run roles and environments in Python; else each gives a note, and its content is not checked
     """
     faults, noticed = _read_all(repository, run_code)
     warnings: list[NodeattrsError] = [*(one for one in repository.warnings if one not in faults), *noticed]
@@ -122,7 +129,7 @@ def checked(repository: Repository, run_code: bool = False) -> RepositoryCheck:
     looked |= {"suite": len(repository.kitchen.instances)} if repository.kitchen.instances else {}
     _tried(faults, lambda: warnings.extend(_doubtful(repository, run_code)))
     try:
-        trees = [tree for tree in (repository.hiera, *further_trees(repository)) if tree is not None]
+        trees = [tree for tree in (repository.hiera, *_further_trees(repository)) if tree is not None]
         for tree in trees:
             _take_tree(tree, [one for one in trees if one is not tree], faults, warnings, looked)
     except NodeattrsError as error:  # of the settings it is reported already
@@ -138,7 +145,7 @@ def _take_tree(
     warnings: list[NodeattrsError],
     looked: dict[str, int],
 ) -> None:
-    """Read one Hiera tree. beside: further ones, which may have files in common with it"""
+    """Read a Hiera tree, and add its findings to the lists. beside: further trees, which may share files with it"""
     count, wrong = tree.check()
     looked["data file"] = looked.get("data file", 0) + count
     faults += wrong
@@ -150,10 +157,10 @@ def _take_tree(
     warnings += [one for one in found if str(one) not in known]
 
 
-def further_trees(repository: Repository) -> Iterator[Lookup]:
-    """The trees of Hiera below a repository, each for itself: of Vagrant, of a profile that brings the server's.
+def _further_trees(repository: Repository) -> Iterator[Lookup]:
+    """Yield the Hiera trees in folders of a repository, down to a depth of three, without the one of the settings.
 
-    What modules and environments have is a layer of theirs.
+    The hiera.yaml of a module or an environment is no tree of its own, and is left out.
     """
     named = repository.root / (repository.config.hiera or "")
     for folder, folders, names in os.walk(repository.root):
@@ -170,8 +177,8 @@ def further_trees(repository: Repository) -> Iterator[Lookup]:
 
 
 def _doubtful(repository: Repository, run_code: bool) -> Iterator[NodeattrsError]:
-    """What nodes, roles and environments set and probably do not mean."""
-    unrun = set() if run_code else repository.scripted("roles")
+    """Yield the warnings about values in nodes, roles, environments and attribute files that are data."""
+    unrun = set() if run_code else repository.names_in_python("roles")
     known = known_nodes(repository, unrun)
     stacks = known.stacks or list(role_stacks(repository, unrun))
     layers = {(layer.kind, layer.name): layer for stack in stacks for layer in stack.layers}.values()
@@ -179,28 +186,29 @@ def _doubtful(repository: Repository, run_code: bool) -> Iterator[NodeattrsError
         yield from overrides(known.stacks)
         yield from type_changes(stacks)
     data = data_files(repository)
-    words = Words(repository)
-    yield from misspelt(layers_in(data), words)  # before what they set counts as named
+    words = CodeWords(repository)
+    yield from misspelt_keys(layers_of_data(data), words)  # before what they set counts as named
     yield from misspelt_facts(repository, data)
-    words.learn(layers_in(data))
-    yield from misspelt(layers, words)
-    yield from shadowing(layers, words)
+    words.add_layers(layers_of_data(data))
+    yield from misspelt_keys(layers, words)
+    yield from shadowed_maps(layers, words)
     yield from unused(repository, known, unrun)
     yield from against_rules(repository, unrun)
     yield from against_schema(repository, known.stacks)
 
 
 def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsError], list[NodeattrsError]]:
-    """The faults of a repository, and warnings beside those that it keeps of the files it has read."""
+    """Read all files, and return faults and warnings; `repository.warnings` has further ones."""
     faults: list[NodeattrsError] = []
     warnings: list[NodeattrsError] = []
-    _tried(faults, lambda: repository.config)
+    config = _tried(faults, lambda: repository.config)
+    is_missing_reported = config is None or config.chef.missing_cookbooks not in ("warn", "own")
     cookbooks = _all(faults, repository.cookbooks(), repository.cookbook)
     for one in cookbooks:
         files = _tried(faults, partial(_code_of, one)) or []
         warnings += _unread([one.shown(file) for file in one.files if _is_unrun(one, file)])
         warnings += [warning for file in files for warning in _warnings_of(faults, one, file)]
-    unrun = {folder: set() if run_code else repository.scripted(folder) for folder in ("roles", "environments")}
+    unrun = {folder: set() if run_code else repository.names_in_python(folder) for folder in ("roles", "environments")}
     for folder, names in unrun.items():
         message, hint = "is Python, and was not run", "--run-code runs it"
         files = [f"{folder}/{name}.py" for name in sorted(names)]
@@ -212,7 +220,7 @@ def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsErr
     nodes = _all(faults, repository.nodes(), repository.node_document)
     _all(faults, _tried(faults, repository.suites) or [], repository.node_document)
     for bag in repository.data_bags():
-        _all(faults, _tried(faults, partial(repository.data_bag, bag)) or [], partial(repository.written_item, bag))
+        _all(faults, _tried(faults, partial(repository.data_bag, bag)) or [], partial(repository.item_as_written, bag))
 
     fetched = _Fetched(repository, warnings)
     dangling = partial(_dangling, fetched, unrun["roles"])
@@ -226,7 +234,7 @@ def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsErr
             hint = known_or_near(node.environment, there)
             faults.append(fault(node.locator, ("chef_environment",), message, hint=hint, kind=MISSING_ENVIRONMENT))
     known = {cookbook.name: cookbook for cookbook in cookbooks}
-    for one in cookbooks if repository.misses_cookbooks else ():
+    for one in cookbooks if is_missing_reported else ():
         for needed in one.depends:
             faults += fetched.missing(one.locator, (one.depends_field, needed), needed, one)
     faults += _rings(known)
@@ -236,16 +244,16 @@ def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsErr
 
 
 def _unread(files: list[str]) -> Iterator[DocumentError]:
-    """One warning for the files in Ruby of a cookbook."""
+    """Yield a warning for the files in Ruby of a cookbook; nothing for none."""
     if files:
         details = [f"and {len(files) - 1} more in its cookbook"] if len(files) > 1 else []
         yield DocumentError(NOT_RUN, file=files[0], details=details, kind=RUBY_NOT_READ)
 
 
 class _Fetched:
-    """Cookbooks that are not there.
+    """Finds missing cookbooks; a cookbook that a file says is fetched gives a warning, once, and no fault.
 
-    warnings: takes one for each cookbook of which a file says that it is fetched
+    warnings: these warnings are added to the list
     """
 
     def __init__(self, repository: Repository, warnings: list[NodeattrsError]) -> None:
@@ -254,7 +262,7 @@ class _Fetched:
         self._noted: set[str] = set()
 
     def missing(self, at: Locator, path: Path, name: str, of: Cookbook | None = None) -> Iterator[NodeattrsError]:
-        """The fault, or the warning where a file fetches it. of: the cookbook that needs it"""
+        """Yield the fault for a missing cookbook, or add the warning. of: the cookbook that needs it"""
         if name in self._there:
             return
         found = fault(at, path, f"there is no cookbook {name}", hint=self.repository.cookbook_paths.hint(name))
@@ -268,7 +276,7 @@ class _Fetched:
             self.warnings.append(found)
 
     def _by(self, file: str | None, of: Cookbook | None) -> pathlib.Path | None:
-        """What says how cookbooks are fetched: a file for that, or a line in the file that asks or in a page."""
+        """The file that says how cookbooks are fetched: a Berksfile or the like, else *file* or a page; else None."""
         roots = [self.repository.root, *([of.root] if of is not None and of.root is not None else [])]
         pages = [self.repository.root / one for one in (file, *_PAGES) if one]
         found = (root / one for root in roots for one in _FETCH if (root / one).exists())
@@ -320,7 +328,7 @@ def _warnings_of(faults: list[NodeattrsError], cookbook: Cookbook, file: str) ->
     if file.endswith(RUBY):
         return ()
     is_recipe = file in cookbook.recipes.values()
-    of_data: Callable[[str], Any] = cookbook.recipe_data if is_recipe else cookbook.data
+    of_data: Callable[[str], Any] = cookbook.recipe_data if is_recipe else cookbook.attribute_data
     read: Callable[[str], Any] = of_data if file.endswith(DATA) else cookbook.program
     found = _tried(faults, partial(read, file))
     return () if found is None else found.warnings

@@ -1,7 +1,7 @@
-"""What can be mended without changing a value: keys that a file has twice, values equal to what they override.
+"""Correct files without changing a value: remove repeated keys, and values equal to the value that they override.
 
-It makes new texts of files; `contract.fixes` writes them. Of a finding that cannot be mended by taking an
-entry out, nothing is made. Files that are code, links, or no part of the repository are left alone.
+The new texts are returned; `contract.fixes` writes them. Files that are code, links, or outside of the repository are
+left alone.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from nodeattrs.kinds import EQUAL_TO_OVERRIDDEN, REPEATED_KEY
 from nodeattrs.reports.findings import finding_of
 
 SAFE: dict[str, bool] = {REPEATED_KEY: True, EQUAL_TO_OVERRIDDEN: False}
-"""Kind -> whether it is the earlier entries that go."""
+"""Kind of finding that can be corrected -> whether the earlier entries of the key are removed, or the last one."""
 
 _SYNTAX: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".eyaml": "yaml"}
 
 
 def fixes(root: pathlib.Path, found: Iterable[NodeattrsError], sensitive: tuple[Path, ...] = ()) -> list[Fix]:
-    """The files that can be corrected without changing a value, sorted by name; [] for none.
+    """The corrected files for some findings, sorted by name; [] for none. Nothing is written.
 
+    A finding of another kind than `SAFE`, or whose entry cannot be removed, is passed over.
     sensitive: paths of attributes whose values are not shown
-    cost: reads each file three times for each finding in it
+    raises: DocumentError, for a file that cannot be read by now
     """
     of_files: dict[str, list[DocumentError]] = {}
     for one in found:

@@ -1,7 +1,7 @@
-"""Values that are always overridden, equal to what they override, or of another shape than what lies below them.
+"""Find values that are always overridden, equal to the value below, or of another kind than the value below.
 
-It reads stacks. A value is judged on every node that has its layer, and where cookbooks might decide otherwise it is
-not judged at all.
+The functions read stacks (`stacks.Stack`): the layers of each node. A value is reported only where the finding holds on
+every node with its layer, and where no cookbook might change that.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ from nodeattrs.kinds import ALWAYS_OVERRIDDEN, EQUAL_TO_OVERRIDDEN, TYPE_CHANGE
 
 
 class _Left(NamedTuple):
-    """What is still possible of the leaves of a layer: path -> the layers that override it, or say the same below."""
+    """A layer, and the leaves that were hidden, or equal to the value below, on all nodes so far.
+
+    hidden: path -> id -> the layers that override the leaf
+    equal:  path -> id -> the layers with the same value below
+    """
 
     layer: StackLayer
     hidden: dict[Path, dict[int, StackLayer]]
@@ -27,7 +31,7 @@ class _Left(NamedTuple):
 def overrides(stacks: Sequence[Stack]) -> Iterator[DocumentError]:
     """Yield a warning for each value that is overridden on all nodes with its layer, or equals the value below on all.
 
-    cost: for each node a look at each leaf that all nodes before it left possible, in each layer
+    Nothing for no stacks. A node whose cookbooks may set or remove the value keeps it from being reported.
     """
     alike = {(*map(id, stack.layers), stack.unknown): stack for stack in stacks}
     possible: dict[int, _Left] = {}
@@ -59,11 +63,11 @@ def _finding(kind: Kind, layer: StackLayer, path: Path, message: str, others: It
     origins = [other.origin(path) for other in others]
     places = list(dict.fromkeys(f"{by} {one.place or one} ({one.who})" for one in origins))
     places = places[:3] + [f"and {len(places) - 3} more"] * (len(places) > 3)
-    return located(kind, layer, path, f"{spell(path)} {message}", details=places)
+    return layer_warning(kind, layer, path, f"{spell(path)} {message}", details=places)
 
 
-def located(kind: Kind, layer: StackLayer, path: Path, message: str, **facts: Any) -> DocumentError:
-    """A warning at the line where a layer sets a path. facts: further arguments of the DocumentError"""
+def layer_warning(kind: Kind, layer: StackLayer, path: Path, message: str, **facts: Any) -> DocumentError:
+    """A warning at the line where a layer sets a path; raises nothing. facts: further arguments of the DocumentError"""
     at = layer.origin(path)
     inside = layer.locator.under if hasattr(layer.locator, "under") else ()
     return DocumentError(
@@ -87,7 +91,7 @@ def _overrider(layer: StackLayer, path: Path, stack: Stack, index: int) -> Stack
 
 
 def _same_below(layer: StackLayer, path: Path, stack: Stack, index: int) -> StackLayer | None:
-    """Who sets the same value next below a leaf."""
+    """The layer with the same value next below a leaf; None for another value, or where a cookbook may be between."""
     for lower in stack.layers[index + 1 :]:
         found = lower.value_at(path)
         if found is ABSENT:
@@ -110,9 +114,9 @@ def _same_below(layer: StackLayer, path: Path, stack: Stack, index: int) -> Stac
 
 
 def type_changes(stacks: Iterable[Stack]) -> Iterator[DocumentError]:
-    """Yield a warning where one layer has a map and another one has a different kind of value at the same path.
+    """Yield a warning where one layer has a map and a lower one another kind of value at a path, or the reverse.
 
-    cost: for each stack a look at each key of each pair of layers, each pair once
+    Null and the empty map do not count. A pair of layers is compared once, however many nodes have both.
     """
     seen: set[tuple[int, int]] = set()
     for stack in stacks:
@@ -135,12 +139,14 @@ def _changes(upper: StackLayer, lower: StackLayer) -> Iterator[DocumentError]:
                 left.append((here, above, below))
             elif any(maps) and None not in (above, below) and {} not in (above, below):
                 place = lower.origin(here)
-                message = f"{spell(here)} is {shape(above)} here, and {shape(below)} where it is overridden"
+                message = (
+                    f"{spell(here)} is {kind_in_words(above)} here, and {kind_in_words(below)} where it is overridden"
+                )
                 detail = f"{place.place or place} ({place.who})"
-                yield located(TYPE_CHANGE, upper, here, message, details=[detail])
+                yield layer_warning(TYPE_CHANGE, upper, here, message, details=[detail])
 
 
-def shape(value: Any) -> str:
-    """The kind of a value in words: "a map", "a list", "text", "true or false", else "a number"."""
+def kind_in_words(value: Any) -> str:
+    """The kind of a value in words: "a map", "a list", "text", "true or false", else "a number"; not for null."""
     kinds = {dict: "a map", list: "a list", str: "text", bool: "true or false"}
     return kinds.get(type(value), "a map" if isinstance(value, Mapping) else "a number")

@@ -1,4 +1,8 @@
-"""Whether values are set where the rules of a repository want them: `[[check.rules]]`."""
+"""Check where values are set, by the rules of a repository in nodeattrs.toml: `[[check.rules]]`.
+
+A rule names paths, and the places (roles, environments, nodes, data bags, Hiera) that may set them. Attribute files and
+recipes are not checked.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +19,14 @@ from nodeattrs.kinds import AGAINST_RULE
 from nodeattrs.project.config import CheckRule
 
 Written = tuple[str, str, Any, Locator]
-"""Where it stands ("roles", ...), the level or "", the tree, and what knows its lines."""
+"""The place ("roles", "data_bags", ...), the level or "", the tree, and a locator of its lines."""
 
 
 def against_rules(repository: Repository, unrun: Iterable[str] = ()) -> Iterator[DocumentError]:
-    """Yield a warning for each value that is set where a rule of `[[check.rules]]` does not allow it.
+    """Yield a warning for each value that is set where a rule of `[[check.rules]]` does not allow it; nothing for none.
 
-    unrun: names of roles in Python that did not run
+    Documents that cannot be read, and environments in Python, are not checked.
+    unrun: names of roles in Python that did not run, and are not checked
     """
     rules = repository.config.check_rules
     for place, level, tree, locator in _written(repository, frozenset(unrun)) if rules else ():
@@ -41,10 +46,10 @@ def _finding(rule: CheckRule, place: str, path: Path, level: str, locator: Locat
 
 def _written(repository: Repository, unrun: frozenset[str]) -> Iterator[Written]:
     roles = [name for name in repository.roles() if name not in unrun]
-    environments = sorted({*repository.environments()} - repository.scripted("environments"))
+    environments = sorted({*repository.environments()} - repository.names_in_python("environments"))
     yield from attribute_maps(repository, roles, environments)
     for bag in repository.data_bags():
-        for tree, locator in readable(repository.data_bag(bag), partial(repository.written_item, bag)):
+        for tree, locator in readable(repository.data_bag(bag), partial(repository.item_as_written, bag)):
             yield "data_bags", "", tree, locator
     hiera = repository.hiera
     if hiera is None:

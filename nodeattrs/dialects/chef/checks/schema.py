@@ -1,8 +1,8 @@
-"""A JSON Schema for the attributes of nodes: what does not fit, at the line that set it.
+"""Check the attributes of nodes against a JSON Schema, and report a misfit at the line that set the value.
 
-The schema is the file of `[schema] attributes` in nodeattrs.toml, else schema/attributes.json or .yaml. It is asked
-of what documents set on a node. Cookbooks do not run, so what is missing is a finding only on a node that has none,
-and a value only where no cookbook may override it. Values are not shown: a schema may be about secrets.
+The schema is the file of `[schema] attributes` in nodeattrs.toml, else schema/attributes.json or .yaml. The attributes
+come from documents: roles, environment, the node's file. Cookbooks do not run: a missing key is reported only for a
+node without cookbooks, and a value only where no cookbook may override it. Values are not shown, for secrets.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.dialects.chef.checks.stacks import Stack
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.run.expansion import environment_named, expand_run_list, take_layers
+from nodeattrs.dialects.chef.run.expansion import environment_named, expand_run_list, set_layers
 from nodeattrs.errors import DocumentError, NodeattrsError, TooMuch, missing_extra
 from nodeattrs.formats.documents import Document
 from nodeattrs.formats.patterns import BadPattern, expression
@@ -26,10 +26,10 @@ from nodeattrs.node.node import Node
 
 _USUAL = ("schema/attributes.json", "schema/attributes.yaml")
 _OF_WHAT_IS_MISSING = ("required", "minProperties", "dependentRequired", "minItems", "contains", "not", "oneOf", "if")
-"""Words that what a cookbook sets besides might satisfy, or break."""
+"""CodeWords that what a cookbook sets besides might satisfy, or break."""
 
 
-def schema_of(repository: Repository) -> Document | None:
+def _schema_of(repository: Repository) -> Document | None:
     """The JSON Schema for attributes of a repository; None where it has none. raises: DocumentError"""
     named = repository.config.schema
     paths = [named] if named else [one for one in _USUAL if (repository.root / one).is_file()]
@@ -37,11 +37,12 @@ def schema_of(repository: Repository) -> Document | None:
 
 
 def against_schema(repository: Repository, stacks: list[Stack]) -> Iterator[NodeattrsError]:
-    """Yield an error for each attribute of these nodes that the schema does not allow, each place once.
+    """Yield an error for each attribute of the nodes of *stacks* that the schema does not allow, each place once.
 
     Yields nothing without a schema, and one error for a schema that cannot be used.
+    raises: MissingExtra, without jsonschema; DocumentError, for a schema that cannot be read
     """
-    schema = schema_of(repository)
+    schema = _schema_of(repository)
     if schema is None:
         return
     validator = _validator(schema)
@@ -60,7 +61,7 @@ def against_schema(repository: Repository, stacks: list[Stack]) -> Iterator[Node
 
 
 def _validator(schema: Document) -> Any:
-    """What judges a tree by a schema, or the error that says why nothing can. raises: MissingExtra"""
+    """A validator of jsonschema, with our search for patterns; or an error, for a bad schema. raises: MissingExtra"""
     try:
         import jsonschema
         from referencing import Registry
@@ -93,7 +94,7 @@ def _validator(schema: Document) -> Any:
 
 
 def _faults(validator: Any, node: Node, schema: Document) -> Iterator[Any]:
-    """What does not fit; or the error that a reference leads nowhere."""
+    """Yield the errors of jsonschema for a node; a DocumentError where the schema itself fails."""
     from referencing.exceptions import Unresolvable
 
     try:
@@ -168,7 +169,7 @@ def _misfit(message: str) -> Exception:
 
 
 def _node(repository: Repository, stack: Stack) -> Node:
-    """A node as its documents describe it."""
+    """A node with the attributes of its documents: environment, roles, and the file in nodes/."""
     file = repository.node_document(stack.node)
     if file is None:
         return Node(stack.node)
@@ -177,7 +178,7 @@ def _node(repository: Repository, stack: Stack) -> Node:
     node.run_list = file.run_list
     expansion = expand_run_list(node.run_list, repository.role, node.environment)
     expansion.require_roles()
-    take_layers(node, expansion, environment_named(node.environment, repository.environment))
+    set_layers(node, expansion, environment_named(node.environment, repository.environment))
     Intake(node).merge_normal(file.normal, file.locator_of("normal"))
     return node
 
@@ -201,7 +202,7 @@ def _findings(fault: Any, stack: Stack, node: Node, schema: Document) -> Iterato
 
 
 def _paths(fault: Any) -> Iterator[Path]:
-    """What is wrong: the place itself, or of keys that should not be there each."""
+    """Yield the path that does not fit; for additional properties the path of each of them."""
     path: Path = tuple(fault.absolute_path)
     if fault.validator != "additionalProperties" or not isinstance(fault.instance, dict):
         yield path

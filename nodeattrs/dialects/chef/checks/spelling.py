@@ -1,13 +1,9 @@
-"""Keys that no code names, and those that are spelled nearly like one that code names.
+"""Find keys in documents that no cookbook names, and keys that are similar to one that a cookbook names.
 
-It looks for chains of keys in texts of Ruby and Python, parses none of them and runs nothing. A key is judged where
-the cookbooks name others beside it, one by one, and never take their map as a whole or by a computed key, and where
-the cookbook that has the map's name is there. If no word of any cookbook is that key, it is unused; it is misspelt
-where one of those beside it is near: a letter apart (a short one: two changed places),
-or the same but for case, `-` and `_`.
-
-A fact that a condition of an attribute file asks is judged by the facts that are at hand: those shipped, and some of
-the repository's own. One that none of them has, where one beside it is spelled nearly so, is misspelt.
+Chains of keys (`node['app']['port']`) are searched in the texts of Ruby, Python and templates; nothing is parsed or
+run. A key is checked where cookbooks name other keys of the same map, and never read that map as a whole or by a
+computed key. It is *misspelt* where a named key is a letter apart, and *unused* else. Facts in conditions of attribute
+files are compared with the facts of known platforms and of the repository.
 """
 
 from __future__ import annotations
@@ -19,7 +15,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, Path, dig, is_near, shape_of, spell
-from nodeattrs.dialects.chef.checks.overrides import located, shape
+from nodeattrs.dialects.chef.checks.overrides import kind_in_words, layer_warning
 from nodeattrs.dialects.chef.checks.stacks import StackLayer, leaves_of, texts_of
 from nodeattrs.dialects.chef.facts.known import platforms
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES, AttributeData
@@ -39,12 +35,12 @@ def data_files(repository: Repository) -> list[AttributeData]:
     for cookbook in readable(repository.cookbooks(), repository.cookbook):
         with suppress(NodeattrsError):
             files = (file for file in cookbook.attribute_paths if file.endswith(SUFFIXES))
-            found += readable(files, cookbook.data)
+            found += readable(files, cookbook.attribute_data)
     return found
 
 
-def layers_in(files: Iterable[AttributeData]) -> Iterator[StackLayer]:
-    """Yield a layer for each level that each of these attribute files sets."""
+def layers_of_data(files: Iterable[AttributeData]) -> Iterator[StackLayer]:
+    """Yield a layer for each level of each block of these attribute files; its kind is "attributes LEVEL"."""
     for data in files:
         for block in data.blocks:
             for one in block.levels:
@@ -52,11 +48,11 @@ def layers_in(files: Iterable[AttributeData]) -> Iterator[StackLayer]:
 
 
 def misspelt_facts(repository: Repository, files: Iterable[AttributeData]) -> Iterator[DocumentError]:
-    """Yield a warning for each condition on an unknown fact whose name is similar to a known one.
+    """Yield a warning for each condition on an unknown fact whose name is similar to the name of a known fact.
 
-    cost: none without conditions, else some documents of facts are read
+    A fact that is known, or similar to none, gives nothing. Files of facts are read only where there are conditions.
     """
-    asked = [(data, *one) for data in files for block in data.blocks for when in block.when for one in when.asks]
+    asked = [(data, *one) for data in files for block in data.blocks for when in block.when for one in when.facts]
     known = list(_facts(repository)) if asked else []
     seen: set[tuple[str, Path]] = set()  # the condition of a file is that of each of its blocks, too
     for data, fact, at in asked:
@@ -69,7 +65,7 @@ def misspelt_facts(repository: Repository, files: Iterable[AttributeData]) -> It
 
 
 def _near(fact: Path, known: list[Any]) -> Path | None:
-    """What is probably meant by a fact that none of these documents has."""
+    """A known fact with a name similar to *fact*; None where a document has *fact*, and where none is similar."""
     if any(dig(facts, fact) is not ABSENT for facts in known):
         return None
     for depth in range(len(fact)):
@@ -107,14 +103,14 @@ class PathUse(NamedTuple):
     sets: bool
 
 
-class Words:
-    """The words and paths in the code of all cookbooks of a repository.
+class CodeWords:
+    """The words and paths in the code of all cookbooks of a repository. The constructor reads all of it.
 
     words:     every word in the code
-    chains:    path, and each beginning of it -> the first line that names it
+    chains:    path, and each beginning of it -> a line that names it; a line that sets it goes before others
     below:     path -> the keys that code names below it
-    whole:     paths that code reads without a further key, or with a computed one
-    cookbooks: the names of the cookbooks, spelled for comparison
+    whole:     paths that code reads without a further key, or with a computed key
+    cookbooks: the names of the cookbooks, in a form for comparison (`shape_of`)
     """
 
     def __init__(self, repository: Repository) -> None:
@@ -127,8 +123,8 @@ class Words:
             for file, text in texts_of(cookbook, _CODE).items():
                 self._take(file, text)
 
-    def learn(self, layers: Iterable[StackLayer]) -> None:
-        """Add the paths that attribute files in data formats set, as if code named them."""
+    def add_layers(self, layers: Iterable[StackLayer]) -> None:
+        """Add the paths that layers of attribute files set, and their keys as words, as if code set them."""
         for layer in layers:
             for path in layer.leaves:
                 at = layer.origin(path)
@@ -155,8 +151,11 @@ class Words:
             self.chains.setdefault(steps[:depth], place._replace(sets=False))
 
 
-def misspelt(layers: Iterable[StackLayer], words: Words) -> Iterator[DocumentError]:
-    """Yield a warning for each key of a document that no code names: unused, or similar to a key that code names."""
+def misspelt_keys(layers: Iterable[StackLayer], words: CodeWords) -> Iterator[DocumentError]:
+    """Yield a warning for each key of a layer that no code names: misspelt, or unused. A place is reported once.
+
+    Nothing for a key that cannot be judged: code names no other key of its map, or reads the map as a whole.
+    """
     seen: set[tuple[int, Path]] = set()
     for layer in layers:
         for leaf in layer.leaves:
@@ -167,7 +166,7 @@ def misspelt(layers: Iterable[StackLayer], words: Words) -> Iterator[DocumentErr
                     yield from _judged(layer, path, words)
 
 
-def _judged(layer: StackLayer, path: Path, words: Words) -> Iterator[DocumentError]:
+def _judged(layer: StackLayer, path: Path, words: CodeWords) -> Iterator[DocumentError]:
     *above, key = path
     parent = tuple(above)
     if not isinstance(key, str) or key in words.words or parent not in words.below:
@@ -180,20 +179,20 @@ def _judged(layer: StackLayer, path: Path, words: Words) -> Iterator[DocumentErr
         place = words.chains[(*parent, near[0])]
         message = f"no cookbook names {spell(path)}; did you mean {near[0]}?"
         detail = f"{place.file}:{place.line} {'sets' if place.sets else 'names'} {spell((*parent, near[0]))}"
-        yield located(MISSPELT, layer, path, message, details=[detail])
+        yield layer_warning(MISSPELT, layer, path, message, details=[detail])
     elif shape_of(str(path[0])) in words.cookbooks and parent and re.fullmatch(r"\w+", key) and not key.isdigit():
         one = min(words.below[parent])
         place = words.chains[(*parent, one)]
         detail = f"beside it, {place.file}:{place.line} names {spell((*parent, one))}"
-        yield located(UNUSED_ATTRIBUTE, layer, path, f"no cookbook names {spell(path)}", details=[detail])
+        yield layer_warning(UNUSED_ATTRIBUTE, layer, path, f"no cookbook names {spell(path)}", details=[detail])
 
 
-def shadowing(layers: Iterable[StackLayer], words: Words) -> Iterator[DocumentError]:
-    """Yield a warning for each value that is not a map, where attribute files set keys below it."""
+def shadowed_maps(layers: Iterable[StackLayer], words: CodeWords) -> Iterator[DocumentError]:
+    """Yield a warning for each value in a layer that is not a map, where code sets keys below it."""
     for layer in layers:
         for path, value in layer.leaves.items():
             below = (words.chains[(*path, key)] for key in sorted(words.below.get(path, ())))
             place = next((one for one in below if one.sets), None)
             if place is not None and not isinstance(value, Mapping):
-                message = f"{spell(path)} is {shape(value)} here, and a map where a cookbook sets it"
-                yield located(TYPE_CHANGE, layer, path, message, details=[f"{place.file}:{place.line}"])
+                message = f"{spell(path)} is {kind_in_words(value)} here, and a map where a cookbook sets it"
+                yield layer_warning(TYPE_CHANGE, layer, path, message, details=[f"{place.file}:{place.line}"])

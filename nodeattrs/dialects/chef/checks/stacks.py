@@ -1,7 +1,8 @@
-"""The layers of each node that a repository describes, the strongest first, as far as documents say them.
+"""The *stack* of a node: the layers that documents set, the strongest first, without running cookbooks.
 
-A node's stack has its environment, its roles and its own file. Between them cookbooks may set values, which do not
-run here: `unknown` has the levels that their texts name. It knows ranks of slots, and no findings.
+The documents are the environment, the roles and the node's own file. Cookbooks may set values between them: the stack
+has the levels that their texts name, as unknown. The checks of `overrides`, `spelling`, `usage` and `schema` read
+stacks.
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ _UNKNOWN = {"force_default": (5, 6), "normal": (7, 8), "override": (9, 10), "for
 _WORD = re.compile(
     r"\b(rm_|role_|env_)?(default|force_default|normal|set|override|force_override|rm)(?:_unless|_attrs)?!?(?!\w)"
 )
-"""What sets something at a level; with a beginning, or `rm`, it takes away, or reaches into what documents set."""
+"""A word that sets a value at a level. `rm`, or a prefix: it may remove values, or change values of documents."""
 
 _EXAMPLE = re.compile(r"example|sample|template|dummy", re.IGNORECASE)
-"""Names of nodes that stand for others."""
+"""Names of nodes that are examples for nodes that are not in the repository."""
 
 _ALL = frozenset((*_UNKNOWN, "rm"))
 
@@ -50,10 +51,10 @@ class StackLayer:
     """The attributes that one document sets at one level.
 
     kind:    source and level: "role default"
-    name:    of the role, environment or node
+    name:    of the role, environment, node or attribute file
     tree:    the attributes
     locator: gives the line of each path
-    leaves:  path -> value, for each value that is not a map
+    leaves:  path -> value, for each value that is neither a map nor null
     """
 
     kind: str
@@ -64,20 +65,20 @@ class StackLayer:
 
     @property
     def rank(self) -> int:
-        """The number of the layer's slot."""
+        """The number of the layer's slot; a higher number is stronger. Not for layers of attribute files."""
         return _RANKS[self.kind]
 
     @property
     def level(self) -> str:
-        """The level of the layer, whose lists are merged: "default", "override" or "normal"."""
+        """The level: "default", "override" or "normal". Lists of layers of one level are joined."""
         return self.kind.partition(" ")[2]
 
     def origin(self, path: Path) -> Origin:
-        """Where it sets a path."""
+        """The line that sets a path."""
         return self.locator.at(path)
 
     def value_at(self, path: Path) -> Any:
-        """The value at a path, or the value above it that is not a map; ABSENT where the layer has neither."""
+        """The value at a path, else the value above it that is not a map; ABSENT where the layer has neither."""
         found: Any = self.tree
         for step in path:
             if not isinstance(found, Mapping):
@@ -90,9 +91,10 @@ class StackLayer:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """The layers of a node, the strongest first.
+    """The layers of a node that documents set, the strongest first.
 
-    unknown:   levels that cookbooks may set, and "rm" where they may remove attributes
+    node:      its name; "role[NAME]" for a repository that describes no nodes
+    unknown:   levels above role defaults that its cookbooks may set, and "rm" where they may remove attributes
     cookbooks: whether the node has cookbooks
     """
 
@@ -117,11 +119,11 @@ class Stack:
 
 @dataclass(slots=True)
 class KnownNodes:
-    """The nodes of a repository that can be computed without running cookbooks.
+    """The result of `known_nodes`: the nodes of a repository whose stack can be computed.
 
     stacks:   one for each such node
-    complete: whether these are all nodes of the repository, as far as can be seen
-    roles, cookbooks: the names in their expanded run-lists
+    complete: whether these are all nodes, and one has a cookbook; False where a node has the name of an example
+    roles, cookbooks: the names in their expanded run-lists; cookbooks with their dependencies
     """
 
     stacks: list[Stack] = field(default_factory=list)
@@ -131,10 +133,10 @@ class KnownNodes:
 
 
 def known_nodes(repository: Repository, unrun: Iterable[str] = ()) -> KnownNodes:
-    """The nodes that nodes/ describes; a node that cannot be computed is left out, and `complete` is False then.
+    """The nodes in nodes/ with their stacks. A node that cannot be computed is left out, and `complete` is False then.
 
+    Such a node follows a policy, or has a role or environment that is missing, faulty, or in Python and not run.
     unrun: names of roles in Python that did not run
-    cost:  an expansion for each node, and a look at the text of each cookbook that is used
     """
     known, layers_of = KnownNodes(), _Layers(repository, frozenset(unrun))
     for name in repository.nodes():
@@ -160,7 +162,11 @@ def known_nodes(repository: Repository, unrun: Iterable[str] = ()) -> KnownNodes
 
 
 def role_stacks(repository: Repository, unrun: Iterable[str] = ()) -> Iterator[Stack]:
-    """Yield a stack for each role in each environment, for a repository that describes no nodes."""
+    """Yield a stack for each role in each environment, for a repository that describes no nodes.
+
+    Its `unknown` is empty: no cookbook is looked at. What cannot be computed is left out.
+    unrun: names of roles in Python that did not run
+    """
     layers_of = _Layers(repository, frozenset(unrun))
     for role in repository.roles():
         for environment in (DEFAULT_ENVIRONMENT, *repository.environments()):
@@ -177,7 +183,7 @@ class _Layers:
     def __init__(self, repository: Repository, unrun: frozenset[str]) -> None:
         self._repository = repository
         self._unrun = unrun
-        self._scripts = repository.scripted("environments") if unrun else set()
+        self._scripts = repository.names_in_python("environments") if unrun else set()
         self._made: dict[tuple[str, str], StackLayer] = {}
         self._named: dict[str, frozenset[str]] = {}
 
@@ -250,14 +256,17 @@ class _Layers:
 
 def _levels_in_data(cookbook: Cookbook) -> set[str]:
     try:
-        read = [cookbook.data(file) for file in cookbook.attribute_paths if file.endswith(DATA)]
+        read = [cookbook.attribute_data(file) for file in cookbook.attribute_paths if file.endswith(DATA)]
     except NodeattrsError:
         return set(_ALL)
     return {level.level for data in read for block in data.blocks for level in block.levels}
 
 
 def texts_of(cookbook: Cookbook, suffixes: tuple[str, ...] = (".rb", ".py")) -> dict[str, str]:
-    """file -> text of a cookbook's code, without tests; {} for a cookbook that is not on disk."""
+    """File, as messages name it -> text of a cookbook's code, without tests; {} for a cookbook that is not on disk.
+
+    A file that cannot be read counts as one that sets every level.
+    """
     files = (file for file in cookbook.files if file.endswith(suffixes) and not file.startswith(("spec/", "test/")))
     root = cookbook.root
     return {cookbook.shown(file): _text(root / file) for file in files} if root else {}
@@ -271,7 +280,7 @@ def _text(path: pathlib.Path) -> str:
 
 
 def leaves_of(tree: Any) -> dict[Path, Any]:
-    """path -> value, for each value in a tree that is neither a map nor null."""
+    """Path -> value, for each value in a tree that is neither a map nor null, in no certain order; {} for none."""
     found: dict[Path, Any] = {}
     left: list[tuple[Path, Any]] = [((), tree)]
     while left:

@@ -1,7 +1,7 @@
-"""Roles and cookbooks that no node has, and files of attributes that nothing reads.
+"""Find roles and cookbooks that no run-list of a node reaches.
 
-Judged only where every node of the repository is known, and where no other text names them: a Vagrantfile, a
-script, a page.
+They are reported only where every node of the repository is known, and where no other text, such as a Vagrantfile, a
+script or a page, names them.
 """
 
 from __future__ import annotations
@@ -43,9 +43,10 @@ def _texts(root: pathlib.Path) -> Iterator[str]:
 
 
 def unused(repository: Repository, known: KnownNodes, unrun: Iterable[str] = ()) -> Iterator[DocumentError]:
-    """Yield a warning for each role and cookbook that no run-list reaches and no other text names.
+    """Yield a warning for each role, and each cookbook with attribute files, that no run-list and no other text names.
 
-    Yields nothing where not all nodes are known. unrun: roles in Python that did not run; they are not judged
+    Yields nothing where not all nodes are known, and for what cannot be read.
+    unrun: names of roles in Python that did not run; they are not reported
     """
     if not known.complete:
         return

@@ -1,4 +1,4 @@
-"""Arguments that several commands of nodes share."""
+"""Options that several commands of nodes share, as tuples of `Argument`."""
 
 from __future__ import annotations
 

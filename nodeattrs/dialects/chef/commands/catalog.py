@@ -32,8 +32,8 @@ from nodeattrs.dialects.chef.reports.catalog import (
     ImpactReport,
     ResourceExplanation,
     WhyReport,
+    counts_of,
     findings_of,
-    looked_at,
 )
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.run.applying import apply_catalog, report_place
@@ -86,10 +86,11 @@ _Undeclared = Sequence[Unread] | None
 
 
 def applied(catalog: Catalog, name: str, question: Question) -> AppliedCatalog:
-    """Apply a catalog as the options of `APPLYING` say; what that did.
+    """Apply a catalog as the options of `APPLYING` say (--noop, --root, --report, ...); returns the result to show.
 
-    name:   of the node, for the file of the report; "" writes one only with --report
-    raises: ReferenceNotFound, DependencyCycle, StoreError, before any change
+    Warnings of the plan and the progress go to the caller. A resource that fails does not raise.
+    name:   of the node, for the default file of the report; "" writes a report only with --report
+    raises: ReferenceNotFound, DependencyCycle, before any change; StoreError
     """
     asked = question.arguments
     catalog.noop = catalog.noop or asked["noop"]
@@ -129,7 +130,7 @@ def _check(question: Question) -> Output:
     plan, unread = _plan(question)
     code = LAYER_IS_UNKNOWN.entry.code
     found = [*findings_of(plan), *(Finding(code, "note", str(one)) for one in unread or ())]
-    return Output(checked=CheckFindings(found, looked_at(plan), question.arguments["repo"] or ""))
+    return Output(checked=CheckFindings(found, counts_of(plan), question.arguments["repo"] or ""))
 
 
 def _list(question: Question) -> Output:
@@ -244,7 +245,7 @@ def _run(question: Question) -> Run:
     if not asked["repo"] or not asked["node"]:
         raise BadUsage("which catalog? --repo DIR and --node NAME, --from FILE, or --puppet FILE")
     repository = Repository(asked["repo"])
-    repository.asked = run_options(question)
+    repository.options = run_options(question)
     run = run_node(
         repository,
         asked["node"],

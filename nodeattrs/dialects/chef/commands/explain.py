@@ -96,18 +96,18 @@ def _of_run(question: Question, repository: Repository, run: Run, path: Path) ->
 
 
 def _behind(repository: Repository, run: Run, path: Path) -> list[Unread]:
-    from nodeattrs.dialects.chef.reads import ReadBehind
+    from nodeattrs.dialects.chef.reads import UnreadInputs
 
-    return ReadBehind(repository, run).of(path)
+    return UnreadInputs(repository, run).of(path)
 
 
 def _elsewhere(question: Question, node: Node, path: Path, repository: Repository | None) -> list[OtherSetter]:
     """Who sets a path on other nodes that were saved; else in the repository, where one was named."""
-    from nodeattrs.dialects.chef.causes import setters_in, setters_on
+    from nodeattrs.dialects.chef.causes import setters_in_repository, setters_on_other_nodes
 
     store, sensitive = store_of(question.settings)
-    found = setters_on(store, node, path, sensitive)
-    return found if found or repository is None else setters_in(repository, node, path)
+    found = setters_on_other_nodes(store, node, path, sensitive)
+    return found if found or repository is None else setters_in_repository(repository, node, path)
 
 
 COMMANDS = {"explain": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, _EXITS, _perform, ())}

@@ -26,7 +26,7 @@ from nodeattrs.dialects.chef.commands.many import (
 from nodeattrs.dialects.chef.fleet import Fleet, NodeOutcome, compared, resolve, shipped, still_to_do
 from nodeattrs.dialects.chef.reports.fleet import FleetReport
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.run.session import Session, facts_of_another
+from nodeattrs.dialects.chef.run.session import Session, wrong_machine_warnings
 from nodeattrs.errors import BadUsage, FleetError, NodeattrsError, NotFound
 from nodeattrs.store import Store, open_store
 from nodeattrs.store.search import parse_query
@@ -166,7 +166,7 @@ class _Resolving:
 
 def _warnings(name: str, came: Session | NodeattrsError, log: Any) -> list[str]:
     """What to warn of after one run, in the process that made it."""
-    return [] if isinstance(came, NodeattrsError) else [*facts_of_another(came.run)]
+    return [] if isinstance(came, NodeattrsError) else [*wrong_machine_warnings(came.run)]
 
 
 def _fleet(question: Question, repository: Repository) -> Fleet:
@@ -179,7 +179,7 @@ def _fleet(question: Question, repository: Repository) -> Fleet:
         not asked["why_run"],
         asked["force"],
         new=asked["new"],
-        asked=repository.asked,
+        options=repository.options,
     )
 
 

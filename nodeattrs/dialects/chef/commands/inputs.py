@@ -1,4 +1,8 @@
-"""What a command of nodes was called with: its repository, its facts, its node."""
+"""Turn the options of a command of nodes into its repository, facts, run-list, JSON attributes and node.
+
+A `Question` has the parsed arguments, the settings, and the caller, which prints warnings. A wrong use of
+options raises BadUsage, which ends the program with exit code 2.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +29,13 @@ if TYPE_CHECKING:
     from nodeattrs.dialects.chef.run.run import Run
 
 _KITCHEN = ("kitchen.yml", ".kitchen.yml")
-"""The files of Test Kitchen in a repository."""
+"""The files of Test Kitchen; the module that reads them is not loaded for a repository without them."""
 
 _ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only", "ruby", "cookbook_path")
 
 
 def run_options(question: Question) -> RepositoryOptions:
-    """The options of a run that are not about its node: policy, secret file, --roles-only, --ruby."""
+    """The options that concern the repository, such as --policy and --ruby; those that a command has not are unset."""
     from nodeattrs.dialects.chef.repository.roles import RepositoryOptions
 
     given = {name: question.arguments.get(name) for name in RepositoryOptions._fields}
@@ -40,9 +44,9 @@ def run_options(question: Question) -> RepositoryOptions:
 
 
 def run_list(question: Question, option: str = "--run-list") -> list[str] | None:
-    """The items of an option that may be repeated, split at commas; None where the option is not given.
+    """The items of a run-list option that may be repeated, split at commas; None where the option is not given.
 
-    raises: BadArgument, where it holds no item
+    The items are not parsed. raises: BadArgument, for an option without any item
     """
     given = question.arguments[option[2:].replace("-", "_")]
     if given is None:
@@ -54,11 +58,14 @@ def run_list(question: Question, option: str = "--run-list") -> list[str] | None
 
 
 def repository_of(question: Question) -> Repository:
-    """The repository to run: the one whose settings count, else the current folder."""
+    """The repository of --repo, else of the settings that count, else in the current folder; with the options set.
+
+    raises: NotFound, where --repo does not exist
+    """
     from nodeattrs.dialects.chef.repository.repository import Repository
 
     repository = found_repository(question) or Repository(os.curdir)
-    repository.asked = run_options(question)
+    repository.options = run_options(question)
     return repository
 
 
@@ -71,7 +78,7 @@ def found_repository(question: Question) -> Repository | None:
 
 
 def json_attributes(question: Question, repository: Repository) -> Document | None:
-    """The document of --json-attributes; None where it is not given. raises: DocumentError"""
+    """The parsed document of --json-attributes, of any shape; None where it is not given. raises: DocumentError"""
     file = question.arguments["json_attributes"]
     if file is None:
         return None
@@ -94,7 +101,7 @@ def check_facts(place: str) -> None:
 
 
 def facts_place(question: Question, repository: Repository | None) -> str | None:
-    """The file or folder of the facts: from --facts or --platform; None where neither is given.
+    """The file or folder of the facts: from --platform, else --facts, which may not exist; None where none is given.
 
     raises: NotFound, for an unknown platform
     """
@@ -103,12 +110,14 @@ def facts_place(question: Question, repository: Repository | None) -> str | None
         return str(place) if place is not None else None
     from nodeattrs.dialects.chef.facts.known import platform_file
 
-    return str(platform_file(platform, repository.platforms if repository is not None else None))
+    return str(platform_file(platform, repository.platforms_folder if repository is not None else None))
 
 
 def own_facts(question: Question, repository: Repository, names: Iterable[str]) -> str | None:
-    """The folder `facts/` of the repository, where no facts are given and it has a file for one of the nodes; else
-    None."""
+    """The folder `facts/` of the repository, where it has a file for one of the nodes; else None.
+
+    None, too, where --facts or --platform is given.
+    """
     folder = repository.root / "facts"
     if question.arguments["facts"] is not None or question.arguments["platform"] is not None:
         return None
@@ -116,10 +125,12 @@ def own_facts(question: Question, repository: Repository, names: Iterable[str]) 
 
 
 def facts_from(question: Question, node: str | None = None, repository: Repository | None = None) -> Facts:
-    """The facts for a run: of a platform, of a file, of the file of *node* in a folder, or of this machine.
+    """The facts for a run: from --platform or --facts, else of the repository, else of this machine.
 
-    repository: its facts/NODE.json counts where no facts are given; names of its files are relative to it
-    raises:     NotFound, DocumentError, MissingExtra, BadName; BadArgument, for a folder without *node*
+    A folder in --facts has NODE.json. The repository has facts/NODE.json, else the platform of a suite of Test Kitchen.
+    node:       None: --facts must be a file
+    repository: None: it is not looked at
+    raises:     NotFound, DocumentError, MissingExtra, BadName; BadArgument, for a folder where *node* is None
     """
     from nodeattrs.dialects.chef.facts import gather, load_facts
     from nodeattrs.dialects.chef.facts.suites import facts_of_suite
@@ -129,7 +140,7 @@ def facts_from(question: Question, node: str | None = None, repository: Reposito
         own = repository.root / "facts" / f"{checked_name(node, 'node')}.json"
         place = str(own) if own.is_file() else None
         if place is None and (suite := repository.kitchen.instances.get(node)) is not None:
-            return facts_of_suite(suite.platform, suite.at(()), repository.platforms)
+            return facts_of_suite(suite.platform, suite.at(()), repository.platforms_folder)
     if place is None:
         try:
             return gather()
@@ -148,7 +159,7 @@ def facts_from(question: Question, node: str | None = None, repository: Reposito
 
 
 def with_suite(question: Question) -> Question:
-    """The question with `repo`, where NODE is not saved and is a suite of Test Kitchen in the current folder."""
+    """A copy of the question with `--repo .`, where NODE is a suite of Test Kitchen here and not saved; else itself."""
     if question.arguments["repo"] is not None or not any(map(os.path.isfile, _KITCHEN)):
         return question
     from nodeattrs.dialects.chef.repository.repository import Repository
@@ -162,9 +173,10 @@ def with_suite(question: Question) -> Question:
 
 
 def named_node(question: Question) -> tuple[Node, int | None, Run | None]:
-    """Returns the node of NODE: saved, with its revision and None; with --repo run now, with None and the run.
+    """Returns the node NODE, the number of its revision, and its run: with --repo run now, else as it is saved.
 
-    raises: NodeNotFound, and the errors of a run; an option of the other kind ends the program with exit code 2
+    The number is None for a node that is run now, and the run is None for a saved one. Warnings go to the caller.
+    raises: NodeNotFound, and the errors of a run; BadUsage, for an option of the other kind
     """
     asked = question.arguments
     if asked["repo"] is None:
@@ -172,10 +184,10 @@ def named_node(question: Question) -> tuple[Node, int | None, Run | None]:
     for word in ("at", "sources"):
         if asked.get(word) is not None:
             raise BadUsage(f"--{word} is about what was saved, and --repo about a run made now")
-    from nodeattrs.dialects.chef.run.session import NodeRequest, facts_of_another, last_of, run
+    from nodeattrs.dialects.chef.run.session import NodeRequest, last_saved_node, run_session, wrong_machine_warnings
 
     repository, (store, _) = repository_of(question), store_of(question.settings)
-    last = last_of(repository, store, asked["node"])
+    last = last_saved_node(repository, store, asked["node"])
     wanted = NodeRequest(
         facts_from(question, asked["node"], repository),
         run_list(question),
@@ -183,9 +195,9 @@ def named_node(question: Question) -> tuple[Node, int | None, Run | None]:
         asked["environment"],
         json_attributes(question, repository),
     )
-    session = run(repository, store, asked["node"], wanted, last)
+    session = run_session(repository, store, asked["node"], wanted, last)
     question.caller.warn(session.run.warnings)
-    question.caller.warn(facts_of_another(session.run))
+    question.caller.warn(wrong_machine_warnings(session.run))
     question.caller.warn(filter(None, [session.note]), SAVED_NOTE.entry)
     return session.run.node, None, session.run
 

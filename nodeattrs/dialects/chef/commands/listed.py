@@ -1,4 +1,4 @@
-"""The names of what a repository has, for lists and for shells."""
+"""The names of one kind of thing in a repository or a store, for `nodeattrs list` and for completion in shells."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _FIELDS = ("chef_environment", "name", "recipe", "recipes", "role", "roles", "ru
 
 
 def known_names(kind: str, arguments: Mapping[str, Any]) -> Iterable[str]:
-    """The names of one kind, in any order: of `Chef.kinds`, or "NODE" for the nodes that files describe.
+    """The names of one kind, in any order: a kind of `Chef.kinds`, or "NODE" for the files in nodes/.
 
-    raises: NotFound, where fields are asked for and nothing was ever saved; DocumentError
+    kind: "nodes" has saved nodes and suites, too; "fields" has what a search can name, from the saved nodes
+    raises: NotFound, for "fields" without saved nodes; DocumentError
     """
     settings = Settings(arguments, os.environ)
     if kind == "fields":

@@ -1,4 +1,7 @@
-"""What the commands share that run many nodes: their options, the export, and how to continue after Ctrl-C."""
+"""Shared by `run` and `fleet resolve`, which run many nodes: options, --export, and the command line to continue.
+
+The command line to continue, after Ctrl-C or failures, is the same with --since: it skips the nodes that succeeded.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ INTERRUPTED = 130
 
 
 def going_on(jobs: str = "", since: str = "") -> tuple[Argument, Argument]:
-    """How many at a time, and with which nodes to go on. The two texts say what is peculiar to a command."""
+    """The options --jobs and --since. The arguments are words for their help, such as " of --all"."""
     return (
         Argument(
             ("--jobs",),
@@ -44,9 +47,10 @@ EXPORT = Argument(
 
 
 def check_export(question: Question, *, saves: bool) -> None:
-    """Refuse a bad --export before any node runs. raises: StoreError, where DIR cannot be a folder
+    """Make the folder of --export before any node runs; does nothing without --export.
 
-    saves: whether the command saves nodes; without saving --export ends the program with exit code 2
+    saves:  whether the command saves nodes
+    raises: BadUsage, for a command that saves nothing; StoreError, where the folder cannot be made
     """
     folder = question.arguments["export"]
     if folder is None:
@@ -69,8 +73,7 @@ def export_saved(question: Question, place: str, names: list[str]) -> None:
 
 
 def since_of(question: Question) -> datetime | None:
-    """The time of --since; None without --since. Ends the program where --since is no time, or --jobs is less than
-    1."""
+    """The time of --since; None without it. raises: BadUsage, for --since that is no time, and for --jobs below 1"""
     asked = question.arguments
     if asked["jobs"] is not None and asked["jobs"] < 1:
         raise BadUsage("--jobs is at least 1")
@@ -86,10 +89,10 @@ def began_now() -> str:
 
 
 def hint_to_resume(question: Question, began: str, *, interrupted: bool) -> None:
-    """Print the command line that runs the nodes of a fleet that have not succeeded; nothing with --why-run.
+    """Tell the caller the command line that runs the nodes which have not succeeded; nothing with --why-run.
 
     began:       the time of the start, for --since
-    interrupted: chooses the words before the line
+    interrupted: whether nodes are left after Ctrl-C, or only failed ones; chooses the words before the line
     """
     if question.arguments["why_run"]:
         return  # nothing was saved
@@ -98,7 +101,7 @@ def hint_to_resume(question: Question, began: str, *, interrupted: bool) -> None
 
 
 def this_command(asked: Mapping[str, Any], began: str) -> str:
-    """The command line of a call, with --since: the earlier time, else *began*. Passwords in it are left out."""
+    """The command line of a call, with --since: its own, else *began*. Passwords in it are left out."""
     words = [without_password(word) for word in asked.get("words") or sys.argv[1:]]
-    # What an earlier part of the fleet has done is still to be skipped.
+    # An earlier --since stays: what that part has done is skipped, too.
     return shlex.join(["nodeattrs", *words, *([] if asked["since"] else ["--since", began])])

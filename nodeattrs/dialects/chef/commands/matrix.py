@@ -21,7 +21,7 @@ from nodeattrs.core.unread import unresolved
 from nodeattrs.dialects.chef.commands.arguments import COOKBOOK_PATH, facts_of
 from nodeattrs.dialects.chef.commands.inputs import check_facts, facts_place, own_facts, repository_of, run_options
 from nodeattrs.dialects.chef.opened import Nodes
-from nodeattrs.dialects.chef.run.session import others_facts
+from nodeattrs.dialects.chef.run.session import wrong_machine_warnings_of
 from nodeattrs.dialects.common import saved_nodes_of
 from nodeattrs.errors import BadUsage, NodeattrsError, NoSuchAttribute, NotFound
 from nodeattrs.kinds import NOT_LITERAL
@@ -186,7 +186,7 @@ def _run(question: Question, path: Path) -> Iterator[tuple[str, Cell]]:
         facts_place(question, repository) or own_facts(question, repository, names),
         asked["environment"],
         save=False,
-        asked=run_options(question),
+        options=run_options(question),
     )
     shared = {} if asked["no_sharing"] else _shared(question, fleet, names, path)
     yield from shared.items()
@@ -219,7 +219,7 @@ def _shared(question: Question, fleet: Fleet, names: Sequence[str], path: Path) 
         for name in some:
             yield name
             facts = opened.facts(name)
-            question.caller.warn([*others_facts(facts.tree, facts.place, name)])
+            question.caller.warn([*wrong_machine_warnings_of(facts.tree, facts.place, name)])
 
     def found(some: Sequence[str]) -> SampledAnswers[Cell]:
         return answers(opened, warned(some), partial(_shared_cell, opened, path), _texts_of)
@@ -246,11 +246,11 @@ def _shared_cell(opened: Nodes, path: Path, name: str) -> Cell:
 
 def _collected(path: Path, name: str, session: Session | NodeattrsError, log: Any) -> tuple[Cell, list[str]]:
     """What one run gives, with its warnings, in the process that made it."""
-    from nodeattrs.dialects.chef.run.session import facts_of_another
+    from nodeattrs.dialects.chef.run.session import wrong_machine_warnings
 
     if isinstance(session, NodeattrsError):
         return Cell(session), []
-    return _cell_of(session.run.node, path), [*facts_of_another(session.run)]
+    return _cell_of(session.run.node, path), [*wrong_machine_warnings(session.run)]
 
 
 def _cell_of(node: Node, path: Path) -> Cell:

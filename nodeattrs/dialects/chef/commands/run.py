@@ -205,7 +205,7 @@ class _Runs:
             json_attributes=given if is_here else asked["json_attributes"],
             last_facts=self._own_facts is not None,
             new=asked["new"],
-            asked=repository.asked,
+            options=repository.options,
         )
 
     def _apply(self, name: str, catalog: Catalog) -> Report:

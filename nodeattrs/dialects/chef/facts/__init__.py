@@ -1,10 +1,8 @@
-"""Automatic attributes: what a machine is, as facts in Ohai's shape.
+"""Facts of machines in the shape of Ohai's, which become the automatic attributes of a node.
 
-Facts are gathered from this machine, by our own functions first and then by those
-that other packages offer under the entry point group `nodeattrs.facts`, or they are
-read from a file that Ohai or Facter wrote. Either way each of them knows who set it.
-This module knows no node: a run hands the tree to one. `recipes` and `roles` are not
-here, since the run itself makes them.
+`gather` collects the facts of this machine, with our own functions and those that packages offer under the entry point
+group `nodeattrs.facts`. `load_facts` reads a file that Ohai or Facter wrote. Each fact has an origin. A run sets them
+on its node, and adds `recipes`, `roles`, `expanded_run_list` and `cookbooks` itself.
 
     >>> facts = gather({"rack": lambda known: {"rack": f"r7 of {known['os']}"}})
     >>> facts.tree["rack"] == "r7 of " + facts.tree["os"]
@@ -41,8 +39,10 @@ ENTRY_POINTS = "nodeattrs.facts"
 """The entry point group under which a package offers its fact functions."""
 
 FactFunction = Callable[[dict[str, Any]], Mapping[str, Any]]
-"""Given a copy of the facts so far, more of them; maps meet key by key, anything else replaces."""
+"""A function from a copy of the facts so far to more facts; maps are merged, anything else replaces."""
 
+_MADE_BY_RUNS = ("cookbooks", "expanded_run_list", "recipes", "roles")
+"""Automatic attributes that a run makes itself."""
 
 _OF_CHEF = ("json_class", "chef_type", "run_list", "default_attributes", "override_attributes")
 """Fields of roles, environments and nodes; no fact is called so."""
@@ -55,13 +55,13 @@ _WRITTEN = "write them with: ohai > facts.json"
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts of a machine.
+    """The facts of one machine, read or gathered before.
 
-    tree:     the facts, by Ohai's names; owned by the caller
+    tree:     the facts, by Ohai's names
     locator:  gives the origin of each fact
-    warnings: one for each function that failed; its facts are missing
+    warnings: of the file; of gathering, one for each function that failed
+    settled:  whether the tree is JSON data that is never changed; then a run uses it without a copy
     unread:   why further facts are not known; "" where these are all
-    settled:  whether the tree is JSON data that will not be changed; then a run uses it without a copy
     """
 
     tree: dict[str, Any]
@@ -72,7 +72,7 @@ class Facts:
 
     @property
     def place(self) -> str:
-        """The file of the facts, "platform debian-12" for a file of this package, or "this machine"."""
+        """Where the facts are from: a file, "platform debian-12" for a file of this package, or "this machine"."""
         origin = self.locator.at(())
         folder, name = os.path.split(origin.file or "")
         return f"platform {os.path.splitext(name)[0]}" if folder == _SHIPPED else origin.file or origin.name
@@ -80,9 +80,9 @@ class Facts:
 
 @dataclass(frozen=True)
 class _Gathered:
-    """A locator: this machine, but for the places where a fact function put something.
+    """A locator of gathered facts: gives the function that set a fact; "this machine" for our own.
 
-    folding: of what each function gave; who adds one interface did not set the others
+    folding: the merged results of the functions
     names:   of the functions, in the order of their numbers
     """
 
@@ -99,9 +99,9 @@ class _Gathered:
 def gather(functions: Mapping[str, FactFunction] | None = None, now: float | None = None) -> Facts:
     """The facts of this machine.
 
-    A function that fails adds a warning, and only its own facts are missing. Unknown facts are missing, too.
+    A function that fails adds a warning, and its facts are missing. Facts that this system does not tell are missing.
 
-    functions: name -> function, called in this order; None: the functions of installed packages, by name
+    functions: name -> function, called in this order after our own; None: the functions of installed packages
     now:       the `ohai_time`, in seconds since 1970; None: the current time
     cost:      one copy of the facts for each function; mounts and host names may be slow
     raises:    MissingExtra, where psutil or distro is not installed
@@ -138,7 +138,7 @@ def _installed(warnings: list[NodeattrsError]) -> Iterator[tuple[str, FactFuncti
 def _add(
     folding: Folding, number: int, name: str, function: FactFunction, kind: str, warnings: list[NodeattrsError]
 ) -> None:
-    """Lay what *function* gives over the facts so far, whole or not at all."""
+    """Merge the facts of *function* over the facts so far; where it fails none of them, with a warning."""
     try:
         given = function(copied(folding.result.value))
         if not isinstance(given, Mapping):
@@ -158,14 +158,14 @@ def _failed(message: str, cause: Exception) -> NodeattrsError:
 
 
 def laid_over(facts: Facts, more: Mapping[str, Any], origin: Origin) -> Facts:
-    """Facts merged with stronger ones from one origin: maps are merged, other values are replaced."""
+    """New Facts: *more*, which has one origin, merged over *facts*. Maps are merged, other values are replaced."""
     folded = fold([Layer(facts.tree, facts.locator), Layer(more, origin)], ACROSS)
     return Facts(folded.to_dict(), _First(folded), facts.warnings)
 
 
 @dataclass(frozen=True)
 class _First:
-    """A locator: of each path the first of its origins."""
+    """A locator of merged facts: gives the first origin of a path."""
 
     folded: Folded
 
@@ -180,13 +180,11 @@ def load_facts(
     settled: bool = False,
     by_caller: bool = False,
 ) -> Facts:
-    """The facts in a file that `ohai` or `facter --json` wrote.
-
-    Facter's facts are repeated under Ohai's names; see `facts.facter`.
+    """Read the facts in a file that `ohai` or `facter --json` wrote. Facter's facts are repeated under Ohai's names.
 
     file:      its name in messages; *path* itself unless given
-    settled:   see `Facts`
-    by_caller: whether the caller named the file; as in `documents.read`
+    settled:   whether the tree will never be changed, so that a run need not copy it
+    by_caller: whether the caller named the file, which then may be a pipe or lie anywhere
     raises:    DocumentError, also for a document that is not a map, and for a role, an environment or a node
     """
     return _facts_in(documents.read(path, file, by_caller=by_caller), path.name, settled)
@@ -211,6 +209,12 @@ def _facts_in(document: documents.Document, name: str, settled: bool) -> Facts:
 
     if not _is_facter(document.tree):
         return Facts(document.tree, locator, document.warnings, settled and document.levels <= ROOM)
-    renamed = facter.translated(document)
+    renamed = facter.with_ohai_names(document)
     tree = copied(renamed.tree) if settled else renamed.tree  # of which parts may be those of other machines
     return Facts(tree, facter.Translator(locator, renamed.sources), document.warnings)
+
+
+def facts_of_last_run(automatic: Mapping[str, Any]) -> Facts:
+    """The facts among the automatic attributes of a saved node, without the attributes that a run makes itself."""
+    tree = {key: value for key, value in automatic.items() if key not in _MADE_BY_RUNS}
+    return Facts(tree, Origin("facts", "last run"))

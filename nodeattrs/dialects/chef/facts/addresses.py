@@ -1,7 +1,7 @@
-"""Interfaces, addresses and default routes, and which address is the node's own.
+"""Addresses of interfaces and default routes in Ohai's form, and the choice of the node's own address.
 
-The rule by which `ipaddress`, `ip6address` and `macaddress` are found is Ohai's; see
-`chosen`. Works on what it is given: it asks no machine and reads no file.
+`node_address` chooses `ipaddress` and `ip6address` by Ohai's rule. The functions get their data from the caller: no
+machine is asked, and no file is read.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def interface_parts(name: str) -> dict[str, str]:
 def address_entry(
     ip: ipaddress.IPv4Address | ipaddress.IPv6Address, netmask: str | None, scope: str | None = None
 ) -> dict[str, Any]:
-    """The entry of an address in Ohai's form.
+    """The entry of an address in Ohai's form; without netmask and prefixlen where *netmask* is None or "".
 
-    scope:  None: computed from the address
+    scope:  "host", "link", "site" or "global"; None: computed from the address
     raises: ValueError, for a bad netmask
 
     >>> address_entry(ipaddress.ip_address("10.0.0.2"), "255.255.255.0")
@@ -61,8 +61,9 @@ class Route:
 
 
 def default_route4(lines: Iterable[str], known: Container[str]) -> Route | None:
-    """The default route with the lowest metric by one of the *known* interfaces; None for none.
+    """The default route of IPv4 with the lowest metric; None for no route.
 
+    Routes that are down, that reject, or whose interface is not in *known* do not count; nor do malformed lines.
     lines: of /proc/net/route
 
     >>> head = "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT"
@@ -82,8 +83,9 @@ def default_route4(lines: Iterable[str], known: Container[str]) -> Route | None:
 
 
 def default_route6(lines: Iterable[str], known: Container[str]) -> Route | None:
-    """The default route of IPv6 with the lowest metric by one of the *known* interfaces; None for none.
+    """The default route of IPv6 with the lowest metric; None for no route.
 
+    Routes that are down, that reject, or whose interface is not in *known* do not count; nor do malformed lines.
     lines: of /proc/net/ipv6_route
 
     >>> default_route6([f"{0:032x} 00 {0:032x} 00 {0xfe80 << 112 | 1:032x} 00000400 1 0 00000003 eth0"], ["eth0"])
@@ -104,27 +106,26 @@ def _usable(flags: str) -> bool:
     return int(flags, 16) & (_ROUTE_UP | _ROUTE_REJECTS) == _ROUTE_UP
 
 
-def chosen(
+def node_address(
     interfaces: Mapping[str, Any], family: str, route: Route | None, source: str | None = None
 ) -> tuple[str, str] | None:
-    """The interface and the address that Ohai would choose for the node; None where no address is left.
+    """The interface and the address that Ohai would choose for the node; None where no address counts.
 
-    With a default route, only addresses of its interface count. Of these the first choice is the source address of
-    packets, then the first address whose network contains the gateway, then the first address. They are sorted by wider
-    scope, longer prefix, lower number.
+    With a default route, only addresses of its interface count. The first choice is *source*, then the first address
+    whose network contains the gateway, then the first address: by wider scope, longer prefix, lower number.
 
     family: "inet" or "inet6"
-    source: the source address of packets, if known
+    source: the source address of packets that the kernel sends; None where it is not known
 
     >>> addresses = {"10.0.0.2": address_entry(ipaddress.ip_address("10.0.0.2"), "255.255.255.0")}
-    >>> chosen({"eth0": {"addresses": addresses}}, "inet", Route("eth0", "10.0.0.1"))
+    >>> node_address({"eth0": {"addresses": addresses}}, "inet", Route("eth0", "10.0.0.1"))
     ('eth0', '10.0.0.2')
     """
     known = [
         _Candidate(name, address, interface["addresses"][address])
         for name, interface in interfaces.items()
         if route is None or name == route.interface
-        for address in of_family(interface, family)
+        for address in addresses_of_family(interface, family)
     ]
     known.sort(key=lambda one: one.rank)
     leaving = [one for one in known if one.address == source]
@@ -136,7 +137,7 @@ def chosen(
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """An address that could stand for the node."""
+    """An address that may be chosen for the node. entry: of the address, in Ohai's form"""
 
     interface: str
     address: str
@@ -161,5 +162,6 @@ class _Candidate:
         return ipaddress.ip_address(gateway) in self.network
 
 
-def of_family(interface: Mapping[str, Any], family: str) -> list[str]:
+def addresses_of_family(interface: Mapping[str, Any], family: str) -> list[str]:
+    """The addresses of an interface of one family ("inet", "inet6", "lladdr"), in order; [] for none."""
     return [address for address, entry in interface.get("addresses", {}).items() if entry["family"] == family]

@@ -1,11 +1,8 @@
-"""Facter's facts, set again by Ohai's names.
+"""Add Ohai's names to the facts in a document of Facter (the structured facts of Facter 3 and 4).
 
-What Facter wrote stays under Facter's names, and Ohai's names are added, each
-remembering the fact it repeats, so that its line in the file is true. Where both use one
-name (`kernel`, `memory`), Ohai's shape wins and keeps what else Facter has there. `os`
-stays Facter's map; Ohai's text of that name is `kernel.name` in lower case.
-
-Knows the structured facts of Facter 3 and 4, and neither this machine nor the node.
+The facts stay under Facter's names. Each fact under a name of Ohai knows the path of Facter's fact, and so its line.
+Where both use one name (`kernel`, `memory`), the map has the keys of both, and Ohai's value wins. `os` stays Facter's
+map.
 """
 
 from __future__ import annotations
@@ -37,7 +34,7 @@ _PLATFORMS = {
 
 @dataclass(frozen=True, slots=True)
 class Translator:
-    """A locator for facts under Ohai's names.
+    """A locator for facts under Ohai's and Facter's names: the line of Facter's fact.
 
     facter:  the locator of Facter's document
     sources: path by Ohai's names -> path of Facter's fact
@@ -47,6 +44,7 @@ class Translator:
     sources: dict[Path, Path]
 
     def at(self, path: Path) -> Origin:
+        """The place of the fact that *path*, or a map above it, repeats; else of the fact at *path* itself."""
         for length in range(len(path), 0, -1):
             if (source := self.sources.get(path[:length])) is not None:
                 return self.facter.at((*source, *path[length:]))
@@ -115,11 +113,11 @@ class _Translation:
         return list(range(len(value))) if isinstance(value, list) else []
 
 
-def translated(document: Document) -> _Translation:
-    """The facts of a Facter document with Ohai's names added.
+def with_ohai_names(document: Document) -> _Translation:
+    """The facts of a Facter document with Ohai's names added: `tree`, and `sources` for a `Translator`.
 
-    cost:   one visit for each fact that has a name of Ohai's; other facts are not copied
-    raises: DocumentError
+    The document is not changed; the tree shares maps with it.
+    raises: DocumentError, for a fact in another form than Facter's
     """
     tree = {**document.tree}
     for shared in ("cpu", "filesystem", "memory", "network"):

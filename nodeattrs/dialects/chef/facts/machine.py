@@ -1,8 +1,8 @@
-"""Facts of this machine but for its network: platform, names, kernel, processors, memory, mounts.
+"""Facts of this machine without its network: platform, names, kernel, processors, memory, mounts.
 
-Asks psutil, distro and the system's own files; starts no program. The shapes, and the
-text where one would expect numbers, are Ohai's. Importing this module needs the extra
-`facts`. It knows nothing of who else has facts.
+Each function of `FUNCTIONS` gets the facts so far, and returns more, under Ohai's names and in Ohai's form: many
+numbers are text. They ask psutil, distro and files of the system, and start no program. Importing this module needs the
+extra `facts`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nodeattrs.dialects.chef.facts import network, platforms
 
 
 def _text(path: str) -> str:
-    """What a file says, or nothing: on another system there is no such file."""
+    """The text of a file; "" where it cannot be read, as on another system."""
     try:
         return pathlib.Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -30,6 +30,7 @@ def _text(path: str) -> str:
 
 
 def kernel(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts `kernel` (name, release, version, machine, os, modules), `os` and `os_version`."""
     # No `processor`: it takes a program to know, which mostly says "unknown".
     seen = python_platform.uname()
     name = seen.system
@@ -56,7 +57,10 @@ def modules_of(lines: Iterable[str]) -> dict[str, dict[str, str]]:
 
 
 def platform(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts `platform`, `platform_version` and, where it is known, `platform_family` of this machine."""
+    """The facts `platform`, `platform_version` and, where it is known, `platform_family`.
+
+    facts: with `os` and `os_version`, which count for a system that is not known here
+    """
     release = facts["os_version"]
     if sys.platform == "linux":
         return platform_of(distro.LinuxDistribution(include_lsb=False, include_uname=False), release)
@@ -68,9 +72,9 @@ def platform(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def platform_of(linux: distro.LinuxDistribution, kernel_release: str) -> dict[str, Any]:
-    """The facts `platform`, `platform_version` and `platform_family` of a Linux, by Ohai's rules.
+    """The facts `platform`, `platform_version` and, where it is known, `platform_family` of a Linux, by Ohai's rules.
 
-    kernel_release: the version of a distribution that has none
+    kernel_release: the version of a distribution that names no version
     """
     ident, version = linux.os_release_attr("id"), linux.os_release_attr("version_id")
     if ident == "centos":  # os-release has the major version only
@@ -89,6 +93,7 @@ def _named(name: str, version: str, like: Iterable[str] = ()) -> dict[str, Any]:
 
 
 def hostname(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts `machinename` and `hostname`, and `fqdn` and `domain` where the name can be resolved."""
     name = socket.gethostname()
     tree: dict[str, Any] = {"machinename": name, "hostname": name.partition(".")[0]}
     try:
@@ -119,6 +124,7 @@ _OF_ONE_CPU = {
 
 
 def cpu(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The fact `cpu`: each processor of Linux by number, and the counts `total`, `real` and `cores`, where known."""
     tree = cpu_of(_text("/proc/cpuinfo").splitlines())
     packages = pathlib.Path("/sys/devices/system/cpu").glob("cpu[0-9]*/topology/physical_package_id")
     counted = {
@@ -133,8 +139,9 @@ def cpu(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def cpu_of(lines: Iterable[str]) -> dict[str, Any]:
-    """The processors in the lines of Linux' /proc/cpuinfo, with Ohai's counts: total logical processors, cores and real
-    sockets, as far as the lines have them.
+    """The processors in the lines of Linux' /proc/cpuinfo, and Ohai's counts; {} for no processor.
+
+    The counts are `total` (logical processors), and `real` (sockets) and `cores` where the lines have them.
 
     >>> cpu_of(["processor : 0", "physical id : 0", "cpu cores : 1", "flags : fpu vme"])
     {'0': {'physical_id': '0', 'cores': '1', 'flags': ['fpu', 'vme']}, 'total': 1, 'real': 1, 'cores': 1}
@@ -155,6 +162,7 @@ def cpu_of(lines: Iterable[str]) -> dict[str, Any]:
 
 
 def memory(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The fact `memory`: sizes as text in kB, as far as this system tells them, and of `swap`."""
     # No `cached`: psutil counts in it what Ohai counts as slab.
     seen, swap = psutil.virtual_memory(), psutil.swap_memory()
     names = ("total", "free", "available", "buffers", "active", "inactive", "slab")
@@ -164,6 +172,7 @@ def memory(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def filesystem(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The fact `filesystem`: the mounts by device, by mount point and by pair of both; without sizes where unknown."""
     by_device: dict[str, Any] = {}
     by_mountpoint: dict[str, Any] = {}
     by_pair: dict[str, Any] = {}
@@ -224,4 +233,4 @@ FUNCTIONS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "filesystem": filesystem,
     "network": network.network,
 }
-"""What we know to ask, in order: `platform` reads what `kernel` found."""
+"""The functions of this machine's facts, in order: `platform` reads facts of `kernel`."""

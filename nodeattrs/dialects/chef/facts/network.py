@@ -16,11 +16,11 @@ import psutil
 
 from nodeattrs.dialects.chef.facts.addresses import (
     address_entry,
-    chosen,
+    addresses_of_family,
     default_route4,
     default_route6,
     interface_parts,
-    of_family,
+    node_address,
 )
 
 _FAMILIES = (  # and an address outside that belongs to no machine
@@ -37,6 +37,7 @@ _FLAG_ORDER = (  # as `ip` prints them, so that the list compares with Ohai's
 
 
 def network(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The fact `network` (interfaces, default routes), and `ipaddress`, `ip6address` and `macaddress` where known."""
     interfaces = _interfaces()
     tree: dict[str, Any] = {"interfaces": interfaces}
     top: dict[str, Any] = {"network": tree}
@@ -51,9 +52,9 @@ def network(facts: Mapping[str, Any]) -> dict[str, Any]:
         # The kernel's answer follows every table and, for IPv6, prefers addresses that change each day. So it is
         # asked only which of an interface's IPv4 addresses it is, and where there are no routes to read.
         asked = (family == "inet" and route is not None) or not ROUTES4.exists()
-        if found := chosen(interfaces, family, route, _source_towards(outside) if asked else None):
+        if found := node_address(interfaces, family, route, _source_towards(outside) if asked else None):
             interface, top[name] = found
-            if "macaddress" not in top and (mac := of_family(interfaces[interface], "lladdr")):
+            if "macaddress" not in top and (mac := addresses_of_family(interfaces[interface], "lladdr")):
                 top["macaddress"] = mac[0]
     return top
 

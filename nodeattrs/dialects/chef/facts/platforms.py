@@ -1,7 +1,6 @@
-"""The names that Ohai gives to operating systems, and the families they belong to.
+"""The names that Ohai gives to operating systems, and their families: tables that need no machine.
 
-They are older than /etc/os-release and differ from it here and there. Knows names
-only, and no machine.
+They are older than /etc/os-release, and differ from it for some systems.
 """
 
 from __future__ import annotations
@@ -49,7 +48,9 @@ def ohai_name(os_release_id: str) -> str:
 
 
 def family_of(platform: str, like: Iterable[str] = ()) -> str | None:
-    """Ohai's family of a platform; for an unknown platform the family of a similar one; None where there is none.
+    """Ohai's family of a platform, else of the first similar platform that has one; None for an unknown family.
+
+    A name matches where it contains the word of a family ("ubuntu-core" is debian).
 
     like: IDs of similar platforms from os-release, nearest first
 

@@ -13,7 +13,7 @@ from nodeattrs.dialects.chef.facts.known import platforms
 from nodeattrs.dialects.chef.facts.platforms import family_of, ohai_name
 
 _RENAMED = {"amazonlinux": "amazon", "oraclelinux": "oracle", "rockylinux": "rocky", "macos": "mac_os_x"}
-"""What boxes are called -> Ohai's name of the platform."""
+"""Name of a platform in Test Kitchen -> Ohai's name."""
 _SYSTEMS = {"windows": "windows", "mac_os_x": "darwin", "freebsd": "freebsd"}
 _IMAGES = ("dokken/", "bento/")
 
@@ -21,10 +21,11 @@ _IMAGES = ("dokken/", "bento/")
 def facts_of_suite(platform: str, origin: Origin, folder: pathlib.Path | None = None) -> Facts:
     """The facts of a platform as kitchen.yml names it, "ubuntu-22.04".
 
-    Where the platform has no file of facts, its name, version and family are given, and all others are unread.
+    Where no file has facts of the platform, the tree has its name, version, family and os only, and `unread` says so.
+    A missing name is "unknown", a missing version "0".
 
     origin: the line of kitchen.yml
-    folder: of platforms in fauxhai's form
+    folder: further facts of platforms, in fauxhai's form
     raises: NotFound, where *folder* does not exist; DocumentError
     """
     for image in _IMAGES:

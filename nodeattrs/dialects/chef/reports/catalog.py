@@ -1,4 +1,8 @@
-"""What a catalog comes to, and what applying it did: as data, and as text."""
+"""Reports about catalogs: their resources, order and relationships, and the result of applying them.
+
+Each report has `to_dict`, its data for JSON, and `lines`, its text for a terminal. Both compute what they show when
+they are called, and change nothing.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path, parse
 from nodeattrs.dialects.chef.reports.run import RunReports
-from nodeattrs.dialects.chef.run.applying import counted, outcome_data
+from nodeattrs.dialects.chef.run.applying import outcome_data, resource_counts
 from nodeattrs.reports.explain import NodeExplanation, ReadValue
 from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, printable
@@ -29,7 +33,7 @@ def findings_of(plan: Plan) -> Iterator[Finding]:
         yield finding_of(warning, "note" if isinstance(warning, MoreRelations) else "warning")
 
 
-def looked_at(plan: Plan) -> dict[str, int]:
+def counts_of(plan: Plan) -> dict[str, int]:
     """The number of resources, containers and relationships in a plan."""
     inner = sum(plan.graph.is_container)
     return {"resource": len(plan.graph.is_container) - inner, "container": inner, "relationship": len(plan.graph.edges)}
@@ -65,10 +69,10 @@ def _declared(resource: Resource) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class CatalogList:
-    """The resources of a catalog in the order of their declaration, containers left out.
+    """The report of `catalog list`: the resources in the order of their declaration, without containers.
 
-    name:  of the catalog
-    reads: an attribute; only resources whose text reads it, or one above or below it, are listed; None: all
+    name:  of the node or file
+    reads: a path as text; only resources whose text reads it, or a path above or below it, are listed; None: all
     """
 
     catalog: Declarations
@@ -86,7 +90,7 @@ class CatalogList:
         return {"version": 1, "catalog": self.name, "resources": [_declared(one) for one in self._listed()]}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A line for each resource with its place, and below it what its text reads; a sentence for none."""
+        """Yield a line for each resource with its place, and one with the attributes it reads; a sentence for none."""
         listed = [*self._listed()]
         if not listed:
             yield f"no resource reads {printable(self.reads)}" if self.reads else "no resource is declared"
@@ -96,7 +100,7 @@ class CatalogList:
 
 
 def _meets(read: str, wanted: Path) -> bool:
-    """Whether what was read is the attribute, or one above or below it; False for a lookup."""
+    """Whether a path that was read is *wanted*, or above or below it; False for the key of a lookup."""
     if "(" in read:
         return False
     path = parse(read)
@@ -105,10 +109,11 @@ def _meets(read: str, wanted: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CatalogOrder:
-    """The resources of a catalog in the order of visiting.
+    """The report of `catalog order`: the resources in the order in which applying visits them.
 
-    name:    of the catalog
+    name:    of the node or file
     shuffle: the seed of another valid order; None: Puppet's order
+    Both methods raise the faults of the plan, such as DependencyCycle.
     """
 
     plan: Plan
@@ -132,9 +137,10 @@ class CatalogOrder:
 
 @dataclass(frozen=True, slots=True)
 class CatalogGraph:
-    """The relationships of a catalog as data, or as lines for Graphviz.
+    """The report of `catalog graph`: the relationships as data, or as lines for Graphviz.
 
-    Resources are in the order of visiting; with faults in catalog order.
+    Resources are in the order of visiting; in the order of the catalog where the plan has faults, which are data here.
+    name: of the node or file
     """
 
     plan: Plan
@@ -180,7 +186,11 @@ class CatalogGraph:
 
 @dataclass(frozen=True, slots=True)
 class WhyReport:
-    """The edges that lead from one resource to another; without edges the order of declaration decides."""
+    """The report of `catalog why`: the edges that lead from one resource to another.
+
+    first: the resource that is visited before *then*
+    steps: the edges in order; () where no relationship leads there, and the order of declaration decides
+    """
 
     first: Ref
     then: Ref
@@ -210,7 +220,7 @@ class WhyReport:
 
 @dataclass(frozen=True, slots=True)
 class ImpactReport:
-    """The effects of a change of one resource, as a report."""
+    """The report of `catalog impact`: the resources that refresh if one changes, and are skipped if it fails."""
 
     impact: Impact
 
@@ -235,9 +245,9 @@ class ImpactReport:
 
 @dataclass(frozen=True, slots=True)
 class ResourceExplanation:
-    """A resource with its line, its relationships, and the values that its line read.
+    """The report of `catalog explain`: a resource with its line, its relationships, and the values that its line read.
 
-    readings: the values, each with its trace
+    readings: the values, each with its trace; () for a catalog from a file
     """
 
     plan: Plan
@@ -289,18 +299,18 @@ class ResourceExplanation:
 
 @dataclass(frozen=True, slots=True)
 class AppliedCatalog:
-    """The result of applying a catalog.
+    """The report of applying a catalog, also in no-op mode.
 
-    name:  of the node or file
-    kept:  the file of the report; None where none is kept
-    diffs: whether differences of files are shown
+    name:        of the node or file
+    report_file: the journal of the report; None where it is not written
+    shows_diffs: whether differences of files are shown
     """
 
     plan: Plan
     report: Report
     name: str
-    kept: str | None = None
-    diffs: bool = True
+    report_file: str | None = None
+    shows_diffs: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """Counts, every resource with its status, and the messages, as JSON-able data."""
@@ -311,12 +321,12 @@ class AppliedCatalog:
             "noop": self.plan.catalog.noop,
             "ok": report.ok,
             "interrupted": report.interrupted,
-            "counts": counted(self.report),
+            "counts": resource_counts(self.report),
             "resources": [self._resource(outcome) for outcome in report.outcomes.values()],
             "not_visited": [str(ref) for ref in report.left],
             "log": [str(line) for line in report.log],
             "seconds": round(report.seconds, 6),
-            "report": self.kept,
+            "report": self.report_file,
         }
 
     def _resource(self, outcome: Outcome) -> dict[str, Any]:
@@ -326,7 +336,7 @@ class AppliedCatalog:
             **outcome_data(outcome),
             "origin": _origin_dict(resource.origin),
             "reads": list(resource.reads),
-            **({"diff": "\n".join(diffs)} if diffs and self.diffs else {}),
+            **({"diff": "\n".join(diffs)} if diffs and self.shows_diffs else {}),
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
@@ -336,7 +346,7 @@ class AppliedCatalog:
         """
         for outcome in self.report.outcomes.values():
             yield from self._described(outcome, screen)
-        counts = counted(self.report)
+        counts = resource_counts(self.report)
         parts = [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count and name != "visited"]
         mode = " in no-op mode" if self.plan.catalog.noop else ""
         yield (
@@ -345,8 +355,8 @@ class AppliedCatalog:
         )
         if self.report.interrupted:
             yield f"  interrupted: {len(self.report.left)} resources were not visited"
-        if self.kept:
-            yield f"  the report is kept in {printable(self.kept)}"
+        if self.report_file:
+            yield f"  the report is kept in {printable(self.report_file)}"
 
     def _described(self, outcome: Outcome, screen: Screen) -> Iterator[str]:
         status = outcome.status | ({"noop"} if outcome.would_refresh else set())
@@ -359,7 +369,7 @@ class AppliedCatalog:
         would = "would be " if outcome.noop and outcome.would_change else ""
         for change in outcome.changes:
             yield f"    {would}{printable(change.summary or change.what)}"
-            if change.diff and self.diffs:
+            if change.diff and self.shows_diffs:
                 for line in change.diff.splitlines():
                     yield f"      {screen.paint(printable(line), _diff_style(line))}"
         code = f"[{ResourceFailed.entry.code}]"
@@ -376,7 +386,7 @@ class AppliedCatalog:
 
 @dataclass(frozen=True, slots=True)
 class AppliedRuns:
-    """The runs of one command, with the results of applying their catalogs."""
+    """The runs of one `nodeattrs run --apply`, with the results of applying their catalogs, joined by node."""
 
     runs: RunReports
     applied: Sequence[AppliedCatalog]

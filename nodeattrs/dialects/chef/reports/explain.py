@@ -1,4 +1,4 @@
-"""Explanations of attributes of a run, with what the line that set each read."""
+"""Explain an attribute of a node that was run now: its trace, and the values that the line which set it read."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def explained(
     changes_of: Callable[[Trace], Iterable[LineChange]] | None = None,
     search: Callable[..., Any] | None = None,
 ) -> NodeExplanation:
-    """The explanation of a path of a node that was run now, with the values that the winning line read.
+    """The explanation of a path of a node that was run now, with the values that the winning line read; () where none.
 
-    repository: of the node's cookbooks
-    causes_of:  a function from the trace to the lines that decided; None: they are not computed
+    repository: with the cookbooks that ran
+    causes_of:  a function from the trace to the lines that made its sources count; None: not computed
     changes_of: a function from the trace to the last changes of lines; None: Git is not asked
     search:     the function `search` of the run, for queries of bindings
     """

@@ -1,4 +1,4 @@
-"""What came of many nodes."""
+"""The report of `fleet resolve`: which nodes failed and why, and counts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from nodeattrs.reports.screen import Screen, printable
 
 @dataclass(frozen=True, slots=True)
 class FleetReport:
-    """The results of a fleet.
+    """The report of a fleet, as data (`to_dict`) or as text (`lines`).
 
-    outcomes: by name; for `lines` the failed ones are enough
-    done:     the number of nodes that ran
-    seconds:  the duration of all
+    outcomes: the results, in the order to show; `lines` needs failed nodes only
+    done:     the number of nodes that ran, failed ones included
+    seconds:  the duration of the whole fleet
     skipped:  the number of nodes that an earlier call had done
     left:     the number of nodes that were not started because of an interruption
     """
@@ -29,7 +29,7 @@ class FleetReport:
 
     @property
     def failed(self) -> list[NodeOutcome]:
-        """The results with an error."""
+        """The outcomes with an error, in order."""
         return [one for one in self.outcomes if one.error]
 
     def to_dict(self) -> dict[str, Any]:
@@ -47,7 +47,7 @@ class FleetReport:
         return {"version": 1, "nodes": nodes, "failed": len(self.failed), "skipped": self.skipped, "left": self.left}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The failed nodes with their errors, then one line of counts."""
+        """Yield the failed nodes with their errors, then one line of counts: nodes, rate, failed, skipped, left."""
         for one in self.failed:
             first, *rest = [printable(line) for line in one.error.splitlines()]
             yield f"{screen.paint(f'{printable(one.name)}:', 'error')} {first} {screen.paint(f'[{one.code}]', 'faint')}"

@@ -1,4 +1,7 @@
-"""What a run did, and what it changed since the last one."""
+"""Reports of runs: what ran, how many values each slot has, and what changed since the last run.
+
+`RunReport.of` makes plain data of a session in the worker that ran it; the command prints it, as text or JSON.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any
 from nodeattrs.core.changed import TreeDifference, changes
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.dialects.chef.run.recipes import LogLine
-from nodeattrs.dialects.chef.run.session import Session, facts_of_another
+from nodeattrs.dialects.chef.run.session import Session, wrong_machine_warnings
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.reports.findings import Finding, finding_of
@@ -23,15 +26,16 @@ _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 
 @dataclass(frozen=True)
 class RunReport:
-    """The report of one run. Plain data, so that it can be made in a worker and shown elsewhere.
+    """The report of one run, as plain data that can be sent between processes. Make it with `RunReport.of`.
 
     roles, expanded_run_list: what the run-list expands to
+    attribute_files, recipes: in the order in which they ran
     warnings: each once; also where the facts are of another machine
-    facts:    the file that they come from, or "this machine"
-    leaves:   how many leaves each slot has
-    changes:  what is kept now against what the last run had left; None where there was none
-    note:     what is odd about where the node began
-    saved:    where the node is kept now, or None
+    facts:    the file of the facts, or "this machine"
+    leaves:   number of each slot -> how many scalars it has
+    changes:  the differences from the attributes that the last run saved; None for the first run
+    note:     a remark of the store about the saved node; "" for none
+    saved:    the store that has the node now; None where it was not saved
     """
 
     node: str
@@ -51,8 +55,7 @@ class RunReport:
 
     @classmethod
     def of(cls, session: Session) -> RunReport:
-        """The report of a session. cost: a walk through all slots, and through the attributes of the last run and
-        this one"""
+        """The report of a session; merges the attributes before and after the run, unless the snapshots are equal."""
         run = session.run
         return cls(
             run.node.name,
@@ -63,7 +66,7 @@ class RunReport:
             run.attribute_files,
             run.recipes,
             run.log,
-            _found([*run.warnings, *facts_of_another(run)]),
+            _found([*run.warnings, *wrong_machine_warnings(run)]),
             run.facts,
             {number: _count(slot.layer().value) for number, slot in run.node.slots.items()},
             _changes(session),
@@ -111,7 +114,7 @@ class RunReport:
         yield from _listed("saved", [self.saved or "nothing"], screen)
 
     def brief(self) -> str:
-        """One line with the run-list, the number of recipes and values, and the number of changes."""
+        """One line as text: the run-list, the number of recipes and values, and how many attributes changed."""
         ran = f"{', '.join(self.run_list) or 'no run-list'}, {_number(len(self.recipes), 'recipe')}"
         values = f"{sum(self.leaves.values()):,} values set"
         changed = "first run" if self.changes is None else f"{len(self.changes)} changed"
@@ -140,9 +143,10 @@ class RunReport:
 
 @dataclass(frozen=True)
 class RunReports:
-    """The runs of one command, in order.
+    """The report of several runs of one command.
 
-    failed: node -> error message and code; for `to_dict` only
+    reports: of the nodes that succeeded, in order
+    failed:  node -> (error message, code) of the others; `to_dict` has them, `lines` does not
     """
 
     reports: Sequence[RunReport]
@@ -154,7 +158,7 @@ class RunReports:
         return {"version": 1, "runs": [report.to_dict() for report in self.reports], "failed": failed}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The lines of each run, with an empty line between."""
+        """Yield the lines of each report, with an empty line between two; nothing for none."""
         for number, report in enumerate(self.reports):
             if number:
                 yield ""

@@ -1,7 +1,8 @@
-"""Attribute files that are data: levels, conditions, and blocks of both.
+"""Attribute files in YAML, JSON or TOML: maps of attributes under the names of levels, with conditions.
 
-It reads one, and sets on a node what counts there. It knows no cookbook and no order of files, and what it
-remembers of a file is the same for every node. The rules: docs/attribute-data.md.
+A *block* is a part of a file with a condition of its own (`when`); the top of the file is the first block.
+`read_data` parses a file, once for all nodes; `set_data` sets on one node the blocks whose conditions its facts meet.
+Cookbooks and the order of files are not known here. The rules: docs/attribute-data.md.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ _CONSTRAINT = re.compile(rf"(<=|>=|~>|<|>|=)?\s*({_VERSION})")
 class When:
     """A condition of an attribute file.
 
-    met:  a function from facts to whether they meet the condition
-    asks: (path of the fact, path in the document) for each fact in the condition
+    met:   a function from the facts of a node to whether they meet the condition
+    facts: (path of the fact, path in the document) for each fact in the condition
     """
 
     met: Callable[[Facts], bool]
-    asks: tuple[tuple[Path, Path], ...] = ()
+    facts: tuple[tuple[Path, Path], ...] = ()
 
 
 ALWAYS = When(lambda facts: True)
@@ -53,13 +54,15 @@ def _read_when(fields: Fields, at: Path) -> When:
     """The condition at a path of a document; faults are noted in *fields*."""
     reader = _ConditionReader(fields)
     met = reader.map(dig(fields.tree, at), at)
-    return When(met, tuple(reader.asks))
+    return When(met, tuple(reader.facts))
 
 
 class _ConditionReader:
+    """Makes functions of facts from a written condition; notes its faults in *fields*, and its facts in `facts`."""
+
     def __init__(self, fields: Fields) -> None:
         self.fields = fields
-        self.asks: list[tuple[Path, Path]] = []
+        self.facts: list[tuple[Path, Path]] = []
 
     def map(self, written: Any, at: Path) -> Callable[[Facts], bool]:
         """Facts and what each has to be, or a list of such maps."""
@@ -77,7 +80,7 @@ class _ConditionReader:
             below = self.map(value, at)
             return lambda facts: not below(facts)
         fact = self._fact(key, at)
-        self.asks.append((fact, at))
+        self.facts.append((fact, at))
         if fact[-1:] == ("platform_version",) and type(value) in (int, float):
             message = f"{spell(fact)} is a text: the number {value} is never equal to it"
             self.fields.warn(at, message, f'write "{value}"', NUMBER_FOR_TEXT)
@@ -179,8 +182,11 @@ _WHEN, _BLOCKS = "when", "blocks"
 class BlockLevel(NamedTuple):
     """The attributes of one block at one level.
 
-    unless: whether they only count where the level has no value
-    under:  their path in the document
+    level:   "default", "force_default", "normal", "override" or "force_override"
+    unless:  whether a value counts only where the level has none (`default_unless`)
+    tree:    the attributes, never empty
+    locator: gives the line of a path in *tree*
+    under:   the path of *tree* in the document
     """
 
     level: str
@@ -192,24 +198,29 @@ class BlockLevel(NamedTuple):
 
 @dataclass(frozen=True)
 class Block:
-    """A part of an attribute file. It counts where all its conditions are met. at: its path in the document"""
+    """A part of an attribute file, which counts on nodes whose facts meet all conditions.
+
+    when:   the condition of the file and its own, as far as there are any; () for always
+    levels: its attributes, in the order of the document; without empty maps
+    at:     its path in the document; () for the top of the file
+    """
 
     when: tuple[When, ...]
     levels: tuple[BlockLevel, ...]
     at: Path
 
     def applies_to(self, facts: Facts) -> bool:
-        """Whether facts meet all conditions of the block, and of the file."""
+        """Whether facts meet all conditions of the block and of the file; True without conditions."""
         return all(when.met(facts) for when in self.when)
 
 
 @dataclass(frozen=True)
 class AttributeData:
-    """An attribute file in YAML, JSON or TOML.
+    """A parsed attribute file in YAML, JSON or TOML; the same for all nodes.
 
     name:     "apache2::default"
-    blocks:   its parts in order; the first one has the attributes at the top of the document
-    document: gives the lines
+    blocks:   its parts in order, the top of the document first; () for a file without levels
+    document: gives the line of a path
     """
 
     name: str
@@ -224,18 +235,22 @@ class AttributeData:
                 yield from block.levels
 
     def causes(self, line: int, column: int) -> Iterator[Cause]:
-        """Yield a cause for each fact in the conditions of the block that contains a line and column; none without
-        conditions."""
-        starts = ((self.document.place(block.at), block) for block in self.blocks)
-        here = max((one for one in starts if one[0] <= (line, column)), key=lambda one: one[0], default=None)
-        for when in here[1].when if here else ():
-            for fact, at in when.asks:
+        """Yield a cause for each fact in the conditions that the block at a line and column depends on.
+
+        Nothing where that block has no condition.
+        """
+        before = [block for block in self.blocks if self.document.place(block.at) <= (line, column)]
+        if not before:
+            return
+        block = max(before, key=lambda one: self.document.place(one.at))
+        for when in block.when:
+            for fact, at in when.facts:
                 origin = self.document.locator("attribute file", self.name).at(at)
                 yield Cause(f"{self.name} counts because of {spell(fact)}", origin)
 
 
 def read_data(path: pathlib.Path, file: str, name: str) -> AttributeData:
-    """Read an attribute file in a data format. A file without a level has no blocks, and a warning.
+    """Read an attribute file in a data format. A file without the name of a level gives no blocks, and a warning.
 
     file:   its name in messages
     name:   the name of the attribute file, "apache2::default"
@@ -296,9 +311,12 @@ def _level(fields: Fields, locator: Callable[..., Locator], under: Path) -> Bloc
 
 
 def set_data(node: Node, data: AttributeData, facts: Facts) -> None:
-    """Set on a node the attributes of the blocks that count. facts: of the node at the start of the run"""
+    """Set on a node the attributes of the blocks whose conditions *facts* meet, each with its line.
+
+    facts: of the node at the start of the run; each fact of a condition is noted as read
+    """
     if (looks := looks_of(node)) is not None:
-        for fact in (fact for block in data.blocks for when in block.when for fact, _ in when.asks):
+        for fact in (fact for block in data.blocks for when in block.when for fact, _ in when.facts):
             looks.note(TREE, fact)
     for one in data.levels(facts):
         with setting_as(node, "attribute file", data.name, one.locator):

@@ -1,25 +1,17 @@
-"""Cookbooks: where they lie, what each has, and the order in which their attribute files load.
+"""Cookbooks: the files that each has, what they are called, and the order in which attribute files load.
 
-A cookbook's name is that of its folder, else the one that its metadata has: so `~/.berkshelf/cookbooks/ntp-3.5.0`,
-`cookbook_artifacts/ntp-5a8d…` and a checkout `ntp-cookbook` are all the cookbook ntp. A repository may be one cookbook,
-as those are that people publish. `CookbookPaths` looks at name and version only, and parses no Ruby.
-
-The order is worked out on names alone and running a file is a callable that is handed in, so the same code serves
-cookbooks on disk and cookbooks in a test. Files in Python, in Ruby and as data stand side by side. It knows no node,
-and not what an attribute file says. The rules: docs/merging.md, "attribute files".
+The order is computed from names alone, and the caller gives the function that runs a file: it is the same for cookbooks
+on disk and for cookbooks that a program describes. Files in Python, in Ruby and as data may be side by side. Where a
+cookbook lies is known to `cookbook_paths`. The rules: docs/merging.md, "attribute files".
 """
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import os
 import pathlib
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, NoReturn
 
 from nodeattrs.core.borders import NAMED, ListLike, taking
 from nodeattrs.core.claim import Locator, Origin
@@ -31,233 +23,16 @@ from nodeattrs.dialects.chef.repository.programs import Program
 from nodeattrs.dialects.chef.repository.recipe_data import RecipeData, read_recipe
 from nodeattrs.errors import (
     AttributeFileNotFound,
-    BadArgument,
     CookbookNotFound,
     CookbookVersionConflict,
     DocumentError,
-    MissingExtra,
     RecipeNotFound,
 )
-from nodeattrs.formats import documents
-from nodeattrs.formats.places import Text
-from nodeattrs.formats.ruby_text import Ruby
 from nodeattrs.kinds import FOLDER_NAME, TWO_LANGUAGES
 from nodeattrs.kinds import RUBY as RUBY_NOT_RUN
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.project.fields import Fields, known_or_near
 from nodeattrs.project.versions import Constraint, Version
-
-_VENDOR = "vendor"
-_USUAL = (
-    *("cookbooks", "site-cookbooks", "berks-cookbooks", "vendor/cookbooks", "vendor_cookbooks", _VENDOR),
-    "cookbook_artifacts",
-)
-"""Where cookbooks are looked for by default: Chef's own, Berkshelf's, Librarian's, an export's."""
-
-_OF_TESTS = ("test/cookbooks", "test/fixtures/cookbooks", "spec/cookbooks", "spec/fixtures/cookbooks")
-"""Where the repository of one cookbook keeps those that test it."""
-
-_SOURCES = ("Berksfile", "Cheffile", "Policyfile.rb")
-"""Files at the root that name folders of cookbooks: `cookbook 'app', path: 'mine/app'`."""
-
-_METADATA = ("metadata.json", "metadata.rb", "metadata.yaml", "metadata.yml")
-_PARTS = ("attributes", "recipes", "resources", "libraries", "providers")
-"""Folders of which a cookbook has one; a module of Puppet has metadata, too."""
-
-_FIELD = re.compile(r"""^[^\S\n]*(name|version)\b[\s:(]{0,40}(["'])([^"'\n]+)\2""", re.MULTILINE)
-
-
-class Lock(NamedTuple):
-    """The locked version of a cookbook; "" for any.
-
-    identifier: the end of its folder's name, in place of the version; "" for none
-    source:     its folder, relative to the repository, where it is in no other; "" for none
-    """
-
-    version: str
-    identifier: str = ""
-    source: str = ""
-
-
-class _Declared(NamedTuple):
-    """What a folder's metadata says of itself."""
-
-    name: str
-    version: str
-    path: pathlib.Path
-
-    def fits(self, lock: Lock | None) -> bool:
-        """Whether the folder has the locked version, or the locked identifier in its name; True without a lock."""
-        if lock is None or lock.version in ("", self.version):
-            return True
-        return bool(lock.identifier) and self.path.name.endswith(f"-{lock.identifier}")
-
-    def meets(self, constraints: Iterable[str]) -> bool:
-        """Whether the version meets all constraints; True for none."""
-        return all(Constraint.parse(one).allows(self.age) for one in constraints)
-
-    @property
-    def age(self) -> Version:
-        """The version, to compare; 0.0 where it cannot be parsed."""
-        try:
-            return Version.parse(self.version)
-        except BadArgument:
-            return Version(0, 0)
-
-
-class CookbookPaths:
-    """The folders with cookbooks of a repository. `find` gives None for a missing cookbook, and `hint` says why.
-
-    root:    the folder of the repository
-    folders: relative to it, absolute, or below the home (`~`); (): Chef's usual ones
-    more:    folders that the caller names, after these
-    """
-
-    def __init__(self, root: pathlib.Path, folders: Sequence[str] = (), more: Sequence[str] = ()) -> None:
-        self._root = root
-        usual = (*_USUAL, *(_OF_TESTS if _is_cookbook(root) else ()))
-        self._folders = [root / os.path.expanduser(folder) for folder in folders or usual]
-        self._folders += [pathlib.Path(os.path.abspath(os.path.expanduser(folder))) for folder in more]
-        self._is_usual = not folders
-
-    def names(self) -> list[str]:
-        """The names of all cookbooks, sorted; the folder `ntp-3.5.0` of the cookbook ntp counts as ntp."""
-        named = {one.name if one.path.name.startswith(f"{one.name}-") else one.path.name for one in self._in_folders}
-        return sorted(named | {one.name for one in self._own})
-
-    def find(self, name: str, lock: Lock | None = None, constraints: Sequence[str] = ()) -> pathlib.Path | None:
-        """The folder of a cookbook; None where it is not found.
-
-        First comes the repository itself, then the first folder of that name, then the newest version by metadata,
-        then the folder that a Berksfile, a Cheffile or a Policyfile names.
-        lock: accept only a folder that fits this lock
-        constraints: prefer versions that meet all of them; where none does, they do not count
-        """
-        if lock is not None and lock.source and not lock.version:  # of a Policyfile without a lock, which names it
-            return next((one.path for one in self._in_source(lock)), None)
-        named = next((one.path for one in self._own if one.name == name), self._folders_named.get(name))
-        first = [one for one in ([] if named is None else [_declared(named)]) if one.fits(lock)]
-        every = [*self._in_folders, *self._own, *self._in_source(lock)] if not first or constraints else []
-        found = [one for one in every if one.name == name and one.fits(lock)]
-        if not first and not found and lock is None:
-            found = [one for one in self._in_source(Lock("", "", self._sources.get(name, ""))) if one.name == name]
-        for ones in (first, found):
-            fitting = [one for one in ones if one.meets(constraints)]
-            if fitting:
-                return max(fitting, key=lambda one: one.age).path
-        return max(first or found, key=lambda one: one.age).path if first or found else None
-
-    def hint(self, name: str) -> str:
-        """The hint for a missing cookbook: the folder that has it, similar names, or all names."""
-        folder = self._elsewhere.get(name)
-        if folder is None:
-            return known_or_near(name, self.names())
-        return f"there is one in {folder}: name that folder in [chef] cookbook_paths"
-
-    @cached_property
-    def _elsewhere(self) -> dict[str, str]:
-        """Cookbook -> the folder of the repository in which it lies beside those where we look."""
-        found: dict[str, str] = {}
-        for folder in (one for one in entries(self._root) if os.path.isdir(one)):
-            with contextlib.suppress(DocumentError):  # a folder that may not be listed
-                found |= {path.name: folder.name for path in entries(folder) if _is_cookbook(path)}
-        return found
-
-    def _in_source(self, lock: Lock | None) -> Iterator[_Declared]:
-        path = os.path.realpath(self._root / lock.source) if lock is not None and lock.source else ""
-        if os.path.isdir(path) and pathlib.Path(path).is_relative_to(os.path.realpath(self._root)):
-            yield _declared(self._root / os.path.relpath(path, os.path.realpath(self._root)))
-
-    @cached_property
-    def _sources(self) -> dict[str, str]:
-        """Cookbook -> the folder that a file at the root names for it; {} without the extra that reads Ruby."""
-        found: dict[str, str] = {}
-        for file in (one for one in _SOURCES if (self._root / one).is_file()):
-            with contextlib.suppress(DocumentError, MissingExtra):
-                found = {**dict(_named_folders(Text(file, documents.text_of(self._root / file, file)))), **found}
-        return found
-
-    @cached_property
-    def _folders_named(self) -> dict[str, pathlib.Path]:
-        found: dict[str, pathlib.Path] = {}
-        for path in (path for folder in self._folders for path in entries(folder)):
-            is_other = path.parent.name == _VENDOR and not _is_cookbook(path)
-            if os.path.isdir(path) and not path.name.startswith(".") and not is_other:
-                found.setdefault(path.name, path)
-        if not found and self._is_usual:  # a repository of cookbooks alone, as for OpsWorks
-            return {path.name: path for path in entries(self._root) if _is_cookbook(path)}
-        return found
-
-    @cached_property
-    def _own(self) -> tuple[_Declared, ...]:
-        """The repository itself, where it is a cookbook: what `berks vendor` leaves there may be a copy of it."""
-        return (_declared(self._root.absolute()),) if _is_cookbook(self._root) else ()
-
-    @cached_property
-    def _in_folders(self) -> list[_Declared]:
-        """cost: a look at each metadata, the first time"""
-        return [_declared(path) for path in self._folders_named.values()]
-
-
-def _named_folders(text: Text) -> Iterator[tuple[str, str]]:
-    """Yield (cookbook, folder) for each cookbook that a Berksfile or the like takes from a folder."""
-    for call in Ruby(text).anywhere(("cookbook",)):
-        with contextlib.suppress(DocumentError):
-            name, *more = [one.value for one in call.arguments()] or [""]
-            named = [one["path"] for one in more if isinstance(one, dict) and isinstance(one.get("path"), str)]
-            yield from ((str(name), folder) for folder in named)
-
-
-def _is_cookbook(path: pathlib.Path) -> bool:
-    return any((path / one).is_dir() for one in _PARTS) and any((path / one).is_file() for one in _METADATA)
-
-
-def _declared(path: pathlib.Path) -> _Declared:
-    fields: dict[str, str] = {}
-    for file in _METADATA:
-        if (path / file).is_file():
-            with contextlib.suppress(DocumentError):  # reading the cookbook reports it
-                fields = _fields(path / file)
-            break
-    return _Declared(fields.get("name") or path.name, fields.get("version") or "0.0.0", path)
-
-
-def _fields(path: pathlib.Path) -> dict[str, str]:
-    if path.suffix == ".json":
-        tree = documents.read(path).tree
-        found = tree.items() if isinstance(tree, dict) else ()
-        return {key: value for key, value in found if isinstance(value, str)}
-    return {one[1]: one[3] for one in _FIELD.finditer(documents.text_of(path, path.name))}
-
-
-def entries(folder: pathlib.Path) -> list[pathlib.Path]:
-    """The paths in a folder, sorted; [] where it does not exist. raises: DocumentError"""
-    try:
-        return sorted(folder.iterdir())
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        _cannot_list(error)
-
-
-def files_below(root: pathlib.Path) -> tuple[str, ...]:
-    """All files below a folder, relative to it, with forward slashes, sorted. raises: DocumentError"""
-    return tuple(sorted(_walked(root)))
-
-
-def _walked(root: pathlib.Path) -> Iterator[str]:
-    # Links to directories are not followed: one may lead back.
-    top = str(root)
-    for folder, folders, names in os.walk(top, onerror=_cannot_list):
-        folders[:] = [one for one in folders if one not in (".git", ".nodeattrs")]
-        inside = folder[len(top) :].replace(os.sep, "/").lstrip("/")
-        yield from (f"{inside}/{name}" if inside else name for name in names)
-
-
-def _cannot_list(error: OSError) -> NoReturn:
-    name = pathlib.Path(str(error.filename)).name
-    raise DocumentError(f"cannot be listed: {error.strerror}", file=name) from error
-
 
 RUBY = ".rb"
 NOT_RUN = "is Ruby, which was not run"
@@ -275,15 +50,19 @@ _FIELDS = (
 @taking(name=str)
 @dataclass(frozen=True)
 class Cookbook:
-    """A cookbook: its name, version, dependencies and files.
+    """A cookbook: what its metadata says, and the files in its folder. It may stand for one that is not there.
+
+    `attribute_files` and `recipes` say which files count under which name; `program`, `attribute_data` and
+    `recipe_data` read one file by its path in the cookbook. Making a Cookbook reads nothing.
 
     depends: cookbook -> version constraint, as text
     files:   paths in the cookbook, with forward slashes
     root:    its folder; None for a cookbook that is not on disk
-    folder:  the name of that folder in messages, relative to the repository
+    folder:  the name of that folder in messages, relative to the repository; "." for the repository itself
     locator: gives the lines of the metadata
-    unread:  the reason why its metadata, or all of it, is unknown; "" where it is known
-    sets_only: the paths that an unread one may set, as the settings say; empty for any
+    depends_field: the key of the dependencies in the metadata
+    unread:  the reason why the metadata, or the whole cookbook, is unknown; "" where it is known
+    sets_only: the paths that an unread cookbook may set, as the settings say; empty for any path
     """
 
     name: str
@@ -306,41 +85,44 @@ class Cookbook:
         return bool(self.unread) and self.root is None
 
     def program(self, file: str) -> Program:
-        """One of the Python files, compiled once. raises: RecipeNotFound, DocumentError"""
+        """A Python file of the cookbook, compiled once.
+
+        raises: RecipeNotFound, for a cookbook without a folder; DocumentError, also where the file does not exist
+        """
         if file not in self._programs:
             if self.root is None:
                 raise RecipeNotFound(f"cookbook {self.name} has no files on disk", hint=f"{self.shown(file)} is needed")
             self._programs[file] = Program(self.root / file, self.shown(file))
         return self._programs[file]
 
-    def data(self, file: str) -> AttributeData:
-        """One of the attribute files in a data format, read once. raises: DocumentError"""
+    def attribute_data(self, file: str) -> AttributeData:
+        """An attribute file in YAML, JSON or TOML, read once. raises: DocumentError"""
         if file not in self._data:
             path = pathlib.Path(self.root or "", file)
             self._data[file] = read_data(path, self.shown(file), self.attribute_name(file))
         return self._data[file]
 
     def recipe_data(self, file: str) -> RecipeData:
-        """One of the recipes in YAML or JSON. raises: DocumentError"""
+        """A recipe in YAML or JSON, read at each call. raises: DocumentError"""
         return read_recipe(pathlib.Path(self.root or "", file), self.shown(file))
 
     def attribute_name(self, file: str) -> str:
-        """The name of an attribute file: "apache2::default"."""
+        """The name of an attribute file, from its path: "apache2::default" for `attributes/default.rb`."""
         part = _stem(file.removeprefix("attributes/"))
         return f"{self.name}::{'default' if part == 'attributes' else part}"
 
     @cached_property
     def attribute_files(self) -> dict[str, tuple[str, ...]]:
-        """name -> paths of attribute files, in loading order; of one name the data file comes before the program.
+        """Name -> its one or two paths, in loading order: "default" first. A data file comes before the program.
 
-        raises: DocumentError, for two files of one name
+        {} for none. raises: DocumentError, for a name in two languages, or in two data formats
         """
         self._refuse_twins("attributes/", "attributes.")
         data = [path for path in self.files if path.startswith("attributes/") and path.endswith(DATA)]
-        kinds = attribute_files(data, DATA), attribute_files(self.files, _SUFFIXES)
-        order = attribute_files((*data, *self.files), (*DATA, *_SUFFIXES)) if data else kinds[1]
-        found = ((name, tuple(kind[name] for kind in kinds if name in kind)) for name in order)
-        return {name: paths for name, paths in found if paths}
+        data_files, programs = attribute_files_in(data, DATA), attribute_files_in(self.files, _SUFFIXES)
+        order = attribute_files_in((*data, *self.files), (*DATA, *_SUFFIXES))
+        found = {name: tuple(kind[name] for kind in (data_files, programs) if name in kind) for name in order}
+        return {name: paths for name, paths in found.items() if paths}  # none: `attributes.yaml` beside the metadata
 
     @cached_property
     def attribute_paths(self) -> tuple[str, ...]:
@@ -349,9 +131,9 @@ class Cookbook:
 
     @cached_property
     def recipes(self) -> dict[str, str]:
-        """name -> path of recipes. A file `recipe.py` beside the metadata is the default recipe.
+        """Name -> path of each recipe; a file `recipe.py` or `recipe.rb` beside the metadata is "default".
 
-        Code goes before YAML, and YAML before JSON, as in Chef.
+        Of one name code goes before YAML, and YAML before JSON, as in Chef. {} for none.
         raises: DocumentError, for two files of one name
         """
         self._refuse_twins("recipes/", "recipe.")
@@ -365,7 +147,7 @@ class Cookbook:
         return found
 
     def _refuse_twins(self, *begins: str) -> None:
-        """One name in Python and in Ruby, or twice as data: it cannot be known which counts. raises: DocumentError"""
+        """Do nothing where each name has one file in Python or Ruby, and one as data. raises: DocumentError"""
         seen: dict[tuple[str, tuple[str, ...]], str] = {}
         data = DATA if "attributes/" in begins else recipe_data.YAML
         for path in sorted(path for path in self.files if path.startswith(begins)):
@@ -377,9 +159,9 @@ class Cookbook:
                 raise DocumentError(message, file=self.shown(twin), hint="keep one", kind=TWO_LANGUAGES)
 
     def recipe_file(self, recipe: str) -> str:
-        """The path of a recipe of this cookbook, named `cookbook` or `cookbook::part`.
+        """The path in the cookbook of the recipe `cookbook` or `cookbook::part`; the cookbook's name is not compared.
 
-        raises: RecipeNotFound, with similar names
+        raises: RecipeNotFound, with similar names; DocumentError, as `recipes`
         """
         part = qualified(recipe).rpartition("::")[2]
         if part not in self.recipes:
@@ -389,16 +171,16 @@ class Cookbook:
         return self.recipes[part]
 
     def shown(self, file: str) -> str:
-        """The name of one of its files in messages and origins: "cookbooks/apache2/recipes/ssl.py"."""
+        """The name of a file in messages and origins, from its path: "cookbooks/apache2/recipes/ssl.py"."""
         return file if self.folder == "." else f"{self.folder or self.name}/{file}"
 
     def pins(self) -> Iterator[tuple[str, str, Origin]]:
-        """Yield (cookbook, constraint, line) for each dependency."""
+        """Yield (cookbook, constraint, line) for each dependency; the constraint is "" for any version."""
         for name, constraint in self.depends.items():
-            yield name, constraint, self.named_at(name)
+            yield name, constraint, self.origin_of_dependency(name)
 
-    def named_at(self, dependency: str) -> Origin:
-        """The line of the metadata with a dependency."""
+    def origin_of_dependency(self, dependency: str) -> Origin:
+        """The line of the metadata with a dependency; the file alone for a cookbook that is none."""
         return self.locator.at((self.depends_field, dependency))
 
 
@@ -407,9 +189,9 @@ Cookbooks = Mapping[str, Cookbook] | Callable[[str], Cookbook | None]
 
 
 def read_metadata(name: str, fields: Fields, files: Iterable[str], root: pathlib.Path, folder: str) -> Cookbook:
-    """The cookbook in the fields of a metadata document.
+    """The cookbook in the fields of a metadata document. Another name in the metadata gives a warning.
 
-    name:   the name of its folder
+    name:   the name of its folder, which the cookbook gets
     raises: DocumentError, with all faults
     """
     fields.only((*_FIELDS, "json_class", "chef_type"))
@@ -440,7 +222,9 @@ def read_metadata(name: str, fields: Fields, files: Iterable[str], root: pathlib
 def cookbook_order(recipes: Iterable[str], cookbooks: Cookbooks) -> list[str]:
     """The cookbooks of *recipes* in the order in which their attribute files load, each once.
 
-    Each follows its dependencies, which are taken by name and not as written. In a cycle the first one met loads last.
+    A cookbook follows its dependencies, which are taken in the order of their names. In a cycle of dependencies the
+    cookbook that is met first loads last.
+    recipes:   names without `recipe[...]`
     cookbooks: a map or a function from a name to its cookbook
     raises:    CookbookNotFound, with the line that needs it
 
@@ -462,7 +246,7 @@ def cookbook_order(recipes: Iterable[str], cookbooks: Cookbooks) -> list[str]:
                 try:
                     cookbook = _found(cookbooks, name)
                 except CookbookNotFound as error:
-                    by = asker.named_at(name) if asker else f"the run list, with recipe {recipe}"
+                    by = asker.origin_of_dependency(name) if asker else f"the run list, with recipe {recipe}"
                     error.details = (f"it is required by {by}",)
                     raise
                 to_do.append((name, asker, False))
@@ -478,17 +262,17 @@ def _found(cookbooks: Cookbooks, name: str) -> Cookbook:
     return cookbook
 
 
-def attribute_files(files: Iterable[str], suffix: str | tuple[str, ...] = ".py") -> dict[str, str]:
-    """The attribute files among the files of a cookbook, in loading order: their names -> their paths.
+def attribute_files_in(files: Iterable[str], suffix: str | tuple[str, ...] = ".py") -> dict[str, str]:
+    """The attribute files among the files of a cookbook, in loading order: name -> path; {} for none.
 
-    The default file is first, then the others by path, in the order of code points, as if all were Ruby. A name is
-    the file's own name without folder and suffix. Of two files with one name the file directly under attributes/
+    The default file is first, then the others by path, in the order of code points, as if all ended in `.rb`. A name
+    is the file's own name without folder and suffix. Of two files with one name the file directly under attributes/
     counts, else the first by path. `attributes.py` beside the metadata is the default file.
 
     files:  paths in the cookbook
-    suffix: the endings of attribute files
+    suffix: the endings that count; other files are passed over
 
-    >>> attribute_files(["attributes/b.py", "attributes/default.py", "attributes/a/b.py", "README.md"])
+    >>> attribute_files_in(["attributes/b.py", "attributes/default.py", "attributes/a/b.py", "README.md"])
     {'default': 'attributes/default.py', 'b': 'attributes/b.py'}
     """
     paths = sorted((path for path in files if path.endswith(suffix)), key=lambda path: _stem(path) + RUBY)
@@ -511,10 +295,13 @@ def _stem(path: str) -> str:
 
 
 class AttributeFileOrder:
-    """Loads attribute files in Chef's order, each name once.
+    """Calls a function for each attribute file of a run, in Chef's order, each file name once.
 
-    loaded: "cookbook/path" of each file that was loaded, in order
-    run:    called with a cookbook and a path in it, "" for a cookbook that is not there; it may call `include`
+    Call `load` once with the cookbooks in order. While a file runs, `include` loads another file before its turn.
+
+    cookbooks: a map or a function from a name to its cookbook
+    run:    called with a cookbook and a path in it, "" where an included cookbook is not there; it may call `include`
+    loaded: "cookbook/path" of each file that *run* was called with, in order; grows
     """
 
     def __init__(self, cookbooks: Cookbooks, run: Callable[[Cookbook, str], None]) -> None:
@@ -524,9 +311,9 @@ class AttributeFileOrder:
         self._seen: set[tuple[str, str]] = set()
 
     def load(self, order: Iterable[str]) -> None:
-        """Load all attribute files of the named cookbooks, in this order.
+        """Load the attribute files of the named cookbooks, in this order, but those that are loaded already.
 
-        raises: CookbookNotFound, AttributeFileNotFound, and the errors of *run*
+        raises: CookbookNotFound, DocumentError, and the errors of *run*
         """
         for name in order:
             cookbook = _found(self._cookbooks, name)
@@ -546,7 +333,7 @@ class AttributeFileOrder:
             if cookbook.is_missing:
                 self._run(cookbook, "")
                 return
-            self._file_of(cookbook, file)
+            self._files_named(cookbook, file)
         except (CookbookNotFound, AttributeFileNotFound) as error:
             error.details = (f"it is included by {by()}",) if by else ()
             raise
@@ -555,11 +342,11 @@ class AttributeFileOrder:
     def _load(self, cookbook: Cookbook, name: str) -> None:
         if (cookbook.name, name) not in self._seen:
             self._seen.add((cookbook.name, name))
-            for file in self._file_of(cookbook, name):
+            for file in self._files_named(cookbook, name):
                 self.loaded.append(f"{cookbook.name}/{file}")
                 self._run(cookbook, file)
 
-    def _file_of(self, cookbook: Cookbook, name: str) -> tuple[str, ...]:
+    def _files_named(self, cookbook: Cookbook, name: str) -> tuple[str, ...]:
         files = cookbook.attribute_files
         if name not in files:
             hint = known_or_near(name, sorted(files))
@@ -571,7 +358,7 @@ def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tu
     """Do nothing where the versions of all used cookbooks meet all constraints on them.
 
     order: the names of the used cookbooks; constraints on others are ignored, and so are unread cookbooks
-    pins:  (cookbook, constraint, line) of environments and run-lists; dependencies of the cookbooks are added
+    pins:  (cookbook, constraint, line) of environments and run-lists; the dependencies of the cookbooks count, too
     raises: CookbookVersionConflict, with all conflicts
     """
     used = [one for one in (_found(cookbooks, name) for name in order) if not one.unread]
@@ -591,5 +378,5 @@ def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tu
 
 
 def not_run(file: str, hint: str | None = None) -> DocumentError:
-    """The warning for a file in Ruby that was not run."""
+    """A warning that a file in Ruby was not run."""
     return DocumentError(NOT_RUN, file=file, hint=hint, kind=RUBY_NOT_RUN)

@@ -1,7 +1,8 @@
-"""Test Kitchen: each suite on each platform is a node.
+"""Test Kitchen: an *instance*, which is a suite on a platform, is described as a node.
 
-Used by `repository.Repository`. It reads kitchen.yml or .kitchen.yml, and the local file beside it, and merges what
-each instance passes to its provisioner. ERB is read as far as it is a literal; the rest is unread.
+Used by `repository.Repository`. `read_kitchen` parses kitchen.yml or .kitchen.yml, and the local file beside it. The
+settings of the provisioner (attributes, run-list, folders) are merged for each instance. ERB is read as far as it is a
+literal; the rest is unread. No Ruby runs.
 
 source: Test Kitchen's `DataMunger`, `Config#filter_instances` and `Loader::YAML`; kitchen-chef's `prepare_json`
 """
@@ -11,13 +12,15 @@ from __future__ import annotations
 import os
 import pathlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from nodeattrs.cache import CACHE
+from nodeattrs.core.budget import in_force
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.dialects.chef.repository.roles import NodeFile, Unset, merged_maps
+from nodeattrs.dialects.chef.repository.roles import NodeFile, UnreadPart, merged_maps
 from nodeattrs.errors import DocumentError, InvalidRunListItem
 from nodeattrs.formats import documents
 from nodeattrs.kinds import KITCHEN_NAME
@@ -46,29 +49,29 @@ Entry = tuple[documents.Document, Path]
 
 
 class ProvisionerSettings(NamedTuple):
-    """One map in a kitchen file that has settings of the provisioner.
+    """A map in a kitchen file with settings of the provisioner: `provisioner`, or a suite or platform itself.
 
-    path: where the map is in the document
-    only: the keys of the map that count; () for all
+    path:         the path of the map in the document; a path that is not set counts as an empty map
+    counted_keys: the keys of the map that are settings; () for all
     """
 
     document: documents.Document
     path: Path
-    only: tuple[str, ...] = ()
+    counted_keys: tuple[str, ...] = ()
 
     def get(self, keys: Path) -> Any:
-        """The value at a path; ABSENT where it is not set."""
-        if self.only and keys[:1] and keys[0] not in self.only:
+        """The value at a path in the map; ABSENT where it is not set, or its first key does not count."""
+        if self.counted_keys and keys[:1] and keys[0] not in self.counted_keys:
             return ABSENT
         return dig(self.document.tree, (*self.path, *keys))
 
 
 @dataclass(frozen=True)
 class KitchenInstance:
-    """A suite on a platform.
+    """A suite on a platform, with its settings of the provisioner. A setting is named by its path.
 
     suite, platform: their names; the platform is "" where kitchen.yml has no platforms
-    sources:         its settings for the provisioner, the strongest first; the first is the suite
+    sources:         the maps that have its settings, the strongest first; the first is the suite
     """
 
     suite: str
@@ -77,7 +80,7 @@ class KitchenInstance:
 
     @property
     def name(self) -> str:
-        """The name that Test Kitchen gives it.
+        """The name that Test Kitchen gives the instance, and that the node has.
 
         >>> KitchenInstance("my_suite", "ubuntu-22.04", ()).name
         'my-suite-ubuntu-2204'
@@ -86,7 +89,10 @@ class KitchenInstance:
         return re.sub(r"[_,/]", "-", text).replace(".", "")
 
     def get(self, *keys: str) -> Any:
-        """The strongest value at a path of the provisioner's settings; maps are merged; None where it is not set."""
+        """The value of a setting: the maps of all sources merged, else the strongest value; None where it is not set.
+
+        A null does not count as a value.
+        """
         value: Any = None
         for source in reversed(self.sources):
             found = source.get(keys)
@@ -94,17 +100,17 @@ class KitchenInstance:
         return value
 
     def text(self, *keys: str) -> str:
-        """The text at a path of the provisioner's settings; "" for anything else."""
+        """A setting as text; "" where it is not set, is another value, or has ERB that was not read."""
         found = self.get(*keys)
         return found if isinstance(found, str) and _HIDDEN not in found else ""
 
     def error(self, path: Path, message: str) -> DocumentError:
-        """An error about a path of the provisioner's settings, with its line."""
+        """A DocumentError about a setting, with its line; raises nothing."""
         place = self.at(path)
         return DocumentError(message, file=place.file, line=place.line)
 
     def at(self, path: Path) -> Origin:
-        """The line that sets a path of the provisioner's settings; else the line of the suite."""
+        """The place of a setting in its strongest source; the place of the suite where it is not set."""
         setting = next((source for source in self.sources if source.get(path) is not ABSENT), None)
         document, under, _ = setting or self.sources[0]
         return document.locator("kitchen", self.name).at((*under, *path) if setting is not None else under)
@@ -122,21 +128,26 @@ class _Attributes:
 
 @dataclass(frozen=True)
 class Kitchen:
-    """The instances of a repository.
+    """The instances that the kitchen.yml of a repository describes, each a node.
 
-    instances: name -> instance, in the order of the file
-    unread:    code in ERB that may change any of them
-    fault:     why kitchen.yml could not be read; None where it could
+    root:      the folder of the repository
+    instances: name -> instance, in the order of the file; {} without kitchen.yml
+    unread:    pieces of ERB that may change any instance
+    warnings:  of the files
+    fault:     why kitchen.yml could not be read; None where it could, or does not exist
     """
 
     root: pathlib.Path
     instances: Mapping[str, KitchenInstance] = field(default_factory=dict)
-    unread: tuple[Unset, ...] = ()
+    unread: tuple[UnreadPart, ...] = ()
     warnings: tuple[DocumentError, ...] = ()
     fault: DocumentError | None = None
 
     def node(self, name: str) -> NodeFile | None:
-        """The node of an instance; None for an unknown name."""
+        """The description of an instance as a node; None for an unknown name.
+
+        raises: DocumentError, for attributes that are no map; InvalidRunListItem
+        """
         one = self.instances.get(name)
         if one is None:
             return None
@@ -144,11 +155,12 @@ class Kitchen:
         items = [*_run_list_of(one, "platform"), *_run_list_of(one, "suite")] or _common_run_list(one)
         policyfile = self._policyfile(one)
         named = [item for item in items if _HIDDEN not in item]
-        unread = [*self.unread, *(Unset(("normal", *path), one.at(("attributes", *path)), _NOT_RUN) for path in hidden)]
-        unread += [Unset(None, one.at(keys), _NOT_RUN) for keys in _DECIDING if _is_hidden(one.get(*keys))]
-        unread += [Unset(None, one.at((path,)), _OUTSIDE) for path in _PATHS if self._is_outside(one.text(path))]
+        unread = [*self.unread]
+        unread += [UnreadPart(("normal", *path), one.at(("attributes", *path)), _NOT_RUN) for path in hidden]
+        unread += [UnreadPart(None, one.at(keys), _NOT_RUN) for keys in _DECIDING if _is_hidden(one.get(*keys))]
+        unread += [UnreadPart(None, one.at((path,)), _OUTSIDE) for path in _PATHS if self._is_outside(one.text(path))]
         if len(named) < len(items):
-            unread.append(Unset(None, one.at(("run_list",)), _NOT_RUN))
+            unread.append(UnreadPart(None, one.at(("run_list",)), _NOT_RUN))
         environment = one.text("client_rb", "environment") or one.text("solo_rb", "environment")
         return NodeFile(
             name,
@@ -168,7 +180,10 @@ class Kitchen:
         return path if named or (self.root / path).is_file() else ""
 
     def folders(self, name: str) -> dict[str, str]:
-        """Folder of Chef -> where it lies for an instance, relative to the repository; {} for another node."""
+        """Folder ("roles", "environments", "data_bags") -> the folder that an instance uses, relative to the root.
+
+        A folder outside of the repository is left out. {} for an unknown name.
+        """
         one = self.instances.get(name)
         if one is None:
             return {}
@@ -204,21 +219,36 @@ def _checked_item(item: str, one: KitchenInstance) -> str:
 
 
 def read_kitchen(root: pathlib.Path) -> Kitchen:
-    """The instances of a repository; none without kitchen.yml. raises: DocumentError"""
+    """Read the kitchen.yml of a repository, with its local file; a Kitchen without instances where it does not exist.
+
+    raises: DocumentError, for a file that cannot be parsed, and for kitchen.yml beside .kitchen.yml
+    """
     found = [name for name in FILES if os.path.lexists(root / name)]
     if not found:
         return Kitchen(root)
     if len(found) == 2:
         raise DocumentError("is beside .kitchen.yml, which Test Kitchen refuses", file=FILES[0], hint="keep one")
     found += [name for name in LOCAL_FILES if os.path.isfile(root / name)][:1]
-    unread: list[Unset] = []
-    files = [_document(root / name, name, unread) for name in found]
+    texts = tuple((name, documents.text_of(root / name, name)) for name in found)
+    return Kitchen(root, *CACHE.get(("kitchen", in_force(), texts), lambda: _parsed(texts)))
+
+
+_Parsed = tuple[dict[str, KitchenInstance], tuple[UnreadPart, ...], tuple[DocumentError, ...]]
+
+
+def _parsed(texts: Iterable[tuple[str, str]]) -> _Parsed:
+    """The instances, the unread pieces of ERB and the warnings of kitchen files. texts: (name, text) of each
+
+    raises: DocumentError
+    """
+    unread: list[UnreadPart] = []
+    files = [_document(name, text, unread) for name, text in texts]
     layers = [one for one in files if isinstance(one.tree, dict)]
     warnings = tuple(warning for one in layers for warning in (*one.warnings, *_nameless(one)))
     instances: dict[str, KitchenInstance] = {}
     for one in _instances(layers):
         instances.setdefault(one.name, one)
-    return Kitchen(root, instances, tuple(unread), warnings)
+    return instances, tuple(unread), warnings
 
 
 def _nameless(document: documents.Document) -> Iterator[DocumentError]:
@@ -231,8 +261,8 @@ def _nameless(document: documents.Document) -> Iterator[DocumentError]:
                 yield warning
 
 
-def _document(path: pathlib.Path, name: str, unread: list[Unset]) -> documents.Document:
-    text = documents.text_of(path, name)
+def _document(name: str, text: str, unread: list[UnreadPart]) -> documents.Document:
+    """The document of a kitchen file, in which ERB is replaced; code that was not run is added to *unread*."""
     pieces: list[str] = []
     at, line = 0, 1
     while (begin := text.find("<%", at)) >= 0 and (end := text.find("%>", begin)) >= 0:
@@ -251,7 +281,7 @@ def _document(path: pathlib.Path, name: str, unread: list[Unset]) -> documents.D
         return documents.parse(quoted, name, "yaml")
 
 
-def _of_erb(inside: str, origin: Origin, unread: list[Unset]) -> str:
+def _of_erb(inside: str, origin: Origin, unread: list[UnreadPart]) -> str:
     """The replacement of a piece of ERB: its text where it is a literal. It has the same number of lines."""
     lines = "\n" * inside.count("\n")
     if inside.startswith("#"):
@@ -259,7 +289,7 @@ def _of_erb(inside: str, origin: Origin, unread: list[Unset]) -> str:
     if not inside.startswith("="):
         code = " ".join(inside.split())[:60]
         if code.strip("-") not in ("", "end"):
-            unread.append(Unset(None, origin, f"`<% {code} %>` {_NOT_RUN}"))
+            unread.append(UnreadPart(None, origin, f"`<% {code} %>` {_NOT_RUN}"))
         return lines
     literal = _LITERAL.fullmatch(inside[1:].rstrip("-").strip())
     return f"{_HIDDEN if literal is None else next(one for one in literal.groups() if one is not None)}{lines}"

@@ -1,7 +1,8 @@
-"""Policies as they lie in a repository: lock files in any folder of policies, and a Policyfile.rb without its lock.
+"""Where policies lie in a repository, and how a Policyfile.rb without its lock is read.
 
-Used by `repository.Repository`. A Policyfile.rb is read as literals; what is no literal is unread, and may set
-anything. Which versions `chef install` would choose is not known here.
+Used by `repository.Repository`, which finds a policy by its name. A Policyfile.rb is read as literals; an expression is
+unread, and may set anything. Which versions `chef install` would choose is not known here. Lock files are read by
+`roles.read_policy`.
 
 source: chef-cli's `Policyfile::DSL` and `PolicyfileCompiler`
 """
@@ -17,7 +18,8 @@ from typing import TypeVar
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.dialects.chef.repository.cookbooks import RUBY, Lock
+from nodeattrs.dialects.chef.repository.cookbook_paths import Lock
+from nodeattrs.dialects.chef.repository.cookbooks import RUBY
 from nodeattrs.dialects.chef.repository.roles import Policy, merged_maps
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats import documents
@@ -34,9 +36,10 @@ _Item = TypeVar("_Item")
 
 
 def policy_files(root: pathlib.Path) -> Iterator[pathlib.Path]:
-    """Yield the lock files and Policyfiles of a repository: at its root, then in folders of policies.
+    """Yield the lock files and Policyfiles of a repository: at its root, then in policies/ and policyfiles/.
 
-    A Policyfile.rb counts beside its lock, too; in `policies/` each `*.json` is a lock.
+    Folders below these are listed to a depth of three. In policies/ itself each `*.json` is a lock. A Policyfile is
+    yielded beside its lock, too. No file is read.
     """
     names = sorted(os.listdir(root))
     yield from (root / one for one in names if one.endswith(LOCK) or one == "Policyfile.rb")
@@ -50,7 +53,11 @@ def policy_files(root: pathlib.Path) -> Iterator[pathlib.Path]:
 
 
 def declared_name(path: pathlib.Path, shown: str) -> str:
-    """The name that a lock file or a Policyfile gives itself; "" where it has none. raises: DocumentError"""
+    """The name that a lock file or a Policyfile gives itself; "" where it has none.
+
+    shown:  the file in messages
+    raises: DocumentError, for a file that cannot be read
+    """
     if path.suffix == RUBY:
         found = _NAME.search(documents.text_of(path, shown))
         return found[1] if found else ""
@@ -59,9 +66,12 @@ def declared_name(path: pathlib.Path, shown: str) -> str:
 
 
 def read_policyfile(name: str, document: documents.Document, fields: Fields, include: Callable[..., Policy]) -> Policy:
-    """The policy that the literals of a Policyfile.rb describe.
+    """The policy that the literals of a Policyfile.rb describe, with the policies that it includes merged below it.
 
-    include: called with the name and the path of an included policy; returns it
+    name:    of the policy, where the Policyfile has none
+    document: its parsed literals, whose warnings say what is unread
+    fields:  the fields of the same document
+    include: called with the name, the path and the line of an included policy; returns that policy
     raises:  DocumentError, with all faults
     """
     policy = Policy(
@@ -74,7 +84,7 @@ def read_policyfile(name: str, document: documents.Document, fields: Fields, inc
         override_attributes=fields.map("override_attributes"),
         locks={str(one): _asked_lock(fields, str(one)) for one in fields.map("cookbooks")},
         locator=fields.locator,
-        asked={str(one): fields.text("cookbooks", one, "constraint") for one in fields.map("cookbooks")},
+        constraints={str(one): fields.text("cookbooks", one, "constraint") for one in fields.map("cookbooks")},
         is_locked=False,
         unread=unread_of(document),
     )
@@ -86,7 +96,7 @@ def read_policyfile(name: str, document: documents.Document, fields: Fields, inc
 
 
 def unread_of(document: documents.Document) -> tuple[DocumentError, ...]:
-    """What is no literal in a Policyfile; () where all is read."""
+    """The expressions of a Policyfile that are no literals, as errors with lines; () where all is read."""
     return tuple(one for one in document.warnings if one.kind != REPEATED_KEY)
 
 
@@ -117,7 +127,7 @@ def _with_included(policy: Policy, included: Policy) -> Policy:
         default_attributes=merged_maps(included.default_attributes, policy.default_attributes),
         override_attributes=merged_maps(included.override_attributes, policy.override_attributes),
         locks={**included.locks, **policy.locks},
-        asked={**included.asked, **policy.asked},
+        constraints={**included.constraints, **policy.constraints},
         locator=_Included(policy, included),
         unread=tuple(_joined(policy.unread, included.unread)),
     )
@@ -144,5 +154,8 @@ class _Included:
 
 
 def unread_policy(name: str, message: str, origin: Origin) -> Policy:
-    """A stand-in for an included policy that was not read. It may set anything."""
+    """A stand-in for a policy that was not read: without run-list and attributes, and with one unread part.
+
+    message, origin: why and where, of that part
+    """
     return Policy(name, is_locked=False, unread=(DocumentError(message, file=origin.file, line=origin.line),))

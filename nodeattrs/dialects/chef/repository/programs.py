@@ -1,7 +1,8 @@
-"""Python files of a repository: cookbook files, and roles and environments in Chef's role DSL.
+"""Python files of a repository: programs of cookbooks (`Program`), and roles and environments (`Script`).
 
-They are read, compiled, and run with the words that they may use. What the words of a cookbook file mean is for those
-who run it to say. A role or an environment gives a tree of fields and a locator, as a data file does.
+Both are read, compiled, and run with names ("words") as their globals. The caller gives the words of a program. A role
+or an environment gets the words of Chef's role DSL here; it gives a tree of fields and a locator, as a data file does.
+Nothing runs where code may not run: commands need --run-code.
 """
 
 from __future__ import annotations
@@ -23,33 +24,33 @@ from nodeattrs.errors import BadKey, BadValue, DocumentError
 from nodeattrs.formats import documents
 from nodeattrs.formats.python import PythonText
 from nodeattrs.kinds import RUBY_LEFT
-from nodeattrs.node.causes import causes_of_line
+from nodeattrs.node.causes import CauseFinder, causes_of_line
 from nodeattrs.node.values import taken_in
 
 
 class Program:
-    """A Python file of a repository, compiled once.
+    """An attribute file or recipe in Python. The constructor reads and compiles it; `run` executes it each time.
 
-    path:     the file, as tracebacks name it
+    path:     the file; tracebacks name it so
     file:     its name in messages, relative to the repository
     code:     the compiled code
-    warnings: about Ruby that was left in texts
-    raises:   DocumentError
+    warnings: about Ruby, such as `#{node['a']}`, in texts of the program
+    raises:   DocumentError, for a file that cannot be read or compiled
     """
 
     __slots__ = ("_lines", "code", "path", "warnings")
 
     def __init__(self, path: pathlib.Path, file: str) -> None:
-        source = source_of(path, file)
+        source = _source_of(path, file)
         self.path = str(path)
-        self.code: CodeType = compiled(source, self.path, file)
+        self.code: CodeType = compile_python(source, self.path, file)
         self.warnings = _ruby_left(source, file)
         self._lines = (len(source), None, source.splitlines(keepends=True), self.path)
 
     def run(self, namespace: dict[str, Any], *, messages_wait: bool = False) -> None:
-        """Execute the code with *namespace* as its globals.
+        """Execute the code with *namespace* as its globals, which it changes.
 
-        messages_wait: whether `log` gets a function in place of a text with attributes
+        messages_wait: compile the source anew, so that `log` gets a function in place of a text with attributes
         raises: the errors of the code; UnknownLayer, where no code may run
         """
         if not may_run():
@@ -60,8 +61,8 @@ class Program:
         exec(self.code if waiting is None else compile(waiting, self.path, "exec", dont_inherit=True), namespace)
 
 
-def source_of(path: pathlib.Path, file: str) -> str:
-    """The text of a Python file. raises: DocumentError; TooMuch"""
+def _source_of(path: pathlib.Path, file: str) -> str:
+    """The text of a Python file, without a byte order mark. raises: DocumentError; TooMuch"""
     content = documents.content_of(path, file)
     try:
         return content.decode("utf-8").removeprefix("\ufeff")
@@ -70,7 +71,7 @@ def source_of(path: pathlib.Path, file: str) -> str:
         raise DocumentError(f"byte {error.start} is not UTF-8 text", file=file, hint=hint) from error
 
 
-def compiled(source: str, path: str, file: str) -> Any:
+def compile_python(source: str, path: str, file: str) -> Any:
     """The compiled code of a Python source. path: the file in tracebacks; file: its name in messages
 
     raises: DocumentError with line and column
@@ -139,15 +140,17 @@ _WORDS = {"role": (*_SHARED_WORDS, "env_run_lists"), "environment": (*_SHARED_WO
 
 
 class Script:
-    """A role or an environment in Python; it runs when the object is made.
+    """A role or an environment in Python: its fields, and a locator of their lines. The constructor runs the file.
 
-    tree:   the fields that it set; a repeated call replaces the first one
-    text:   its parsed source
     path:   the file, absolute
     file:   its name in messages, relative to the repository
     kind:   "role" or "environment"
     name:   the name of the role or environment
-    raises: DocumentError with the line; its cause is the error of the script
+    tree:   field -> value, as the file set them; the last call of a field counts; {} for an empty file
+    text:   its parsed source
+    warnings: about Ruby, such as `#{node['a']}`, in texts
+    raises: DocumentError with the line, for any error of the script, which is its cause; UnknownLayer, where no code
+            may run
     """
 
     def __init__(self, path: pathlib.Path, file: str, kind: str, name: str) -> None:
@@ -157,28 +160,34 @@ class Script:
         self.tree: dict[str, Any] = {}
         self._path = str(path)
         self._lines: dict[Path, int] = {}
-        source = source_of(path, file)
+        source = _source_of(path, file)
         self.text = PythonText(file, source)
         self._run(source)
         self.warnings = _ruby_left(source, file)
 
     def at(self, path: Path) -> Origin:
-        """The line that sets *path*: in the argument as far as it is constant, else the call; line 1 for a path that
-        is not set."""
+        """The place that sets *path*: inside the argument as far as that is a literal, else the line of the call.
+
+        Line 1 for a path that is not set.
+        """
         line, rest = self._set_at(path)
         return self.placed(self.file, *((1, None) if line is None else self.text.place(line, rest)))
 
     def placed(self, file: str, line: int, column: int | None = None) -> Origin:
-        """An origin at a line of the script."""
+        """An origin at a line of *file*, with the kind and name of this role or environment."""
         return Origin(self.kind, self.name, file, line, column)
 
-    def causes(self, path: Path, value: Any, asked: Any) -> tuple[Cause, ...]:
-        """The sources of a value that is set at *path*; () where the path is not set."""
+    def causes(self, path: Path, value: Any, finder: CauseFinder) -> tuple[Cause, ...]:
+        """The causes of a value that is set at *path*, from the data flow of the source; () for a path not set.
+
+        value:  the value at *path*
+        finder: finds the causes of attributes that the value was computed from
+        """
         line, rest = self._set_at(path)
-        return () if line is None else causes_of_line(self, self.text, line, rest, value, asked)
+        return () if line is None else causes_of_line(self, self.text, line, rest, value, finder)
 
     def line_of(self, path: Path) -> int | None:
-        """The line of the call that set *path*, or a map above it; None where none did."""
+        """The line of the call that set *path*, or a map above it; None for a path that is not set."""
         return self._set_at(path)[0]
 
     def _set_at(self, path: Path) -> tuple[int | None, Path]:
@@ -189,7 +198,7 @@ class Script:
 
     def _run(self, source: str) -> None:
         require_may_run(f"the {self.kind} {self.name} ({self.file})")
-        code = compiled(source, self._path, self.file)
+        code = compile_python(source, self._path, self.file)
         namespace = {"__name__": f"{self.kind}s.{self.name}", "__file__": self._path, **self._words()}
         try:
             exec(code, namespace)

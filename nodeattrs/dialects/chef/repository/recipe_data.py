@@ -25,9 +25,9 @@ _PARTS = ("resources", "include_recipes")
 
 @dataclass(frozen=True)
 class RecipeData:
-    """A recipe in YAML or JSON.
+    """What a recipe in YAML or JSON names, with lines; either map may be empty.
 
-    types:    type of a resource -> the first line that declares one
+    types:    type of a resource -> the first line that declares a resource of that type
     includes: recipe -> the line that includes it, in the order of the file
     """
 
@@ -37,11 +37,10 @@ class RecipeData:
 
 
 def read_recipe(path: pathlib.Path, file: str) -> RecipeData:
-    """The types of resources and the recipes that a recipe names, each with its line.
+    """Read a recipe in YAML or JSON.
 
-    raises: DocumentError, with the line, where Chef would refuse it, and where it has neither resources nor includes
-
-    file: its name in messages
+    file:   its name in messages
+    raises: DocumentError, with the line, where Chef would refuse the recipe, and where it has neither key
     """
     document = documents.read(path, file)
     tree = document.tree

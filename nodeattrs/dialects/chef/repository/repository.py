@@ -1,4 +1,4 @@
-"""A repository on disk: cookbooks, roles, environments, nodes, data bags, settings.
+"""A Chef repository on disk: cookbooks, roles, environments, nodes, data bags, policies.
 
     cookbooks/NAME/{metadata.{json,yaml,rb}, attributes/*.{py,rb,yaml,yml,json,toml}, recipes/*.{py,rb}}
     roles/NAME.{json,yaml,yml,py,rb}      environments/NAME.{json,yaml,yml,py,rb}
@@ -6,10 +6,9 @@
     nodes/NAME.{json,yaml,yml}            data_bags/BAG/ITEM.{json,yaml,yml}
     nodeattrs.toml
 
-Each file is read once, when it is first asked for, so one repository serves many
-nodes. Names are checked before they become paths. It knows where things lie and
-what to do when they do not; what a document means is known to roles, cookbooks,
-node_files and config.
+This module finds the file of a name, and reads it once, at its first use: one repository serves many nodes. Names are
+checked before they become paths. What the fields of a document mean is known to the modules `roles`, `cookbooks`,
+`policyfiles` and `kitchen` beside it.
 """
 
 from __future__ import annotations
@@ -30,14 +29,12 @@ from nodeattrs.core.claim import Locator, LocatorBelow, Origin
 from nodeattrs.core.code import may_run
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import SCALARS, checked_name, copied, dig
+from nodeattrs.dialects.chef.repository.commit import commit_of
+from nodeattrs.dialects.chef.repository.cookbook_paths import CookbookPaths, Lock, files_below, paths_in
 from nodeattrs.dialects.chef.repository.cookbooks import (
     NOT_RUN,
     RUBY,
     Cookbook,
-    CookbookPaths,
-    Lock,
-    entries,
-    files_below,
     not_run,
     read_metadata,
 )
@@ -53,7 +50,7 @@ from nodeattrs.dialects.chef.repository.policyfiles import (
 from nodeattrs.dialects.chef.repository.programs import Script
 from nodeattrs.dialects.chef.repository.roles import (
     DEFAULT_ENVIRONMENT,
-    NOTHING_ASKED,
+    NO_OPTIONS,
     Environment,
     NodeFile,
     Policy,
@@ -84,9 +81,9 @@ from nodeattrs.project.fields import Fields, known_or_near
 
 _DATA = (".json", ".yaml", ".yml")
 _READ = (*_DATA, RUBY)
-_SCRIPTED = (*_READ, ".py")
+_READ_OR_RUN = (*_READ, ".py")
 _GALAXY = ("requirements.yml", "requirements.yaml")
-"""What lies under `roles` where these are Ansible's."""
+"""Files in the folder `roles` of an Ansible project, which are no roles."""
 _OF_OTHERS = frozenset(
     (
         *("defaults", "files", "handlers", "meta", "tasks", "templates", "vars"),  # of Ansible
@@ -102,21 +99,24 @@ _DESCRIBES = re.compile(
     re.MULTILINE,
 )
 LEAVES = SCALARS | {Sensitive}
-"""What items of data bags are made of."""
+"""The types of values in an item of a data bag, beside maps and lists."""
 
 _Thing = TypeVar("_Thing")
 
 
 class Repository(Folder):
-    """A repository on disk. Files are read when they are needed, each once.
+    """A Chef repository on disk: gives its roles, environments, nodes, data bags, policies and cookbooks by name.
 
-    root:     the folder
+    The constructor reads no file. Each file is read and parsed at its first use, then kept: later changes are not seen.
+    `role`, `environment`, `cookbook`, `policy` and the like take a name. They raise BadName for a name that cannot be a
+    file name, DocumentError for a bad file, and the NotFound of their kind, with similar names, for a missing one.
+    `roles`, `cookbooks` and the like list names, [] for none. A run of a node uses `for_node` and `cookbook_for_run`.
+
+    root:     the folder; NotFound where it does not exist
     settings: None: read from the folder when they are needed
-    asked:    further options of the call
-    warnings: about the files that were read so far
+    options:  options of the call that concern the repository; set them before the first file is read
+    warnings: grows with each file that is read
     also_sensitive: sensitive paths in addition to the settings
-    folders:  folder of Chef -> where it lies instead, relative to the root
-    raises:   NotFound, where there is no such folder
     """
 
     @taking(root=A_PATH)
@@ -124,35 +124,36 @@ class Repository(Folder):
         self,
         root: str | os.PathLike[str],
         *,
-        asked: RepositoryOptions = NOTHING_ASKED,
+        options: RepositoryOptions = NO_OPTIONS,
         settings: RepositorySettings | None = None,
     ) -> None:
         super().__init__(root, settings=settings)
-        self.asked = asked
-        self.folders: Mapping[str, str] = {}
+        self.options = options
+        self._moved_folders: Mapping[str, str] = {}  # folder of Chef -> where it lies instead, relative to the root
         self._read: dict[tuple[str, ...], Any] = {}
 
     @cached_property
     def commit(self) -> str:
-        """The commit of the repository when it is first read; "" without Git."""
+        """The checked-out commit, as 40 or 64 hex digits; "" without Git, or where it cannot be read. Read once."""
         with border.held(None):  # what it reads is a commit, or nothing
-            return _commit_of(self.root)
+            return commit_of(self.root)
 
     @property
-    def platforms(self) -> pathlib.Path | None:
-        """The folder of platforms in the settings; None where they name none."""
+    def platforms_folder(self) -> pathlib.Path | None:
+        """The folder with facts of platforms (`fauxhai` in the settings), which may not exist; None without one."""
         named = self.config.fauxhai
         return None if named is None else self.root / named
 
     def role(self, name: str) -> Role:
-        """The role *name*.
+        """The role *name*, from a file in roles/ or in a folder below it. A file in Python is run.
 
+        One in Ruby that cannot be read without an extra gives a role that is `unread`, and a warning.
         raises: BadName, RoleNotFound, DocumentError
         """
         return self._described("role", name, RoleNotFound, read_role, Role)
 
     def roles(self) -> list[str]:
-        """The names of all roles."""
+        """The names of all roles, sorted, by their files; reads those in folders below roles/ only."""
         return self._described_names("roles")
 
     def environment(self, name: str) -> Environment:
@@ -161,17 +162,17 @@ class Repository(Folder):
         raises: BadName, EnvironmentNotFound, DocumentError
         """
         if name == DEFAULT_ENVIRONMENT and not (
-            self._files("environments", name, _SCRIPTED) or name in self._nested("environments")
+            self._files("environments", name, _READ_OR_RUN) or name in self._nested("environments")
         ):
             return Environment(name)
         return self._described("environment", name, EnvironmentNotFound, read_environment, Environment)
 
     def environments(self) -> list[str]:
-        """The names of all environments on disk."""
+        """The names of all environments on disk, sorted; "_default" is among them only where it has a file."""
         return self._described_names("environments")
 
     def node_document(self, name: str) -> NodeFile | None:
-        """The node that a file in nodes/, else a suite of Test Kitchen, describes; None where there is neither.
+        """The description of a node by its file in nodes/, else by a suite of Test Kitchen; None where it has neither.
 
         raises: BadName, DocumentError
         """
@@ -188,13 +189,16 @@ class Repository(Folder):
         """The names of the nodes in nodes/, sorted."""
         return self._names("nodes", _DATA)
 
-    def describes(self, name: str) -> bool:
-        """Whether nodes/ or Test Kitchen describes a node. cost: does not grow with the number of nodes"""
+    def has_node(self, name: str) -> bool:
+        """Whether a file in nodes/ or a suite of Test Kitchen has that name. The file is not read."""
         return bool(self._files("nodes", name, _DATA)) or name in self.kitchen.instances
 
     @cached_property
     def kitchen(self) -> Kitchen:
-        """The suites of Test Kitchen, each on each platform; none, with a warning, where kitchen.yml cannot be read."""
+        """The suites of Test Kitchen, each on each platform; no instances without kitchen.yml.
+
+        Where kitchen.yml cannot be read: no instances, the error as its `fault` and as a warning.
+        """
         try:
             found = read_kitchen(self.root)
         except DocumentError as error:
@@ -204,25 +208,32 @@ class Repository(Folder):
         return found
 
     def suites(self) -> list[str]:
-        """The names of the nodes that kitchen.yml describes, in its order. raises: DocumentError"""
+        """The names of the nodes that kitchen.yml describes, in its order. raises: DocumentError, where it is faulty"""
         if self.kitchen.fault is not None:
             raise self.kitchen.fault
         return [*self.kitchen.instances]
 
     def for_node(self, name: str) -> Repository:
-        """The repository as a node sees it: a suite of Test Kitchen may have other folders of roles and data bags."""
-        folders = {folder: place for folder, place in self.kitchen.folders(name).items() if folder != place}
-        if not folders or self._files("nodes", name, _DATA):
-            return self
-        found = Repository(self.root, asked=self.asked, settings=self.settings)
-        found.also_sensitive, found.folders = self.also_sensitive, folders
-        return found
+        """The repository for a run of a node: this one, or another for a suite of Test Kitchen with its own folders.
+
+        A suite may have its own roles/, environments/ and data_bags/. Its repository is made once, and reads its files
+        itself.
+        """
+
+        def make() -> Repository:
+            folders = {folder: place for folder, place in self.kitchen.folders(name).items() if folder != place}
+            if not folders or self._files("nodes", name, _DATA):
+                return self
+            found = Repository(self.root, options=self.options, settings=self.settings)
+            found.also_sensitive, found._moved_folders = self.also_sensitive, folders
+            return found
+
+        repository = self._once(("repository of a node", name), make)
+        repository.options = self.options
+        return repository
 
     def data_bag(self, bag: str) -> list[str]:
-        """The names of the items of a data bag.
-
-        raises: BadName, DataBagItemNotFound
-        """
+        """The names of the items of a data bag, sorted. raises: BadName; DataBagItemNotFound, for a missing bag"""
 
         def make() -> list[str]:
             folder = f"data_bags/{bag}"
@@ -233,8 +244,8 @@ class Repository(Folder):
         return list(self._once(("data bag", checked_name(bag, "data bag")), make))
 
     def data_bags(self) -> list[str]:
-        """The names of all data bags."""
-        paths = entries(self._folder("data_bags"))
+        """The names of all data bags, sorted: the folders in data_bags/."""
+        paths = paths_in(self._folder("data_bags"))
         return [path.name for path in paths if os.path.isdir(path) and not path.name.startswith(".")]
 
     def data_bag_item(self, bag: str, item: str, secret: str | None = None) -> dict[str, Any]:
@@ -243,11 +254,14 @@ class Repository(Folder):
         secret: the secret of an encrypted item; None: the content of the file that call or settings name
         raises: BadName, DataBagItemNotFound, DocumentError, CannotDecrypt, MissingExtra
         """
-        return cast("dict[str, Any]", copied(self.bag_item(bag, item, secret)[0], LEAVES))
+        return cast("dict[str, Any]", copied(self.decrypted_item(bag, item, secret)[0], LEAVES))
 
-    def bag_item(self, bag: str, item: str, secret: str | None = None) -> tuple[dict[str, Any], Locator]:
-        """Returns a decrypted item, which must not be changed, and its locator; errors as `data_bag_item`."""
-        tree, locator = found = self.written_item(bag, item)
+    def decrypted_item(self, bag: str, item: str, secret: str | None = None) -> tuple[dict[str, Any], Locator]:
+        """Returns an item itself, which must not be changed, and its locator. It is decrypted where it is encrypted.
+
+        secret and errors: as for `data_bag_item`
+        """
+        tree, locator = found = self.item_as_written(bag, item)
         if not is_encrypted(tree):
             return found
         key, what = ("decrypted", bag, item), f"item {item} of data bag {bag}"
@@ -260,15 +274,15 @@ class Repository(Folder):
 
     def _secret(self, what: str) -> bytes:
         """What encrypted items need. raises: CannotDecrypt, where no file is named; DocumentError"""
-        named = os.path.abspath(self.asked.secret_file) if self.asked.secret_file else self._chef.secret_file
+        named = os.path.abspath(self.options.secret_file) if self.options.secret_file else self._chef.secret_file
         if not named:
             hint = "name the file with its secret: --secret-file, or [chef] secret_file in nodeattrs.toml"
             raise CannotDecrypt(f"{what} is encrypted", hint=hint)
         path = self.root / os.path.expanduser(named)
         return documents.content_of(path, self.shown(path)).strip(b"\0\t\n\v\f\r ")
 
-    def written_item(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
-        """Returns an item as it is written, encrypted or not, and its locator.
+    def item_as_written(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
+        """Returns an item as its file has it, encrypted or not, and its locator. It must not be changed.
 
         raises: BadName, DataBagItemNotFound, DocumentError
         """
@@ -294,13 +308,14 @@ class Repository(Folder):
     def policy(self, name: str, group: str = "") -> Policy:
         """A policy by its name, or by the path of its lock file or Policyfile in the repository.
 
+        A lock file goes before a Policyfile. A Policyfile without its lock adds a warning.
         group: a policy group; then its file `policy_groups/GROUP.json` counts, where `chef export` wrote one
         raises: BadName, PolicyNotFound, DocumentError
         """
         return self._once(("policy", name, group), lambda: replace(self._locked(name, group), group=group))
 
     def policies(self) -> list[str]:
-        """The names of all policies with a lock file or a Policyfile, sorted. raises: DocumentError"""
+        """The names that lock files and Policyfiles give themselves, sorted. raises: DocumentError, for a bad one"""
         return sorted({name for name in (declared_name(*one) for one in self._policy_files()) if name})
 
     def _policy_files(self) -> Iterator[tuple[pathlib.Path, str]]:
@@ -377,7 +392,7 @@ class Repository(Folder):
         yield "Policyfile.lock.json"
 
     def document(self, path: pathlib.Path) -> documents.Document:
-        """A data file of the repository, parsed once. raises: DocumentError"""
+        """A data file below the root, parsed once, by its absolute path with links followed. raises: DocumentError"""
 
         def make() -> documents.Document:
             return documents.read(path, os.path.relpath(path, os.path.realpath(self.root)).replace(os.sep, "/"))
@@ -385,20 +400,24 @@ class Repository(Folder):
         return self._once(("document", str(path)), make)
 
     def cookbook(self, name: str, lock: Lock | None = None) -> Cookbook:
-        """The cookbook *name*. Without metadata it has version 0.0.0 and no dependencies.
+        """The cookbook *name*, for questions about the repository. Without metadata: version 0.0.0, no dependencies.
 
-        lock:   accept only a cookbook that fits; None: the newest of several
-        raises: BadName, DocumentError; CookbookNotFound, unless the settings or `--roles-only` make it a warning
+        Where the settings (`missing_cookbooks`) or `--roles-only` allow it, a missing one gives a warning and a
+        stand-in (`Cookbook.is_missing`).
+        lock:   accept only a cookbook that fits; None: any
+        raises: BadName, DocumentError, CookbookNotFound
         """
-        return self._cookbook_or_stand_in(name, lock, (), self.misses_cookbooks)
+        refuses = self._chef.missing_cookbooks not in ("warn", "own")
+        return self._cookbook_or_stand_in(name, lock, (), refuses)
 
     def cookbook_for_run(self, name: str, lock: Lock | None = None, constraints: tuple[str, ...] = ()) -> Cookbook:
-        """The cookbook *name*, or a stand-in that may set anything where it is not there.
+        """The cookbook *name*, for a run; a missing one gives a warning and a stand-in, which may set anything.
 
-        constraints: what environment and run-list ask of its version, where several are there
+        lock:        accept only a cookbook that fits; None: any
+        constraints: of environment and run-list; they choose between several versions that are there
         raises: BadName, DocumentError; CookbookNotFound, where `--strict` or the settings refuse a missing cookbook
         """
-        refuses = self.asked.strict or self._chef.missing_cookbooks == "error"
+        refuses = self.options.strict or self._chef.missing_cookbooks == "error"
         return self._cookbook_or_stand_in(name, lock, constraints, refuses)
 
     def _cookbook_or_stand_in(
@@ -406,7 +425,7 @@ class Repository(Folder):
     ) -> Cookbook:
         """The cookbook *name*, or a stand-in. refuses: whether a missing one is an error without --roles-only"""
         found = self._found_cookbook(name, lock, constraints)
-        if found is None and refuses and not self.asked.roles_only:
+        if found is None and refuses and not self.options.roles_only:
             hint = f"{self.cookbook_paths.hint(name)}; --roles-only asks without cookbooks"
             raise CookbookNotFound(f"there is no {_called(name, lock)}", hint=hint)
         return found or self._missing(name, lock)
@@ -414,15 +433,15 @@ class Repository(Folder):
     def _found_cookbook(self, name: str, lock: Lock | None, constraints: tuple[str, ...]) -> Cookbook | None:
         def make() -> Cookbook | None:
             checked_name(name, "cookbook")
-            root = None if self.asked.roles_only else self.cookbook_paths.find(name, lock, constraints)
+            root = None if self.options.roles_only else self.cookbook_paths.find(name, lock, constraints)
             return None if root is None else self._cookbook(name, root)
 
         return self._once(("cookbook", name, *(lock or ()), *constraints), make)
 
     @cached_property
     def cookbook_paths(self) -> CookbookPaths:
-        """The folders with cookbooks, which find one by its name."""
-        return CookbookPaths(self.root, self._chef.cookbook_paths, self.asked.cookbook_path)
+        """The folders of the settings, else the usual ones, then the folders of the options."""
+        return CookbookPaths(self.root, self._chef.cookbook_paths, self.options.cookbook_path)
 
     @cached_property
     def _chef(self) -> ChefConfig:
@@ -431,30 +450,25 @@ class Repository(Folder):
         return ChefConfig()
 
     def cookbooks(self) -> list[str]:
-        """The names of all cookbooks."""
+        """The names of all cookbooks, sorted."""
         return self.cookbook_paths.names()
 
     def _missing(self, name: str, lock: Lock | None) -> Cookbook:
         """A cookbook that stands for one that is not there; the first time with a warning."""
 
         def make() -> Cookbook:
-            unread = "was not read: --roles-only" if self.asked.roles_only else "is not there"
-            hint = None if self.asked.roles_only else self.cookbook_paths.hint(name)
+            unread = "was not read: --roles-only" if self.options.roles_only else "is not there"
+            hint = None if self.options.roles_only else self.cookbook_paths.hint(name)
             self.warnings.append(DocumentError(f"{_called(name, lock)} {unread}", hint=hint, kind=MISSING_COOKBOOK))
-            is_vouched = self._chef.missing_cookbooks == "own" and not self.asked.roles_only
+            is_vouched = self._chef.missing_cookbooks == "own" and not self.options.roles_only
             own = frozenset(((name,), (name.replace("-", "_"),)) if is_vouched else ())
             return Cookbook(name, locator=Origin("cookbook", name), unread=unread, sets_only=own)
 
         return self._once(("missing cookbook", name, *(lock or ())), make)
 
-    def scripted(self, folder: str) -> set[str]:
-        """The names of the roles or environments that are Python files. folder: "roles" or "environments" """
-        return {name for name in self._names(folder, _SCRIPTED) if self._files(folder, name, (".py",))}
-
-    @property
-    def misses_cookbooks(self) -> bool:
-        """Whether a check reports a missing cookbook."""
-        return self._chef.missing_cookbooks not in ("warn", "own")
+    def names_in_python(self, folder: str) -> set[str]:
+        """The names of the roles or environments whose files are Python. folder: "roles" or "environments" """
+        return set(self._names(folder, (".py",)))
 
     def _described(
         self,
@@ -465,7 +479,7 @@ class Repository(Folder):
         unread: Callable[..., _Thing],
     ) -> _Thing:
         def make() -> _Thing:
-            path = self._file(f"{kind}s", name, _SCRIPTED, f"{kind} {name}")
+            path = self._file(f"{kind}s", name, _READ_OR_RUN, f"{kind} {name}")
             if path is None and name in (nested := self._nested(f"{kind}s")):
                 path = self._counting(nested[name], f"{kind} {name}")
             if path is None:
@@ -533,7 +547,7 @@ class Repository(Folder):
     @property
     def _runs_ruby(self) -> bool:
         """Whether options or settings ask for Ruby, and code may run."""
-        return (self.asked.ruby or self._chef.ruby) and may_run()
+        return (self.options.ruby or self._chef.ruby) and may_run()
 
     def _understood(
         self,
@@ -563,15 +577,15 @@ class Repository(Folder):
 
     def _folder(self, folder: str) -> pathlib.Path:
         first, slash, rest = folder.partition("/")
-        return self.root / f"{self.folders.get(first, first)}{slash}{rest}"
+        return self.root / f"{self._moved_folders.get(first, first)}{slash}{rest}"
 
     def _names(self, folder: str, suffixes: tuple[str, ...]) -> list[str]:
-        files = [path for path in entries(self._folder(folder)) if path.suffix in suffixes]
+        files = [path for path in paths_in(self._folder(folder)) if path.suffix in suffixes]
         return sorted({path.stem for path in files if not path.name.startswith(".") and path.name not in _GALAXY})
 
     def _described_names(self, folder: str) -> list[str]:
         """The names of all roles or environments, sorted. folder: "roles" or "environments" """
-        return sorted({*self._names(folder, _SCRIPTED), *self._nested(folder)})
+        return sorted({*self._names(folder, _READ_OR_RUN), *self._nested(folder)})
 
     def _files(self, folder: str, name: str, suffixes: tuple[str, ...]) -> list[pathlib.Path]:
         # Not Path.with_suffix: names may hold dots. One look for each node of a fleet.
@@ -623,7 +637,7 @@ class Repository(Folder):
 
 
 def readable(names: Iterable[str], read: Callable[[str], _Thing]) -> Iterator[_Thing]:
-    """Yield what *read* returns for each name, without those that it cannot read: other findings are about them."""
+    """Yield read(name) for each name, in order; names for which it raises a NodeattrsError are passed over."""
     for name in names:
         with contextlib.suppress(NodeattrsError):
             yield read(name)
@@ -632,16 +646,17 @@ def readable(names: Iterable[str], read: Callable[[str], _Thing]) -> Iterator[_T
 def attribute_maps(
     repository: Repository, roles: Iterable[str], environments: Iterable[str]
 ) -> Iterator[tuple[str, str, Mapping[Any, Any], Locator]]:
-    """Yield the attributes that documents set: folder, level, map, locator. Documents that cannot be read are skipped.
+    """Yield the attributes that documents set, empty maps too, as (folder, level, map, its locator).
 
-    roles, environments: names; of the nodes all count
+    They are the default and override maps of the named roles and environments, and the normal map of all nodes in
+    nodes/. Documents that cannot be read are skipped.
     """
     found: list[tuple[str, Iterable[Role | Environment]]] = [
         ("roles", readable(roles, repository.role)),
         ("environments", readable(environments, repository.environment)),
     ]
-    for folder, ones in found:
-        for one in ones:
+    for folder, documents_of_folder in found:
+        for one in documents_of_folder:
             yield folder, "default", one.default_attributes, one.default_locator
             yield folder, "override", one.override_attributes, one.override_locator
     for node in readable(repository.nodes(), repository.node_document):
@@ -651,33 +666,3 @@ def attribute_maps(
 
 def _called(cookbook: str, lock: Lock | None) -> str:
     return f"cookbook {cookbook} {lock.version if lock else ''}".rstrip()
-
-
-def _commit_of(root: pathlib.Path) -> str:
-    """The commit that a folder kept in git is at; "" where that is not known. Starts no program."""
-    git = next((folder / ".git" for folder in (root, *root.parents) if os.path.isdir(f"{folder}/.git")), None)
-    if git is None:
-        return ""
-    try:
-        head = _text(git / "HEAD").strip()
-        kind, _, name = head.partition("ref: ")
-        if kind or not name:
-            return _as_commit(head)
-        with contextlib.suppress(FileNotFoundError):
-            return _as_commit(_text(git / name).strip())
-        for line in _text(git / "packed-refs").splitlines():
-            commit, _, its = line.partition(" ")
-            if its == name:
-                return _as_commit(commit)
-    except (OSError, ValueError):
-        pass
-    return ""
-
-
-def _text(file: pathlib.Path) -> str:
-    """The text of a regular file; "" for a pipe or a device, which would be waited for. raises: OSError, ValueError"""
-    return file.read_text(encoding="utf-8") if file.is_file() or not file.exists() else ""
-
-
-def _as_commit(text: str) -> str:
-    return text if 40 <= len(text) <= 64 and set(text) <= set("0123456789abcdef") else ""

@@ -1,7 +1,7 @@
-"""Roles, environments, node files and policies: what is known of nodes before they run.
+"""Roles, environments, node files and policies as plain values, and how each is read from the fields of a document.
 
-Plain values, and how each is read from the fields of its document. Whether that was JSON, YAML, Python or Ruby makes
-no difference here, nor where it lay.
+A function `read_...` checks the fields, and raises one DocumentError with all faults. Where the document lies, and
+whether it is JSON, YAML, Python or Ruby, is not known here: `repository.Repository` finds and parses it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from nodeattrs.core.borders import ListLike, taking
 from nodeattrs.core.claim import Locator, LocatorBelow, Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.dialects.chef.repository.cookbooks import Lock
+from nodeattrs.dialects.chef.repository.cookbook_paths import Lock
 from nodeattrs.errors import CookbookNotFound, DocumentError, InvalidRunListItem, NotFound
 from nodeattrs.kinds import SOLO_ATTRIBUTES
 from nodeattrs.node.run_list import RunListItem, normalised, qualified
@@ -51,14 +51,15 @@ class _AttributeLevels:
 @taking(name=str, run_list=ListLike, default_attributes=Mapping, override_attributes=Mapping)
 @dataclass(frozen=True)
 class Role(_AttributeLevels):
-    """A role.
+    """A role: its run-lists, and attributes of two levels. `run_list_for` gives the run-list of an environment.
 
     run_list:            items as text
     default_attributes:  weaker than a node's normal attributes
     override_attributes: stronger than a node's normal attributes
     env_run_lists:       environment -> its run-list; None or an empty list means no items
-    locator:             gives the line of each path of the document
+    locator:             gives the line of each path of the document; else an origin that names the role
     unread:              the reason why the role is not known; "" where it is
+    run_list_field:      the key of the run-list in the document
     """
 
     name: str
@@ -78,6 +79,8 @@ class Role(_AttributeLevels):
     def run_list_for(self, environment: str) -> tuple[Path, Sequence[str]]:
         """Returns the path in the document of the run-list for *environment*, and its items.
 
+        An environment without a run-list of its own has the run-list of "_default", else of the role itself.
+
         >>> Role("web", ["recipe[a]"], env_run_lists={"prod": None}).run_list_for("prod")
         (('env_run_lists', 'prod'), ())
         """
@@ -90,12 +93,12 @@ class Role(_AttributeLevels):
 @taking(name=str, default_attributes=Mapping, override_attributes=Mapping)
 @dataclass(frozen=True)
 class Environment(_AttributeLevels):
-    """An environment.
+    """An environment: attributes of two levels, and constraints on versions of cookbooks.
 
     default_attributes:  weaker than the default attributes of roles
     override_attributes: stronger than the override attributes of roles
     cookbook_versions:   cookbook -> version constraint
-    locator:             gives the line of each path of the document
+    locator:             gives the line of each path of the document; else an origin that names the environment
     unread:              the reason why the environment is not known; "" where it is
     """
 
@@ -118,8 +121,9 @@ class Environment(_AttributeLevels):
 
 
 def read_role(name: str, fields: Fields) -> Role:
-    """The role in the fields of a document.
+    """The role *name* in the fields of a document; a document without a field gives the empty value.
 
+    Normal attributes, which Chef ignores in a role, are a fault, and so is another name.
     raises: DocumentError, with all faults
     """
     # Older Chef called the run-list "recipes".
@@ -145,8 +149,9 @@ def read_role(name: str, fields: Fields) -> Role:
 
 
 def read_environment(name: str, fields: Fields) -> Environment:
-    """The environment in the fields of a document.
+    """The environment *name* in the fields of a document; a document without a field gives the empty value.
 
+    Normal attributes, another name, and the name "_default" are faults.
     raises: DocumentError, with all faults
     """
     if name == DEFAULT_ENVIRONMENT:
@@ -189,10 +194,11 @@ _NODE_FIELDS = (
 )
 
 
-class Unset(NamedTuple):
-    """Something of a node's description that was not read.
+class UnreadPart(NamedTuple):
+    """A part of a node's description that was not read.
 
-    path:   what it may set, from the level on; None: anything
+    path:   the path that it may set, with the level first; None: any path
+    reason: why it was not read, as the end of a sentence
     """
 
     path: Path | None
@@ -202,13 +208,13 @@ class Unset(NamedTuple):
 
 @dataclass(frozen=True)
 class NodeFile:
-    """A node as a file in nodes/, or a suite of Test Kitchen, describes it.
+    """A node as a file in nodes/, or a suite of Test Kitchen, describes it. A field that is not there is empty.
 
-    environment: its name; None where the file has none
+    environment: its name; None where the file names none
     run_list:    items as text
-    automatic, default, normal, override: attributes
+    automatic, default, normal, override: attributes; a run takes the normal ones only
     policy_name, policy_group, named_run_list: of its policy; "" for none
-    unread: what could not be read
+    unread: the parts that could not be read; of a file always ()
     """
 
     name: str
@@ -222,17 +228,18 @@ class NodeFile:
     policy_name: str = ""
     policy_group: str = ""
     named_run_list: str = ""
-    unread: Sequence[Unset] = ()
+    unread: Sequence[UnreadPart] = ()
 
     def locator_of(self, level: str) -> Locator:
-        """A locator of the attributes of one level; its paths begin below that level."""
+        """A locator of the attributes of a level ("normal"); its paths begin below that level."""
         return LocatorBelow(self.locator, (level,))
 
 
 def read_node(name: str, fields: Fields) -> NodeFile:
-    """The node in the fields of a document.
+    """The node *name* in the fields of a document.
 
-    raises: DocumentError, with all faults
+    A file as chef-solo reads it, with attributes at its top, gives a warning and no attributes.
+    raises: DocumentError, with all faults, such as a key that no node has
     """
     top = [str(key) for key in fields.tree if key not in _NODE_FIELDS]
     if top and not {*LEVELS, "json_class", "chef_type"} & {*fields.tree}:  # as knife-solo keeps nodes
@@ -266,14 +273,14 @@ _POLICY_FIELDS = (
 
 
 class RepositoryOptions(NamedTuple):
-    """Options of a call that concern the repository and not the node.
+    """Options of a command that concern the repository and not the node; each is off, or "", unless it is given.
 
     roles_only:     read no cookbook; each becomes an unknown layer
-    policy:         the name of a policy, or its lock file; "": as the node says
-    policy_group:   of the policy
-    named_run_list: another run-list of the policy
-    ruby:           run attribute files in Ruby, with the Ruby of this machine
-    secret_file:    the file with the secret of encrypted data bags
+    policy:         the name of a policy, or its lock file; "": the policy of the node's file or the settings
+    policy_group:   the group of the policy
+    named_run_list: run this run-list of the policy instead of its `run_list`
+    ruby:           run files in Ruby, with the Ruby of this machine
+    secret_file:    the file with the secret of encrypted data bags; "": the one in the settings
     without:        items to remove from all run-lists, of nodes and roles
     strict:         refuse a run with a cookbook that is not there
     cookbook_path:  further folders with cookbooks
@@ -290,7 +297,10 @@ class RepositoryOptions(NamedTuple):
     cookbook_path: tuple[str, ...] = ()
 
     def without_removed(self, items: Iterable[str]) -> list[str]:
-        """The items of a run-list without the items in `without`."""
+        """The items of a run-list, in order, without those in `without`; `a` and `recipe[a::default]` are the same.
+
+        raises: InvalidRunListItem
+        """
         gone = {_item_key(one) for one in self.without}
         return [one for one in items if _item_key(one) not in gone]
 
@@ -300,20 +310,21 @@ def _item_key(item: str) -> tuple[str, str]:
     return parsed.type, qualified(parsed.name) if parsed.type == "recipe" else parsed.name
 
 
-NOTHING_ASKED = RepositoryOptions()
+NO_OPTIONS = RepositoryOptions()
 
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy from its lock file, or from a Policyfile without one.
+    """A policy from its lock file, or from a Policyfile without a lock: run-lists, attributes, locked cookbooks.
 
-    revision:   its identifier; "" without a lock
-    run_list, named_run_lists: recipes
-    locks:      cookbook -> its locked version
-    group:      the policy group; attributes below a key of that name are moved to the top
-    asked:      cookbook -> the version constraint of a Policyfile without a lock
-    is_locked:  whether it comes from a lock file
-    unread:     what could not be read of a Policyfile, each with its place; it may set anything
+    revision:    its identifier; "" without a lock
+    run_list, named_run_lists: items as text; `named_run_lists` by name
+    default_attributes, override_attributes: as written, without regard to the group
+    locks:       cookbook -> its locked version; in a Policyfile without a lock only the folder that it names
+    group:       the policy group of the run, "" for none; `as_role` moves what is below that key to the top
+    constraints: cookbook -> its version constraint in a Policyfile without a lock, "" for none
+    is_locked:   whether it comes from a lock file
+    unread:      the parts of a Policyfile that could not be read, with their lines; they may set anything
     """
 
     name: str
@@ -325,60 +336,67 @@ class Policy:
     locks: Mapping[str, Lock] = field(default_factory=dict)
     locator: Locator = field(default=Origin("policy"), compare=False, repr=False)
     group: str = ""
-    asked: Mapping[str, str] = field(default_factory=dict)
+    constraints: Mapping[str, str] = field(default_factory=dict)
     is_locked: bool = True
     unread: Sequence[DocumentError] = ()
 
-    def items(self, named: str = "") -> tuple[Path, Sequence[str]]:
-        """The place of a run-list in the document, as a path, and its items. named: another one of `named_run_lists`
+    def run_list_named(self, name: str = "") -> tuple[Path, Sequence[str]]:
+        """The path in the document of the run-list *name* ("": `run_list`), and its items.
 
+        ((), ()) for a missing name in a Policyfile that was not read completely.
         raises: NotFound, with similar names
         """
-        if not named:
+        if not name:
             return ("run_list",), self.run_list
-        if named not in self.named_run_lists and self.unread:
+        if name in self.named_run_lists:
+            return ("named_run_lists", name), self.named_run_lists[name]
+        if self.unread:
             return (), ()
-        if named not in self.named_run_lists:
-            hint = known_or_near(named, self.named_run_lists)
-            raise NotFound(f"policy {self.name} has no named run-list {named}", hint=hint)
-        return ("named_run_lists", named), self.named_run_lists[named]
+        hint = known_or_near(name, self.named_run_lists)
+        raise NotFound(f"policy {self.name} has no named run-list {name}", hint=hint)
 
     def require_recipes(self, run_list: Iterable[object]) -> None:
-        """Do nothing where a run-list names recipes only. raises: InvalidRunListItem, for a role"""
+        """Do nothing where a run-list names recipes only; [] is fine. raises: InvalidRunListItem, for a role"""
         for item in normalised(run_list):
             if item.type == "role":
                 hint = "write what the role says into the Policyfile"
                 raise InvalidRunListItem(f"{item}: the run-list of policy {self.name} names recipes only", hint=hint)
 
     def lock(self, cookbook: str) -> Lock:
-        """The locked version of a cookbook. raises: CookbookNotFound"""
-        if cookbook not in self.locks and not self.is_locked:
+        """The locked version of a cookbook; of a Policyfile without a lock any version (`Lock("")`).
+
+        raises: CookbookNotFound, where a lock file does not name the cookbook
+        """
+        if cookbook in self.locks:
+            return self.locks[cookbook]
+        if not self.is_locked:
             return Lock("")
-        if cookbook not in self.locks:
-            hint = known_or_near(cookbook, self.locks)
-            raise CookbookNotFound(f"policy {self.name} locks no cookbook {cookbook}", hint=hint)
-        return self.locks[cookbook]
+        hint = known_or_near(cookbook, self.locks)
+        raise CookbookNotFound(f"policy {self.name} locks no cookbook {cookbook}", hint=hint)
 
     def pins(self) -> Iterator[tuple[str, str, Origin]]:
-        """Yield (cookbook, constraint, line) for each version that a Policyfile without a lock asks for."""
-        for cookbook, constraint in self.asked.items():
+        """Yield (cookbook, constraint, line) for each constraint of a Policyfile without a lock; nothing for a lock."""
+        for cookbook, constraint in self.constraints.items():
             if constraint:
                 yield cookbook, constraint, self.locator.at(("cookbooks", cookbook))
 
-    def layer(self) -> Role:
-        """The attributes of the policy as a Role, since they have the precedence of roles."""
+    def as_role(self) -> Role:
+        """The attributes of the policy as a Role without a run-list: they have the precedence of roles.
+
+        What is below the key of the policy group is merged over the top, with its own lines.
+        """
         default, override = (_hoisted(getattr(self, level), self.group) for level in _ATTRIBUTE_FIELDS)
         return Role(self.name, (), default, override, locator=_Hoisted(self))
 
-    def noted(self, recipes: list[str]) -> dict[str, Any]:
-        """The automatic attributes of a run with this policy: its name, group and revision, and the recipes."""
+    def automatic_attributes(self, recipes: list[str]) -> dict[str, Any]:
+        """The automatic attributes of a run: policy_name, policy_group, policy_revision, and the given *recipes*."""
         named = {"policy_name": self.name, "policy_group": self.group, "policy_revision": self.revision}
         return {**named, "recipes": recipes}
 
 
 @dataclass(frozen=True)
 class _Hoisted:
-    """Knows the places of attributes, of those that were hoisted, too."""
+    """A locator of the attributes of `Policy.as_role`: the place below the group for what was moved to the top."""
 
     policy: Policy
 
@@ -395,7 +413,7 @@ def _hoisted(tree: Mapping[Any, Any], group: str) -> Mapping[Any, Any]:
 
 
 def merged_maps(lower: Any, upper: Any) -> Any:
-    """Two trees as one: maps meet key by key, anything else is replaced by the upper one.
+    """Two trees as one new tree: maps are merged key by key, anything else is replaced by *upper*, null too.
 
     source: Chef's `hash_only_merge!`, Test Kitchen's `rmerge`
     """
@@ -411,7 +429,10 @@ def _lock(fields: Fields, cookbook: str) -> Lock:
 
 
 def read_policy(name: str, fields: Fields) -> Policy:
-    """The policy in the fields of a lock file. raises: DocumentError, with all faults"""
+    """The policy in the fields of a lock file; its `group` is "". raises: DocumentError, with all faults
+
+    name: for a lock file without a name
+    """
     fields.only(_POLICY_FIELDS)
     policy = Policy(
         fields.text("name") or name,

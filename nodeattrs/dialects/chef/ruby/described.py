@@ -1,7 +1,7 @@
-"""Roles, environments and Policyfiles whose Ruby is run: the document that their JSON would be.
+"""Run a role, an environment or a Policyfile in Ruby, and return the document that its JSON would be.
 
-Used by `repository.Repository` where `--ruby` is given and a file is more than literals. Each file has a process of its
-own. Each value has the line of the word that sets it.
+Used by `repository.Repository` where `--ruby` is given and a file is more than literals. A Ruby process is started for
+each file, and ended after it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nodeattrs.errors import RecipeFailed
 from nodeattrs.formats.documents import Document, text_of
 from nodeattrs.formats.places import Mark, ParsedText, Text
 
-_NOBODY: Mapping[str, Any] = {
+_NO_NODE: Mapping[str, Any] = {
     "name": "",
     "environment": "_default",
     "run_list": [],
@@ -28,19 +28,20 @@ _NOBODY: Mapping[str, Any] = {
 
 
 def described(root: pathlib.Path, path: pathlib.Path, file: str, kind: str, seconds: float) -> Document:
-    """The fields that a file in Ruby sets when it runs.
+    """Run a file in Ruby; returns a document of the fields that it sets, with the line of the word that sets each.
 
+    A file that asks for a node or runs a command fails.
     root:    the folder of the repository, in which it runs
     file:    its name in messages
     kind:    "role", "environment" or "policy"
     seconds: the time limit
-    raises:  RecipeFailed, with the line; NotFound, where there is no Ruby; UnknownLayer, where no code may run
+    raises:  RecipeFailed, with the line, and for a timeout; NotFound, without Ruby; UnknownLayer, where no code may run
     """
     text = Text(file, text_of(path, file).removeprefix("\ufeff"))
     helper = Helper(root, seconds)
     try:
         until, budget = time.monotonic() + seconds, Budget(file)
-        helper.begin(file, {"root": str(root.resolve()), **_NOBODY}, until)
+        helper.begin(file, {"root": str(root.resolve()), **_NO_NODE}, until)
         helper.send("described", [str(path.resolve()), kind], False, until=until)
         message = helper.receive(budget, until)
         while message[0] not in ("done", "failed"):

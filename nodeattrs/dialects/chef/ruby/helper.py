@@ -1,8 +1,8 @@
-"""A Ruby process that runs attribute files and recipes, and the lines of JSON between it and us.
+"""A Ruby process that runs attribute files and recipes, and the messages to it: one JSON list a line.
 
-It is not trusted beyond what it was started for: a line that is too long or no JSON, too many of them, and a
-silence that lasts too long are errors, and end it with whatever it has started. Of the messages only those about the
-begin and end of its child processes are known here, and nothing of nodes.
+The process works for one *owner* (a node's session, or another process's script) at a time, in a child process of its
+own. It is not trusted: a line that is too long or no JSON, too many lines, and silence beyond the time limit are
+errors, and end it with all that it has started. What the messages mean is not known here, but for begin and end.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ SECONDS = 60.0
 """How long one attribute file in Ruby, or one deferred value, may take."""
 
 Message = list[Any]
-"""What came over the pipe: a word, and what belongs to it."""
+"""A message: a word, then its parts."""
 
 _SCRIPT = pathlib.Path(__file__).parent / "helper.rb"
 _OPTIONS = ("-W0", "--disable=did_you_mean,error_highlight,rubyopt")
 _ENVIRONMENT = ("PATH", "TZ", "GEM_HOME", "GEM_PATH")
-"""What of our environment the process has; its texts are UTF-8 whatever ours are."""
+"""The variables of our environment that the process gets; its texts are always UTF-8."""
 _HOME = ("HOME", "TMPDIR")
 """Variables that name a folder of the process, which is removed with it."""
 
@@ -46,14 +46,16 @@ _PATIENCE = 0.5
 
 
 class Helper:
-    """A Ruby process that runs attribute files and recipes, with the repository as its folder. It ends with this
-    object.
+    """A Ruby process that reads and writes messages. The constructor starts it; it ends with `close` or this object.
 
-    root:      the folder
+    `begin` gives it an owner. Then hold `lock`, `send` a request and `receive` messages until the task ends. Each
+    error ends the process for good.
+
+    root:      the folder in which it runs
     seconds:   the time limit for one task
     command:   the command to start; (): the Ruby of this machine with our script
-    works_for: the session that uses the process now; None for none
-    lock:      hold it from a request to its answer
+    works_for: the owner that uses the process now; None before the first
+    close:     ends the process, its children, and its temporary folder; does nothing a second time
     raises:    NotFound, where there is no Ruby; UnknownLayer, where no code may run
     """
 
@@ -87,15 +89,15 @@ class Helper:
 
     @property
     def alive(self) -> bool:
-        """Whether the process has not been ended."""
+        """Whether the process was not closed here; a process that died is noticed at the next message."""
         return self.close.alive
 
     def begin(self, owner: object, given: Mapping[str, Any], until: float) -> None:
-        """Begin a child process for *owner*, after the process of the former owner has ended.
+        """End the child process of the former owner, start one for *owner*, and wait until it is ready.
 
-        given:  the folder of the repository, and what Ruby needs to know of the node
+        given:  the folder of the repository, and data about the node, as the script in Ruby expects
         until:  the time limit, by `time.monotonic`
-        raises: RecipeFailed
+        raises: RecipeFailed, for a timeout or another answer
         """
         budget = Budget("a process for Ruby")
         if self.works_for is not None:
@@ -106,7 +108,10 @@ class Helper:
         self._expect("ready", self.receive(budget, until))
 
     def send(self, *message: Any, until: float) -> None:
-        """Send a message. until: the time limit, by `time.monotonic`. raises: RecipeFailed"""
+        """Send a message without waiting for an answer. until: the time limit, by `time.monotonic`
+
+        raises: RecipeFailed, for a timeout or a closed process
+        """
         if not self.alive:
             self.refuse("its process has ended")
         left = memoryview(json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
@@ -124,8 +129,9 @@ class Helper:
                 return  # reading what came before finds its end
 
     def receive(self, budget: Budget, until: float) -> Message:
-        """Wait for the next message.
+        """Wait for the next message, and return it: a word and its parts.
 
+        budget: counts messages and bytes
         raises: RecipeFailed, for a bad message, a timeout, or where the child process has ended; TooMuch
         """
         message = self._received(budget, until)
@@ -148,7 +154,7 @@ class Helper:
         return message
 
     def refuse(self, reason: str) -> NoReturn:
-        """End the process. raises: RecipeFailed, with *reason*"""
+        """End the process, and raise RecipeFailed with *reason*, always."""
         self.close()
         raise RecipeFailed(f"files in Ruby cannot go on: {reason}")
 
@@ -195,7 +201,7 @@ class Helper:
 
 
 def ruby_command(script: pathlib.Path) -> list[str]:
-    """The words that start a Ruby script. raises: NotFound, where there is no Ruby"""
+    """The command that runs a Ruby script: the `ruby` in PATH, options, the script. raises: NotFound, without Ruby"""
     program = shutil.which("ruby")
     if program is None:
         raise NotFound("there is no ruby to run files in Ruby with", hint="install it, or go without --ruby")

@@ -1,7 +1,8 @@
-"""Read what blocks of Ruby may set that run when resources converge, and what a resource's own text reads.
+"""Read, line by line, what Ruby code reads and may set, from its text: the parsed syntax tree, nothing runs.
 
-Used by `dialects.chef.run.ruby_recipes`, for recipes that were run: what they do themselves is known by then. A block
-is found by its line. What the file gives to the names that it uses counts, too.
+`later_code` is for blocks that run when resources converge. `reads_by_line`, `reads_of_line` and `writes_in` are for
+explanations, and find nothing in a file that cannot be read. Where code uses a name, the code that the same file
+assigns or passes to that name counts, too. An attribute counts by its constant keys.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 from nodeattrs.cache import CACHE
 from nodeattrs.core.budget import in_force
 from nodeattrs.core.tree import Path, spell
-from nodeattrs.dialects.chef.ruby.unrun import Reader, UnrunCode
+from nodeattrs.dialects.chef.ruby.unrun import CodeReader, UnrunCode
 from nodeattrs.errors import DocumentError, MissingExtra
 from nodeattrs.formats.documents import content_of
 from nodeattrs.formats.places import Text
@@ -39,7 +40,7 @@ _READ = ("node", *LEVELS)
 
 
 def later_code(path: pathlib.Path, file: str, line: int) -> UnrunCode:
-    """The attributes that the blocks on a line may set; any, where there is no block or the file cannot be read.
+    """What the blocks that begin on a line may set; any attribute where there is no block, or the file is unreadable.
 
     file:   its name in messages
     raises: MissingExtra, without tree-sitter
@@ -58,8 +59,8 @@ def later_code(path: pathlib.Path, file: str, line: int) -> UnrunCode:
     return code
 
 
-def reads_of(path: pathlib.Path, file: str) -> Mapping[int, tuple[str, ...]]:
-    """Line of a resource -> the attributes that its text reads by constant keys; {} for a file that cannot be read."""
+def reads_by_line(path: pathlib.Path, file: str) -> Mapping[int, tuple[str, ...]]:
+    """Line of a resource -> the paths that its text reads, as text ("app.port"), each once; () where it reads none."""
 
     def make() -> Mapping[int, tuple[str, ...]]:
         found: dict[int, dict[str, None]] = {}
@@ -81,7 +82,7 @@ def _text(path: pathlib.Path, file: str) -> Text:
 
 
 def _read(text: Text, *nodes: Node) -> UnrunCode:
-    reader = Reader(text, "recipes")
+    reader = CodeReader(text, "recipes")
     for node in nodes:
         reader.visit(node)
     return reader.code
@@ -179,10 +180,10 @@ def _given_by_call(text: Text, node: Node) -> tuple[set[str], list[Node]]:
     return names, [*receiver, *arguments] if names else []
 
 
-def reads_at(path: pathlib.Path, file: str, line: int) -> tuple[str, ...]:
-    """The attributes that a line reads by constant keys: its statement, and the conditions and loops around it.
+def reads_of_line(path: pathlib.Path, file: str, line: int) -> tuple[str, ...]:
+    """The paths, as text, that a line reads: its statement, and the conditions and loops around it; each once.
 
-    What the file gives to names counts, too. () for a file that cannot be read.
+    () where it reads none, and for a file that cannot be read.
     """
     try:
         text = _text(path, file)
@@ -197,10 +198,10 @@ def reads_at(path: pathlib.Path, file: str, line: int) -> tuple[str, ...]:
 
 
 def writes_in(path: pathlib.Path, file: str, part: str) -> Mapping[Path, frozenset[int]]:
-    """Path -> all lines of a file that may set it; an include may set (). {} for a file that cannot be read.
+    """Path -> all lines of a file that may set it; {} for a file that cannot be read.
 
+    The lines of includes are at the path (). A line that may set anything for another reason is not in it.
     part: the folder in the cookbook, "attributes" or "recipes"
-    cost: a walk over each statement, once for each content in a process
     """
 
     def make() -> Mapping[Path, frozenset[int]]:
@@ -208,7 +209,7 @@ def writes_in(path: pathlib.Path, file: str, part: str) -> Mapping[Path, frozens
         for node in _walked(_root(text)):
             if node.parent is None or node.parent.type not in _HOLDING:
                 continue
-            reader = Reader(text, part)
+            reader = CodeReader(text, part)
             reader.visit(node)
             for lines in reader.code.lines.values():
                 for at, line in lines.items():
@@ -254,7 +255,7 @@ def _reads(text: Text, node: Node) -> Iterator[str]:
     steps = _steps(text, node)
     inside = node.named_children
     if steps is not None:
-        path = Reader(text, "recipes").leading_keys(steps)
+        path = CodeReader(text, "recipes").leading_keys(steps)
         if path:
             yield spell(path)
         inside = steps[len(path) :]

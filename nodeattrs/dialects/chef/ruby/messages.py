@@ -1,7 +1,8 @@
 """The messages of a Ruby file to its node: the parts of each message, and the method that carries it out.
 
-The Ruby process is not trusted. Each part is checked before anything is done, and the session ends the process at the
-first message that is not in the two tables here.
+A message is a word, its parts, a file and a line. The tables `COMMANDS` and `QUESTIONS` have a `MessageKind` for each
+word. The Ruby process is not trusted: `session.RubySession` checks each message, and ends the process at the first that
+is not in the tables.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ _LIST_METHODS = ("push", "concat", "unshift", "insert", "delete", "delete_at", "
 
 @dataclass(frozen=True)
 class RunServices:
-    """The functions of a run that files in Ruby may use.
+    """The functions and data of a run that files in Ruby may use. Only `include` has to be given.
 
     include:   loads an attribute file: (name, including cookbook, function that returns the line)
     words:     the functions `data_bag`, `data_bag_item`, `data_bags` and `search`
     log:       called with a message, its level and its line
     warn:      called with a warning and its line
-    recipe:    runs a recipe, as *include*; returns False where it has run before
+    recipe:    runs a recipe: (name, including cookbook, function that returns the line) -> whether it ran now
     cookbooks: name -> version of the cookbooks in use
-    run_list:  the items that this run has, which an option may give instead of the node's
-    seen:      keeps what recipes declare and leave open
+    run_list:  the run-list of this run, which an option may give instead of the node's
+    seen:      keeps what recipes declare and leave open; unless given, nothing is kept
     """
 
     include: Callable[[str, str, Callable[[], Origin]], None]
@@ -52,14 +53,20 @@ class RunServices:
     seen: RecipeNotes = field(default_factory=RecipeNotes)
 
     def word(self, name: str) -> Callable[..., Any]:
-        """One of the words. raises: BadArgument, where this run does not have it"""
+        """The function of a word. raises: BadArgument, where this run does not have it"""
         if name not in self.words:
             raise BadArgument(f"{name} is not known in this run")
         return self.words[name]
 
 
 class RunningFile(NamedTuple):
-    """A file that runs: its name, its place in the repository, its cookbook, and what an origin calls it."""
+    """A file that runs.
+
+    name:     of the file in origins, "app::default"
+    shown:    the file in messages, relative to the repository
+    cookbook: the name of its cookbook
+    kind:     what an origin calls the file: "attribute file" or "recipe"
+    """
 
     name: str
     shown: str
@@ -68,13 +75,17 @@ class RunningFile(NamedTuple):
 
 
 class NodeMessages:
-    """Carries out the messages of one Ruby process: a method for each, called with the place and the parts.
+    """Carries out the messages of one Ruby process on one node: a method for each kind of message.
+
+    A method gets the place (the line in Ruby), then the checked parts of the message. Methods of `COMMANDS` change the
+    node or report something; methods of `QUESTIONS` return the answer, packed for Ruby. The caller has set the place as
+    the setter of the node's values. Errors of the node are raised as they are.
 
     node:     is read and changed
     services: the functions of the run
     values:   converts values between the node and Ruby
     current:  returns the file that runs now
-    refuse:   ends the process, for a message that makes no sense for this node
+    refuse:   ends the process and raises RecipeFailed, for parts that do not fit this node
     """
 
     def __init__(
@@ -98,7 +109,7 @@ class NodeMessages:
         self._node.write(level, *path, value)
 
     def set_full(self, place: RubyPlace, level: str, path: Path, value: Any) -> None:
-        """Set a value by `default_full` and so on: it replaces what the level has there."""
+        """Replace the value at a path of a level, without a merge: `default_full`, `force_override!` and the like."""
         getattr(self._node, f"{level}_full")(*path, value)
 
     def set_unless(self, place: RubyPlace, level: str, path: Path, value: Any) -> None:
@@ -110,7 +121,7 @@ class NodeMessages:
         setattr(self._node, level, value)
 
     def step(self, place: RubyPlace, level: str, path: Sequence[Any]) -> Any:
-        """The writer at a path; Chef makes the maps on the way."""
+        """Returns the writer at a path of a level, and makes the maps on the way. A scalar there ends the process."""
         writer = getattr(self._node, level)
         for step in path:
             try:
@@ -127,7 +138,7 @@ class NodeMessages:
         writer.update(value)
 
     def delete(self, place: RubyPlace, level: str, path: Sequence[Any]) -> None:
-        """Remove a path from a level."""
+        """Remove a path from a level; a path that is not set does nothing."""
         self._node.unlink(level, *path)
 
     def change_list(self, place: RubyPlace, level: str, path: Sequence[Any], method: str, arguments: Any) -> None:
@@ -145,11 +156,11 @@ class NodeMessages:
         self._services.log(message, level, place.at(()))
 
     def warn_of_text(self, place: RubyPlace, ruby_class: str) -> None:
-        """An object that is no attribute value was kept as its text."""
+        """Warn that an object that is no attribute value was kept as its text."""
         self._services.warn(f"a {ruby_class} of Ruby is kept as the text of it", place.at(()))
 
     def declare(self, place: RubyPlace, number: int | str, kind: str, title: str, properties: Any) -> None:
-        """A resource, or what one of that number is by now."""
+        """Keep a declared resource, or the changed properties of the resource of that number."""
         if not isinstance(properties, dict):
             self._refuse(f"the properties of {kind[:40]} have another shape")
         self._services.seen.add_resource(number, DeclaredResource(kind, title, properties, place.origin))
@@ -184,44 +195,20 @@ class NodeMessages:
         """The whole tree of one level."""
         return self._values.pack(getattr(self._node, level).to_dict(), (level,))
 
-    def read(self, place: RubyPlace, path: Path) -> Any:
-        """The merged value at a path, as `node.read` gives it."""
-        return self._values.pack(self._node.read(*path), tuple(path))
+    def node_value(self, place: RubyPlace, method: str, path: Path) -> Any:
+        """The value at a path by a method of the node that reads; null where it is not set."""
+        return self._values.pack(getattr(self._node, method)(*path), tuple(path))
 
-    def merged(self, place: RubyPlace, path: Path) -> Any:
-        """The merged value at a path; of the whole node for an empty one."""
-        return self._values.pack(self._node.merged(*path), tuple(path))
-
-    def combined_default(self, place: RubyPlace, path: Path) -> Any:
-        """The merged value of all default levels at a path."""
-        return self._values.pack(self._node.combined_default(*path), tuple(path))
-
-    def combined_override(self, place: RubyPlace, path: Path) -> Any:
-        """The merged value of all override levels at a path."""
-        return self._values.pack(self._node.combined_override(*path), tuple(path))
-
-    def rm(self, place: RubyPlace, path: Path) -> Any:
-        """Remove a path from all levels; returns its merged value."""
-        return self._values.pack(self._node.rm(*path))
-
-    def rm_default(self, place: RubyPlace, path: Path) -> Any:
-        """Remove a path from the default levels; returns its value there."""
-        return self._values.pack(self._node.rm_default(*path))
-
-    def rm_normal(self, place: RubyPlace, path: Path) -> Any:
-        """Remove a path from the normal level; returns its value there."""
-        return self._values.pack(self._node.rm_normal(*path))
-
-    def rm_override(self, place: RubyPlace, path: Path) -> Any:
-        """Remove a path from the override levels; returns its value there."""
-        return self._values.pack(self._node.rm_override(*path))
+    def remove(self, place: RubyPlace, method: str, path: Path) -> Any:
+        """Remove a path by a method of the node (`rm`, `rm_default`, ...); returns the value that it had."""
+        return self._values.pack(getattr(self._node, method)(*path))
 
     def include(self, place: RubyPlace, name: str) -> None:
         """Load an attribute file, unless it is loaded."""
         self._services.include(name, self._current().cookbook, lambda: place.at(()))
 
     def recipe(self, place: RubyPlace, name: str) -> bool:
-        """Run a recipe; returns False where it has run before."""
+        """Run a recipe, unless it has run; returns whether it ran now."""
         return self._services.recipe(name, self._current().cookbook, lambda: place.at(()))
 
     def is_harmless(self, place: RubyPlace, kind: str) -> bool:
@@ -241,7 +228,10 @@ class NodeMessages:
         return self._values.pack(self._services.word("data_bag_item")(bag, item))
 
     def search(self, place: RubyPlace, index: str, query: str, selection: Any) -> Any:
-        """The nodes or items that a search finds; with a selection, a map of its titles for each."""
+        """The nodes or items that a search finds; with a selection (title -> path), a map of titles for each of them.
+
+        A path that is not set gives null.
+        """
         found = self._services.word("search")(index, query)
         if selection is not None:
             found = [{title: _dug(one, path) for title, path in selection.items()} for one in found]
@@ -294,17 +284,17 @@ def _is_value(given: Any) -> bool:
 
 
 class MessageKind(NamedTuple):
-    """A message that Ruby may send.
+    """The shape of a message that Ruby may send, and the method for it. `fits` checks a message, `values` converts it.
 
-    carry_out: the method of `NodeMessages`, called with the place and the parts
-    parts:     a check for each part; a part that may be anything is converted first
+    carry_out: the method of `NodeMessages`, called with the place and the converted parts
+    parts:     a check for each part, without file and line; a part that may be any value is converted
     """
 
     carry_out: Callable[..., Any]
     parts: tuple[Callable[[Any], bool], ...] = ()
 
     def fits(self, given: Sequence[Any]) -> bool:
-        """Whether the parts of a message are as they must be. At the end stand a file and a line, or nulls."""
+        """Whether the parts of a message pass their checks. The last two of *given* are a file and a line, or nulls."""
         if len(given) != len(self.parts) + 2:
             return False
         *parts, file, line = given
@@ -312,10 +302,19 @@ class MessageKind(NamedTuple):
         return is_placed and all(is_right(part) for is_right, part in zip(self.parts, parts, strict=True))
 
     def values(self, given: Sequence[Any], unpack: Callable[[Any], Any]) -> list[Any]:
-        """The parts of a message that fits, with the values converted. raises: BadValue, TooDeep"""
+        """The parts of a message that fits, without file and line, values converted. raises: BadValue, TooDeep"""
         return [
             unpack(part) if check is _is_value else part for check, part in zip(self.parts, given[:-2], strict=True)
         ]
+
+
+_MERGED = ("merged", "combined_default", "combined_override")
+_REMOVING = ("rm", "rm_default", "rm_normal", "rm_override")
+
+
+def _by(method: str, carry_out: Callable[[NodeMessages, RubyPlace, str, Path], Any]) -> Callable[..., Any]:
+    """A function for a MessageKind that carries out a message by a method of the node."""
+    return lambda messages, place, path: carry_out(messages, place, method, path)
 
 
 COMMANDS: dict[str, MessageKind] = {
@@ -335,20 +334,15 @@ COMMANDS: dict[str, MessageKind] = {
     "undefined": MessageKind(NodeMessages.note_undefined, (_is_text,)),
     "hides": MessageKind(NodeMessages.note_hidden, (_is_text,)),
 }
-"""What a Ruby file does, and does not wait for."""
+"""Word -> message that Ruby sends without waiting."""
 
 QUESTIONS: dict[str, MessageKind] = {
     "get": MessageKind(NodeMessages.get, (_is_key,)),
     "has": MessageKind(NodeMessages.has, (_is_key,)),
     "level": MessageKind(NodeMessages.level, (_is_component,)),
-    "read": MessageKind(NodeMessages.read, (_is_path_with_steps,)),
-    "merged": MessageKind(NodeMessages.merged, (_is_path,)),
-    "combined_default": MessageKind(NodeMessages.combined_default, (_is_path,)),
-    "combined_override": MessageKind(NodeMessages.combined_override, (_is_path,)),
-    "rm": MessageKind(NodeMessages.rm, (_is_path_with_steps,)),
-    "rm_default": MessageKind(NodeMessages.rm_default, (_is_path_with_steps,)),
-    "rm_normal": MessageKind(NodeMessages.rm_normal, (_is_path_with_steps,)),
-    "rm_override": MessageKind(NodeMessages.rm_override, (_is_path_with_steps,)),
+    "read": MessageKind(_by("read", NodeMessages.node_value), (_is_path_with_steps,)),
+    **{name: MessageKind(_by(name, NodeMessages.node_value), (_is_path,)) for name in _MERGED},
+    **{name: MessageKind(_by(name, NodeMessages.remove), (_is_path_with_steps,)) for name in _REMOVING},
     "force": MessageKind(NodeMessages.set_full, (_is_forced_level, _is_path_with_steps, _is_value)),
     "include": MessageKind(NodeMessages.include, (_is_text,)),
     "recipe": MessageKind(NodeMessages.recipe, (_is_text,)),
@@ -358,4 +352,4 @@ QUESTIONS: dict[str, MessageKind] = {
     "data_bag_item": MessageKind(NodeMessages.data_bag_item, (_is_text, _is_text)),
     "search": MessageKind(NodeMessages.search, (_is_text, _is_text, _is_selection)),
 }
-"""What a Ruby file asks, and waits for."""
+"""Word -> message whose answer Ruby waits for."""

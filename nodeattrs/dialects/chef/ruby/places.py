@@ -1,7 +1,7 @@
-"""Where a Ruby file sets a value: the line that Ruby names, and the line of a literal that is written over several.
+"""Where a Ruby file sets a value: the place inside the literal of a statement, which may go over several lines.
 
-The helper sends what its parser knows of each statement that sets something; here it is judged and looked up. Ruby
-names some line of a statement; the statement itself begins at its first.
+Ruby names one line of a statement, not always the first. The helper sends, before a file runs, the lines of each
+statement that sets something, with the places in its literal; here the messages are checked, and places looked up.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from nodeattrs.core.tree import Path
 class Statement(NamedTuple):
     """A Ruby statement that sets attributes.
 
-    first, last: its lines
-    column:      its first column
-    entries:     path in its literal -> line and column
+    first, last: its first and last line
+    column:      the column where it begins
+    entries:     path in its literal -> line and column; {} without a literal
     """
 
     first: int
@@ -28,7 +28,10 @@ class Statement(NamedTuple):
 
 
 def statements(given: Any) -> tuple[Statement, ...]:
-    """The statements of a file, from a message of the helper. raises: ValueError, TypeError, for a bad message"""
+    """The statements of a file, from a message of the helper: (first, last, column, entries) for each.
+
+    raises: ValueError, TypeError, for another shape
+    """
     return tuple(
         Statement(_number(first), _number(last), _number(column), {_path(path): _place(at) for path, *at in entries})
         for first, last, column, entries in given
@@ -62,13 +65,16 @@ class RubyPlace:
     known: tuple[Statement, ...]
 
     def at(self, path: Path) -> Origin:
-        """The place of *path* in the literal of the statement: its deepest known entry, else the start of the
-        statement."""
+        """The place of *path*, or of the map above it, in the literal of the statement; else the statement's start.
+
+        The line that Ruby names where no known statement has it. Of several statements the shortest counts.
+        """
         line = self.origin.line or 0
         covering = [one for one in self.known if one.first <= line <= one.last]
         if not covering:
             return self.origin
         statement = min(covering, key=lambda one: one.last - one.first)
-        ways = (path[:length] for length in range(len(path), 0, -1))
-        found = next((statement.entries[way] for way in ways if way in statement.entries), None)
-        return self.origin.moved(*(found or (statement.first, statement.column)))
+        for length in range(len(path), 0, -1):
+            if path[:length] in statement.entries:
+                return self.origin.moved(*statement.entries[path[:length]])
+        return self.origin.moved(statement.first, statement.column)

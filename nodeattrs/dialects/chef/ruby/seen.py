@@ -12,7 +12,7 @@ RECIPE = "recipe"
 
 
 class DeclaredResource(NamedTuple):
-    """A declared resource: its type, its name, its properties as plain data, its line."""
+    """A resource that a recipe in Ruby declared. kind: its type, "package"; properties: as plain data"""
 
     kind: str
     title: str
@@ -21,13 +21,16 @@ class DeclaredResource(NamedTuple):
 
 
 class RecipeNotes:
-    """Takes what recipes declare and leave open; each method does nothing here. A subclass keeps it."""
+    """The methods that a session calls with what recipes in Ruby declare and leave open. Here they do nothing.
+
+    `run.ruby_recipes.CompiledRecipes` keeps what they get; this class is for sessions that run no recipe.
+    """
 
     def add_resource(self, number: int | str, resource: DeclaredResource) -> None:
-        """Take note of a declared resource, or of what one of that number is by now."""
+        """Take note of a declared resource; the same number again replaces it."""
 
     def remove_resource(self, number: int | str) -> None:
-        """Take note that a resource was deleted."""
+        """Take note that the resource of a number was deleted."""
 
     def add_later_block(self, origin: Origin) -> None:
         """Take note of the place of a block that runs when resources converge."""

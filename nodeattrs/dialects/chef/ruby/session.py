@@ -1,7 +1,7 @@
-"""Runs the attribute files and recipes in Ruby of one node, in a process that no other node uses meanwhile.
+"""Run files in Ruby for one node: send a task to the Ruby process, and carry out its messages until the task ends.
 
-The process is not trusted: a message that `messages` does not know, or in another shape, ends it. Which files run,
-and when, the caller decides.
+The process (`helper.Helper`) may serve other nodes before and after. It is not trusted: a message that is not in the
+tables of `messages` ends it. The caller, `run.ruby_files`, decides which files run, and when.
 """
 
 from __future__ import annotations
@@ -39,7 +39,12 @@ _DEFERRED = RunningFile("a deferred value", "a deferred value", "")
 
 
 class RubySession:
-    """Runs files in Ruby for one node.
+    """Runs files in Ruby for one node, which is changed. The process starts to work for this node at the first file.
+
+    `load` is for libraries and resources, `run` for attribute files, `recipe` for recipes; the caller keeps Chef's
+    order. While a file runs, its messages read and change the node. Ruby keeps what it has read: call `forget` after
+    the node was changed by other code. A deferred value that Ruby made can be computed until the process is closed or
+    works for another node.
 
     helper:   the process
     services: the functions of the run that the files may use
@@ -62,13 +67,18 @@ class RubySession:
         self._messages = NodeMessages(node, services, self._values, lambda: self._current, helper.refuse)
 
     def run(self, path: str, name: str, shown: str, cookbook: str) -> None:
-        """Run an attribute file. shown: its name in messages. raises: RecipeFailed, TooMuch"""
+        """Run an attribute file.
+
+        path:   absolute, with links followed
+        name:   of the file in origins, "app::default"; shown: of the file in messages
+        raises: RecipeFailed, with the line; TooMuch
+        """
         self._run(path, RunningFile(name, shown, cookbook), "file", path)
 
     def recipe(self, path: str, name: str, shown: str, cookbook: str, started: Sequence[str] = ()) -> None:
-        """Run a recipe, whose resources do nothing; arguments and errors as of `run`.
+        """Run a recipe, whose resources are reported and do nothing; arguments and errors as for `run`.
 
-        started: the recipes that have started by then, this one included
+        started: the recipes that have started so far, this one included
         """
         subject = [path, cookbook, name.partition("::")[2], list(started)]
         self._run(path, RunningFile(name, shown, cookbook, RECIPE), "recipe", subject)
@@ -79,7 +89,7 @@ class RubySession:
             self._request(task, subject)
 
     def load(self, kind: str, path: str, shown: str, cookbook: str) -> RecipeFailed | None:
-        """Load a library, or a file of resources or definitions; returns the error where it cannot be loaded.
+        """Load a library, or a file of resources or definitions; returns the error where that fails, else None.
 
         kind:   "library", "resources" or "definitions"
         raises: RecipeFailed, where the Ruby process has ended
@@ -104,7 +114,7 @@ class RubySession:
             self._running.pop()
 
     def forget(self) -> None:
-        """Note that the node was changed outside of Ruby, so that Ruby reads it anew."""
+        """Have Ruby read the node anew, at its next task or answer: other code has changed the node."""
         self._is_stale = True
 
     # One task of the Ruby process: a request, its messages, its end

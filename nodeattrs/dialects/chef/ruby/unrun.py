@@ -1,7 +1,8 @@
-"""Read what Ruby code of a cookbook may set on the node, without running it.
+"""Read what Ruby code of a cookbook may set on the node, from its text, without running it.
 
-Used by `dialects.chef.run.ruby_files`. A write whose level and keys are written out sets its path only. Code that
-hides its level, or hands the node on, may set anything. It knows one text at a time, and neither nodes nor runs.
+Used by `run.ruby_files`. A write with a constant level and constant keys may set its path. Code that computes the
+level, evaluates text, or hands the node to other code may set anything: it is *hidden*. One text is read at a time;
+calls into other files are followed by `run.ruby_files.Unrun`.
 
 source: Chef's `Chef::Node`, `Chef::Node::Attribute` and its resources that write attributes (Chef Infra 19)
 """
@@ -96,13 +97,13 @@ _WORD = re.compile(r"\w+[?!=]?")
 
 @dataclass
 class UnrunCode:
-    """The attributes that a Ruby text may set, as read without running it.
+    """What a Ruby text may do to a node, as read without running it. Nothing is set in it for harmless code.
 
     lines:      level -> path -> the first line that may set it; a path ends before its first computed key
-    hidden:     the first line that may set any attribute, and its code; None for none
+    hidden:     the first line that may set any attribute, and its code (may be ""); None for no such line
     recipes, attribute_files: included name -> line
-    words:      the names that the text uses
-    names:      names under which other code can call it
+    words:      the names that the text uses; they may call other code
+    names:      the names under which other code can call this code
     is_reached: whether Chef may call it without any of these names
     """
 
@@ -116,7 +117,10 @@ class UnrunCode:
 
 
 def resource_code(types: Mapping[str, int]) -> UnrunCode:
-    """The attributes that resources of Chef set. types: type of a resource -> the line that declares one"""
+    """The attributes that Chef's own resources set, such as `hostname`; the types count as `words`, too.
+
+    types: type of a resource -> the line that declares one; another type than Chef's sets nothing here
+    """
     found = UnrunCode(words={*types})
     for type_, line in types.items():
         level, keys = CHANGING.get(type_, ("", ())) if type_ not in _TAGS else ("", ())
@@ -140,7 +144,7 @@ def unrun_code(path: pathlib.Path, file: str, part: str, names: tuple[str, ...] 
 
 
 def _read(text: Text, part: str, names: tuple[str, ...]) -> UnrunCode:
-    reader = Reader(text, part)
+    reader = CodeReader(text, part)
     reader.code.names.update(names)
     try:
         reader.visit(parsed(text))
@@ -185,10 +189,12 @@ class _Surroundings:
     depth: int = 0
 
 
-class Reader:
-    """Collects what one text may set on the node, in `code`.
+class CodeReader:
+    """Collects what one text may do to the node, in `code`: call `visit` with the root of its syntax tree, or parts.
 
-    part: the folder of the text in its cookbook
+    text: the source that the tree was parsed from
+    part: the folder of the text in its cookbook: "attributes", "recipes", "libraries", ...
+    code: grows with each `visit`
     """
 
     def __init__(self, text: Text, part: str) -> None:
@@ -211,7 +217,7 @@ class Reader:
         return self._text.text[node.start_byte : node.end_byte]
 
     def visit(self, node: Node) -> None:
-        """Read a statement or expression, and all that is in it."""
+        """Read a statement or expression and all that is in it, and add to `code` what it may do."""
         if node.type in _EXPRESSIONS:
             place = self._place(node)
             if place is not None:
@@ -322,7 +328,7 @@ class Reader:
         return _Place(place.levels, (*place.path, *path), place.is_open and len(path) == len(keys) == 1)
 
     def _receiver(self, node: Node) -> _Place | None:
-        """As `place`, of any expression."""
+        """The part of the node that any expression gives, or None; also in parentheses."""
         if node.type == "parenthesized_statements" and len(node.named_children) == 1:
             return self._receiver(node.named_children[0])
         if node.type in _EXPRESSIONS:
@@ -428,7 +434,7 @@ class Reader:
         self.code.is_reached |= self._around.depth == 0 and self._part == "libraries"
 
     def leading_keys(self, given: list[Node]) -> Path:
-        """The keys that are written out as texts or symbols, up to the first that is not."""
+        """The leading constant texts and symbols, as a path; () where the first expression is another one."""
         found: list[str] = []
         for one in given:
             inside, escaped = one.named_children, "\\" in self._slice(one)

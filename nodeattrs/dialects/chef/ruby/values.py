@@ -1,4 +1,4 @@
-"""Values between a node and Ruby: JSON, with marked maps for what it has no words for.
+"""Convert values between a node and Ruby: JSON, with marked maps for values that JSON does not have.
 
 {"$sym": "x"}           a symbol
 {"$lazy": 3}            a deferred value that Ruby computes
@@ -22,13 +22,17 @@ _SHORT = 4
 
 
 class Secrets:
-    """The secrets that were sent to Ruby: a text from Ruby that contains one becomes a secret."""
+    """Remembers the secrets that were sent to Ruby, so that a text from Ruby that contains a secret becomes one, too.
+
+    Call `note` before a secret is sent, and `as_secret` with each text that comes back. A secret of fewer than four
+    characters counts only as a whole text.
+    """
 
     def __init__(self) -> None:
         self._texts: set[str] = set()
 
     def note(self, value: Any) -> None:
-        """Remember the texts in a secret value."""
+        """Remember the texts in a secret value, in maps and lists, too; keys, numbers and empty texts are not."""
         if isinstance(value, dict):
             value = list(value.values())
         if isinstance(value, list):
@@ -44,10 +48,12 @@ class Secrets:
 
 
 class RubyValues:
-    """Converts values between one node and one Ruby process, and knows the deferred values and secrets of both.
+    """Converts values between one node and one Ruby process: `pack` for Ruby, `unpack` from Ruby.
 
-    compute: a function from the number of a deferred value to its result
-    place:   returns the file that runs now, for the errors of a deferred value
+    It remembers the secrets that it packed, and the deferred values that it unpacked, for the whole run.
+
+    compute: a function from the number of a deferred value of Ruby to its result
+    place:   returns the name of the file that runs now, for the errors of a deferred value
     """
 
     def __init__(self, compute: Callable[[int], Any], place: Callable[[], str]) -> None:
@@ -58,11 +64,11 @@ class RubyValues:
         self._numbers: dict[int, int] = {}
 
     def pack(self, value: Any, path: Path = ()) -> Any:
-        """A value of the node as JSON-able data for Ruby, with marked maps for symbols, deferred values and odd keys.
+        """A value of the node as data for JSON, with marked maps for symbols, deferred values and odd keys.
 
-        Secrets in it are remembered.
+        A secret is sent in clear, and remembered.
         path:   of the value in the merged tree
-        raises: ValueWithheld
+        raises: ValueWithheld, for a secret that a snapshot left out
         """
         if isinstance(value, (MapView, ListView)):
             value = value.to_plain()
@@ -87,7 +93,10 @@ class RubyValues:
         return value
 
     def unpack(self, value: Any) -> Any:
-        """A value from Ruby, for the node; a text with a known secret becomes a Sensitive. raises: BadValue, TooDeep"""
+        """A value from Ruby, for the node; a text with a known secret becomes a Sensitive.
+
+        raises: BadValue, for an unknown marked map; TooDeep
+        """
         try:
             return self._unpacked(value, MAX_DEPTH)
         except RecursionError:

@@ -1,8 +1,8 @@
-"""Apply the catalog of a run, and keep a truthful report of it whatever happens.
+"""Apply the catalog of a run, and write a report that is true also where the run is cut off.
 
-The journal is a file of one JSON object a line: a head, one line for each resource as soon as it
-is done, and a last line. One without a last line is of a run that was cut off. What outlives it,
-beside the node, is short: `noted_report`.
+The *journal* is a file of JSON objects, one a line: a first line, one for each resource as soon as it is visited, and a
+last line. A journal without a last line is of a run that was cut off. The revision of the node gets a short form of the
+report, `noted_report`.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from nodeattrs.disk import FolderEntry, folder_below, write_all
 from nodeattrs.errors import StoreError
 
 VERSION = 1
-
+"""The version of the form of the journal."""
 
 DEFAULT_REPORTS = os.path.join(".nodeattrs", "reports")
 """Where reports are kept, below the current directory, by default."""
 
 
 def report_place(name: str) -> Path:
-    """The default file for the report of a node. raises: BadName"""
+    """The default file for the report of a node, relative to the current directory; writes nothing. raises: BadName"""
     return Path(DEFAULT_REPORTS) / f"{checked_name(name, 'node')}.jsonl"
 
 
@@ -47,10 +47,11 @@ def apply_catalog(
 ) -> tuple[Plan, Report]:
     """Apply a catalog, or with `catalog.noop` only report the changes; returns plan and report.
 
-    documented: by the letter of the language page, where Puppet differs from it
-    journal:    the file of the report, written line by line; None for none
+    A resource that fails does not raise; its outcome says so.
+    documented: order and refresh as Puppet's language page says, where Puppet itself differs from the page
+    journal:    the file of the report, which is replaced and written line by line; None for no file
     on_outcome: called with the result of each resource
-    raises:     ReferenceNotFound, DependencyCycle, before any visit; StoreError
+    raises:     ReferenceNotFound, DependencyCycle, before any visit; StoreError, where the journal cannot be written
     """
     plan = catalog.plan(documented=documented)
     plan.visit_order()
@@ -69,7 +70,7 @@ def apply_catalog(
 
 
 def outcome_data(outcome: Outcome) -> dict[str, Any]:
-    """The result of a resource as JSON-able data."""
+    """The result of a resource as data for JSON. Its texts may have names of files and output of commands."""
     return {
         "resource": str(outcome.ref),
         "status": sorted(outcome.status),
@@ -81,21 +82,21 @@ def outcome_data(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def counted(report: Report) -> dict[str, int]:
-    """The numbers of resources changed, refreshed, failed, skipped, visited, and that would be changed."""
+def resource_counts(report: Report) -> dict[str, int]:
+    """Key ("changed", "refreshed", "failed", "skipped", "would_change", "visited") -> the number of resources."""
     names = {"changed": "changed", "refreshed": "restarted", "failed": "failed", "skipped": "skipped"}
     counts = {name: len(report.with_status(status)) for name, status in names.items()}
     return {**counts, "would_change": len(report.with_status("noop")), "visited": len(report.outcomes)}
 
 
 def noted_report(report: Report, *, noop: bool = False) -> dict[str, Any]:
-    """A short report for the notes of a revision, with no text that may quote a secret.
+    """A short report as data for the notes of a revision, with no text that may quote a secret.
 
-    Only resources with a status are listed: reference, status, and names of changed properties; no values, messages or
-    commands. Counts of 0 are left out. A surrogate in a file name is written as an escape.
+    It has counts above 0, seconds, and the resources with a status: reference, status, and names of changed properties.
+    An interrupted report has `interrupted` and `not_visited`. A surrogate in a file name is written as an escape.
     """
     noted: dict[str, Any] = {
-        "counts": {name: count for name, count in counted(report).items() if count},
+        "counts": {name: count for name, count in resource_counts(report).items() if count},
         "seconds": round(report.seconds, 3),
     }
     if noop:
@@ -115,7 +116,12 @@ def noted_report(report: Report, *, noop: bool = False) -> dict[str, Any]:
 
 
 class Journal:
-    """The file of a report while resources are applied. raises: StoreError, where it cannot be written"""
+    """The file of a report while resources are applied; a context manager, which closes the file.
+
+    The constructor replaces the file, readable for its owner only, and writes the first line. Call `note` for each
+    resource as soon as it is visited, then `end` once. Each line is flushed. A link is refused.
+    raises: StoreError, from each method, where the file cannot be written
+    """
 
     def __init__(self, file: Path, node: str, noop: bool) -> None:
         head = _line({"version": VERSION, "node": node, "noop": noop, "began": _now()})
@@ -166,10 +172,10 @@ def _line(data: dict[str, Any]) -> str:
 
 
 def _begun(file: Path, head: bytes) -> int:
-    """A new report in the place of the old one, for its owner only: it may hold what a command printed.
+    """Replace a report by a new one with this first line, and return its file descriptor.
 
-    A link is never followed, nor is another name of the old file written to. A device or a pipe
-    is written to.
+    Only the owner may read the file, since it may have output of commands. A symbolic link is refused, and other hard
+    links of the old file keep the old content. A device or a pipe is written to. raises: OSError
     """
     with folder_below(file.parent, ()) as folder:
         entry = FolderEntry(folder, file.name)

@@ -1,8 +1,8 @@
-"""Run lists: the recipes and roles they come to, and how a node takes in roles and environment.
+"""Expand run-lists to recipes and roles, and set the attributes of roles and environment on a node.
 
-Roles come in as plain values from a map or a callable; it knows no file and no cookbook. `expand_node` and the
-functions after it are for programs that have plain data and no repository; a run takes finer steps of the same. The
-rules: docs/merging.md, "run lists".
+Roles come as plain values from a map or a function; files and cookbooks are not known here. `expand_node`,
+`apply_expansion` and the `consume_...` functions are for programs that have plain data and no repository. A run
+(`run.run_node`) uses `expand_run_list` and `set_layers`. The rules: docs/merging.md, "run lists".
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from nodeattrs.node.run_list import RunListItem, cookbook_of, normalised, qualif
 from nodeattrs.project.versions import Version
 
 TOP_LEVEL = "top level"
-"""Who includes the items of the node's own run list."""
+"""The key of the node's own run-list in `Expansion.trace`."""
 
 
 @dataclass
 class Expansion:
-    """The expansion of a run-list.
+    """The result of `expand_run_list`: what a run-list comes to. An *includer* is the node's run-list or a role.
 
-    run_list:     its items, normalised
-    environment:  selects the run-lists of roles
-    recipes:      the names in order, each once
-    versions:     recipe -> the requested version; the last one counts
+    run_list:     the items of the node's run-list, normalised
+    environment:  the name of the environment, for which roles may have a run-list of their own
+    recipes:      the names in order, each once, without version
+    versions:     recipe -> the requested version
     roles:        the names in order of first appearance, missing ones included
     role_layers:  the roles in the order of their attributes, the weakest first
     missing_roles: (missing role, its first includer)
     trace:        includer ("top level", "role[x]") -> its items
-    tree:         the items as nested maps, with the outcome of each
+    tree:         the items as nested maps with type, name, children, and whether missing or skipped
     """
 
     run_list: list[str]
@@ -52,17 +52,17 @@ class Expansion:
     missing_roles: list[tuple[str, str]] = field(default_factory=list)
     trace: dict[str, list[str]] = field(default_factory=dict)
     tree: list[dict[str, Any]] = field(default_factory=list)
-    _asked: dict[str, tuple[Locator, Path]] = field(default_factory=dict, repr=False)
-    """The place that named an item; its line is looked up when it is needed."""
+    _places: dict[str, tuple[Locator, Path]] = field(default_factory=dict, repr=False)
+    """Item with a version, or missing role -> the place that names it; its line is looked up when it is needed."""
     _hints: list[str | None] = field(default_factory=list, repr=False)
     _named: dict[tuple[str, str], tuple[_Includer, Path]] = field(default_factory=dict, repr=False)
-    """By type and name: who named a recipe or role first, and where."""
+    """(type, name) -> the first includer of a recipe or role, and the path of the item in its document."""
 
     def named_by(self, kind: str, name: str) -> tuple[str | None, Locator, Path] | None:
-        """Returns the role that first named an item (None: the node's run-list), its locator, and the path; None for no
-        such item.
+        """Returns the role that names an item first (None: the node's run-list), its locator, and the path in it.
 
-        kind: "recipe", with a name as `qualified` writes it, or "role"
+        None for an item that is not in the expansion.
+        kind: "recipe", with a name such as "app::default", or "role"
         """
         found = self._named.get((kind, name))
         if found is None:
@@ -72,17 +72,20 @@ class Expansion:
 
     @property
     def recipes_with_versions(self) -> list[str]:
-        """The recipes, with "@version" where one was requested."""
+        """The recipes as they are named, with "@version" where a version was requested."""
         return [recipe + self._at(recipe) for recipe in self.recipes]
 
     @property
     def qualified(self) -> list[str]:
-        """The recipes with "::default" written out, and "@version" where one was requested; may hold doubles."""
+        """The recipes with "::default" written out, and "@version" where a version was requested.
+
+        A recipe that the run-list names as `a` and as `a::default` stands there twice.
+        """
         return [qualified(recipe) + self._at(recipe) for recipe in self.recipes]
 
     @property
     def with_duplicates(self) -> list[str]:
-        """The recipes; each default recipe in both spellings, "a" and "a::default"."""
+        """The recipes; each default recipe is there twice, as "a" and as "a::default"."""
         both: list[str] = []
         for recipe in self.recipes:
             cookbook, _, part = qualified(recipe).rpartition("::")
@@ -90,18 +93,18 @@ class Expansion:
         return both
 
     @cached_property
-    def noted(self) -> dict[str, Any]:
-        """The automatic attributes of the expansion: recipes, expanded_run_list and roles. Not to be changed."""
+    def automatic_attributes(self) -> dict[str, Any]:
+        """The automatic attributes that the expansion gives: recipes, expanded_run_list, roles; not to be changed."""
         return {"recipes": self.with_duplicates, "expanded_run_list": self.qualified, "roles": self.roles}
 
     @cached_property
     def default_attributes(self) -> dict[Any, Any]:
-        """The default attributes of all roles, merged."""
+        """The default attributes of all roles, merged into a new map; {} for none."""
         return _merged_roles([role.default_attributes for role in self.role_layers])
 
     @cached_property
     def override_attributes(self) -> dict[Any, Any]:
-        """The override attributes of all roles, merged."""
+        """The override attributes of all roles, merged into a new map; {} for none."""
         return _merged_roles([role.override_attributes for role in self.role_layers])
 
     def pins(self) -> Iterator[tuple[str, str, Origin]]:
@@ -110,10 +113,7 @@ class Expansion:
             yield cookbook_of(recipe), version, self._origin(f"{recipe}@{version}")
 
     def require_roles(self) -> None:
-        """Do nothing where no role is missing.
-
-        raises: RoleNotFound, with each missing role and its includer
-        """
+        """Do nothing where no role is missing. raises: RoleNotFound, with the line that needs each missing role"""
         if not self.missing_roles:
             return
         names = [name for name, _ in self.missing_roles]
@@ -125,7 +125,7 @@ class Expansion:
         )
 
     def _origin(self, item: str) -> Origin:
-        locator, path = self._asked[item]
+        locator, path = self._places[item]
         return locator.at(path)
 
     def _at(self, recipe: str) -> str:
@@ -137,7 +137,7 @@ _NODE = Origin("run list", "of the node")
 
 @dataclass
 class _Includer:
-    """Someone whose items are being met: the node's own run list, or a role."""
+    """The node's run-list or a role while its items are expanded. children: the maps of its items in the tree"""
 
     items: Iterator[tuple[Path, RunListItem]]
     role: Role | None
@@ -160,10 +160,11 @@ def expand_run_list(
     """Expand the roles of a run-list, left to right and depth first, each at its first appearance.
 
     A role's attributes are stronger than those of roles inside it, and a later role is stronger than an earlier one.
-    Missing roles are listed and raise nothing; see `Expansion.require_roles`.
+    Missing roles raise nothing: `Expansion.missing_roles` has them.
 
     roles:  a map, or a function that returns None or raises RoleNotFound for a missing role
-    raises: InvalidRunListItem, CookbookVersionConflict
+    environment: selects the run-lists of roles
+    raises: InvalidRunListItem; CookbookVersionConflict, for a recipe at two versions
     """
     role_named = roles.get if isinstance(roles, Mapping) else roles
     items = normalised(run_list)
@@ -219,7 +220,7 @@ def _met(
     path: Path,
     role_named: Callable[[str], Role | None],
 ) -> Role | None:
-    """Note the first meeting of a role. None: the role is missing, and the expansion says who asked for it."""
+    """Add a role to the expansion at its first appearance, and return it; None for a missing role."""
     expansion.roles.append(item.name)
     role = None
     try:
@@ -228,7 +229,7 @@ def _met(
         expansion._hints.append(error.hint)
     if role is None:
         expansion.missing_roles.append((item.name, str(includer)))
-        expansion._asked[str(item)] = includer.locator, path
+        expansion._places[str(item)] = includer.locator, path
     return role
 
 
@@ -242,7 +243,7 @@ def _items_of(role: Role, environment: str) -> Iterator[tuple[Path, RunListItem]
 def _pin(expansion: Expansion, recipe: str, version: str, locator: Locator, path: Path) -> None:
     known = expansion.versions.get(recipe)
     expansion.versions[recipe] = version
-    expansion._asked[f"{recipe}@{version}"] = locator, path
+    expansion._places[f"{recipe}@{version}"] = locator, path
     if known and Version.parse(known) != Version.parse(version):
         first, second = (expansion._origin(f"{recipe}@{asked}") for asked in (known, version))
         raise CookbookVersionConflict(
@@ -278,8 +279,9 @@ def expand_node(
 ) -> Expansion:
     """Expand a node's run-list, and set the attributes of its roles and environment on the node; returns the expansion.
 
-    roles, environments:   maps by name, or functions that return None (or raise) for a missing one
-    run_list, environment: set on the node first, where given
+    It also sets the automatic attributes recipes, expanded_run_list, roles and chef_environment, and empty tags.
+    roles, environments:   maps by name, or functions that return None (or raise) for a missing name
+    run_list, environment: set on the node first; None leaves what it has
     raises: RoleNotFound, EnvironmentNotFound, InvalidRunListItem, CookbookVersionConflict
     source: Chef's `Node#expand!`
     """
@@ -291,14 +293,17 @@ def expand_node(
     expansion.require_roles()
     intake = Intake(node)
     intake.ensure_tags()
-    intake.set_automatic(expansion.noted)
-    take_layers(node, expansion, environment_named(node.environment, environments))
+    intake.set_automatic(expansion.automatic_attributes)
+    set_layers(node, expansion, environment_named(node.environment, environments))
     intake.set_automatic({"chef_environment": node.environment})
     return expansion
 
 
-def take_layers(node: Node, expansion: Expansion, environment: Environment) -> None:
-    """Replace a node's attributes of environment and roles; an unread one becomes an unknown layer."""
+def set_layers(node: Node, expansion: Expansion, environment: Environment) -> None:
+    """Replace a node's attributes of environment and roles by those of an expansion.
+
+    An unread role or environment becomes an unknown layer.
+    """
     layers, intake = expansion.role_layers, Intake(node)
     intake.set_environment(environment)
     intake.set_roles(
@@ -311,7 +316,7 @@ def take_layers(node: Node, expansion: Expansion, environment: Environment) -> N
 
 
 def environment_named(name: str, environments: Environments) -> Environment:
-    """The environment *name*; "_default" always exists. raises: EnvironmentNotFound"""
+    """The environment *name*; an empty one for "_default", which is not looked up. raises: EnvironmentNotFound"""
     if name == DEFAULT_ENVIRONMENT:
         return Environment(DEFAULT_ENVIRONMENT)
     found = environments.get(name) if isinstance(environments, Mapping) else environments(name)
@@ -322,7 +327,7 @@ def environment_named(name: str, environments: Environments) -> Environment:
 
 @taking(node=Node)
 def reset_defaults_and_overrides(node: Node) -> None:
-    """Empty the components default and override of a node. source: Chef's method of that name"""
+    """Empty the slots default and override of a node, not those of roles and environment. source: Chef's `Node`"""
     Intake(node).empty_levels()
 
 
@@ -356,11 +361,12 @@ def consume_external(
     facts_locator: Locator = FACTS,
     json_locator: Locator = JSON,
 ) -> None:
-    """Set JSON attributes and facts on a node.
+    """Set JSON attributes and facts on a node, with name and environment as automatic attributes.
 
     json_attributes: deep merged over normal, lists united; `run_list` (or `recipes`) and
                      `chef_environment` are set on the node instead
     facts:           replace all automatic attributes
+    guid:            becomes the automatic attribute chef_guid; None: it is not set
     raises:          AmbiguousRunList; BadArgument, where the facts have no platform
     source:          Chef's `Node#consume_external_attrs`
     """

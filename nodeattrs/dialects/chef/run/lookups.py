@@ -1,7 +1,7 @@
-"""Hiera, data bags and documents in a run: what recipes look up for their node.
+"""The words of recipes that read data: `lookup` (Hiera), `data_bag_item`, `read_json`, `read_yaml`, `read_toml`.
 
-What is read from a document is noted on the node with its lines. `readings` follows what a line of a recipe read, for
-explanations. Hiera itself is asked through `contract.peers`.
+A node notes each document that is read, with its lines, so that values can be explained. `readings` finds, after a run,
+what a line of a recipe read. `search_data_bag` is for the word `search`. Hiera is reached through `contract.peers`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import linecache
 import os
 import pathlib
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from nodeattrs.causes.program_reads import reads_of
@@ -32,7 +32,7 @@ from nodeattrs.store.search import fields_of, parse_query
 from nodeattrs.store.search.query import All, And, Asked, Not, Or, Own, QueryNotSupported, Range
 
 
-def scope_of(repository: Repository, node: Node) -> LookupScope:
+def _hiera_scope(repository: Repository, node: Node) -> LookupScope:
     """The Hiera scope of a node, with its automatic attributes as facts.
 
     raises: NotFound, where the repository has no Hiera tree
@@ -51,13 +51,15 @@ def scope_of(repository: Repository, node: Node) -> LookupScope:
 
 
 def lookup_word(repository: Repository, node: Node) -> Callable[..., Any]:
-    """The function `lookup` for the recipes of a node. It has the options of `LookupScope.lookup`."""
-    scopes: list[LookupScope] = []
+    """The function `lookup` for the recipes of a node. It has the options of `LookupScope.lookup`.
+
+    The Hiera scope is made at the first call, with the facts of then, and kept.
+    raises, at a call: NotFound, where the repository has no Hiera tree; the errors of `LookupScope.lookup`
+    """
+    scope = cache(partial(_hiera_scope, repository, node))
 
     def lookup(name: str | list[str], **options: Any) -> Any:
-        if not scopes:
-            scopes.append(scope_of(repository, node))  # facts stand still while recipes run
-        return scopes[0].lookup(name, **options)
+        return scope().lookup(name, **options)
 
     return lookup
 
@@ -69,9 +71,10 @@ def readings(
     then: Callable[[Path], Trace] | None = None,
     search: Callable[..., Any] | None = None,
 ) -> Iterator[ReadValue]:
-    """Yield the values that the line at *origin* read, each with its explanation, as far as its keys are constant.
+    """Yield each value that a line of Python reads with constant keys: its name, and its explanation (trace).
 
-    A Hiera value is followed by the lookups of keys that its expressions used. Nothing for a line that is not Python.
+    A Hiera value is followed by the keys that its expressions look up. The trace is None where the value cannot be
+    explained. Nothing for an origin without a line, or in a file that is not Python. Each is computed when it is taken.
     then:   explains an attribute as it was when the line read it; None: as it is now
     search: the function `search` of the run, for queries of bindings
     """
@@ -102,11 +105,11 @@ def _traced(
         return None
     try:
         if word == "lookup":
-            return scope_of(repository, node).explain(key)
+            return _hiera_scope(repository, node).explain(key)
         bound = repository.injection(node, search=search).trace(word, key)
         if bound is not None or word != "parameters" or repository.hiera is None:
             return bound
-        looked_up = scope_of(repository, node).explain(key)
+        looked_up = _hiera_scope(repository, node).explain(key)
         return looked_up if looked_up.error is None else None
     except NodeattrsError:
         return None
@@ -117,14 +120,13 @@ READERS = {"read_json": (".json",), "read_yaml": (".yaml", ".yml"), "read_toml":
 
 
 def reader_words(repository: Repository, node: Node) -> dict[str, Callable[..., Any]]:
-    """The functions `read_json`, `read_yaml`, `read_toml` and `data_bag_item` for the recipes of a node.
+    """Name -> function for the recipes of a node: `read_json`, `read_yaml`, `read_toml` and `data_bag_item`.
 
-    Each returns plain data that the caller may change.
+    Each function returns a copy that a recipe may change, and notes on the node where the data comes from.
     """
 
     def data_bag_item(bag: str, item: str, secret: str | None = None) -> dict[str, Any]:
-        """One item of a data bag; see `Repository.data_bag_item`."""
-        tree, locator = repository.bag_item(bag, item, secret)
+        tree, locator = repository.decrypted_item(bag, item, secret)
         note_read(node, tree, locator)
         copy: dict[str, Any] = copied(tree, LEAVES)
         return copy
@@ -157,7 +159,7 @@ def _inside(root: pathlib.Path, folder: pathlib.Path, file: str) -> pathlib.Path
 
 
 def python_at(root: pathlib.Path, origin: Origin) -> str:
-    """The text of the file of an origin; "" where that is no Python."""
+    """The text of the Python file of an origin, as it ran or as it is now; "" for another file, and without one."""
     if origin.file is None or not origin.file.endswith(".py"):
         return ""
     return "".join(linecache.getlines(str(root / origin.file)))
@@ -169,13 +171,13 @@ def python_at(root: pathlib.Path, origin: Origin) -> str:
 Fields = dict[str, list[str]]
 
 
-def bag_search(repository: Repository, bag: str, query: str) -> list[dict[str, Any]]:
-    """The items that a query finds, as copies, by name; [] for none.
+def search_data_bag(repository: Repository, bag: str, query: str) -> list[dict[str, Any]]:
+    """The items of a data bag that a query in Chef's language finds: copies, sorted by name; [] for none.
 
     raises: DataBagItemNotFound, DocumentError, QueryNotUnderstood, QueryNotSupported
     """
     asked = parse_query(query).asked
-    items = [repository.written_item(bag, name)[0] for name in repository.data_bag(bag)]
+    items = [repository.item_as_written(bag, name)[0] for name in repository.data_bag(bag)]
     return [copied(item, LEAVES) for item in items if _fits(fields_of({"automatic": item}), asked)]
 
 

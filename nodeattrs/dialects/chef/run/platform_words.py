@@ -1,7 +1,8 @@
-"""The words by which cookbook files ask what machine this is: `platform`, `value_for_platform`, `debian`, ...
+"""The words of cookbook files that ask about the machine: `platform`, `value_for_platform`, `debian`, ...
 
-Each is a question to the node's attributes, those of Chef and chef-utils 19 without their question mark. It knows
-one node and no file. A question may be put without parentheses: `if debian:` and `if debian():` are the same.
+They are the words of Chef and chef-utils 19 without their question mark. `QUESTIONS` has those that answer yes or no
+from attributes of the node, such as platform_family. Such a word needs no parentheses: `if debian:` and `if debian():`
+are the same.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from itertools import repeat
 from typing import Any
 
 from nodeattrs.errors import BadArgument
@@ -75,7 +75,7 @@ _ONE_OF: dict[str, dict[str, str]] = {
 }
 """Attribute -> question -> the values by which it is answered with yes."""
 
-_THERE = {
+_IS_SET = {
     **_each("alibaba azure cloud digital_ocean ec2 eucalyptus gce linode oci openstack rackspace softlayer"),
     "digitalocean": "digital_ocean",
     "euca": "eucalyptus",
@@ -83,7 +83,7 @@ _THERE = {
 _SYSTEMS = _each("kvm lxc openvz parallels vbox vmware") | {"virtualbox": "vbox", "hyperv": "hyperv"}
 
 Ask = Callable[[Callable[[str], Any]], bool]
-"""A question: given what reads an attribute, the answer."""
+"""A function from a reader of attributes ("kernel.machine" -> value, None where not set) to the answer."""
 
 
 def _system(system: str, role: str, read: Callable[[str], Any]) -> bool:
@@ -95,7 +95,7 @@ def _release(major: str, read: Callable[[str], Any]) -> bool:
     return read("platform_family") == "rhel" and found is not None and found.group() == major
 
 
-def _is_there(key: str, read: Callable[[str], Any]) -> bool:
+def _is_set(key: str, read: Callable[[str], Any]) -> bool:
     return read(key) is not None
 
 
@@ -109,7 +109,7 @@ QUESTIONS: Mapping[str, Ask] = {
         for attribute, names in _ONE_OF.items()
         for name, values in names.items()
     },
-    **{name: partial(_is_there, key) for name, key in _THERE.items()},
+    **{name: partial(_is_set, key) for name, key in _IS_SET.items()},
     **{name: partial(_system, system, "guest") for name, system in _SYSTEMS.items()},
     **{
         f"{name}_host": partial(_system, name, "host")
@@ -121,11 +121,15 @@ QUESTIONS: Mapping[str, Ask] = {
     "windows_server_core": lambda read: bool(read("kernel.server_core")),
     "_32_bit": lambda read: not QUESTIONS["_64_bit"](read),
 }
-"""Word -> what it asks."""
+"""Word -> a function from a reader of attributes to the answer."""
 
 
 class PlatformQuestion(partial[bool]):
-    """A question about the machine; `bool(question)` and `question()` give the answer."""
+    """A word that answers yes or no about the machine of a node: `if debian:` or `if debian():`.
+
+    Both `bool(question)` and `question()` read the attributes at that moment. It is a partial of a function in
+    `QUESTIONS` with the function that reads an attribute; an attribute that is not set answers as null.
+    """
 
     __slots__ = ()
 
@@ -136,9 +140,10 @@ class PlatformQuestion(partial[bool]):
         return repr(self())
 
 
-def questions(node: Node) -> dict[str, PlatformQuestion]:
-    """The names of questions, such as "debian" -> the questions about the machine of a node."""
-    return dict(zip(QUESTIONS, map(PlatformQuestion, QUESTIONS.values(), repeat(partial(_read, node))), strict=False))
+def platform_questions(node: Node) -> dict[str, PlatformQuestion]:
+    """Word, such as "debian" -> the question about the machine of a node, for all words of `QUESTIONS`."""
+    read = partial(_read, node)
+    return {word: PlatformQuestion(ask, read) for word, ask in QUESTIONS.items()}
 
 
 def _read(node: Node, attribute: str) -> Any:
@@ -146,35 +151,40 @@ def _read(node: Node, attribute: str) -> Any:
 
 
 def platform_words(node: Node) -> dict[str, Any]:
-    """The functions `platform`, `platform_family`, `value_for_platform` and `value_for_platform_family` for a node."""
+    """Word -> function: `platform`, `platform_family`, `value_for_platform` and `value_for_platform_family`.
+
+    `platform("debian", "ubuntu")` is whether the node's platform is one of the names; `value_for_platform(values)`
+    gives the value for the node's platform and version, None for none.
+    The latter raises BadArgument for another value than a map of platforms, and for two constraints that fit.
+    """
     read = partial(_read, node)
 
     def is_one(attribute: str, *names: str) -> bool:
-        """Whether the node's platform, or its family, is one of these."""
         return read(attribute) in names
+
+    def for_platform(values: Any) -> Any:
+        return _by_version(_spread(values), str(read("platform")), read("platform_version"))
+
+    def for_family(values: Any) -> Any:
+        by_family, family = _spread(values), read("platform_family")
+        return by_family[family] if family in by_family else by_family.get("default")
 
     return {
         "platform": partial(is_one, "platform"),
         "platform_family": partial(is_one, "platform_family"),
-        "value_for_platform": lambda values: _by_version(
-            _spread(values), str(read("platform")), read("platform_version")
-        ),
-        "value_for_platform_family": lambda values: _by_family(_spread(values), read("platform_family")),
+        "value_for_platform": for_platform,
+        "value_for_platform_family": for_family,
     }
 
 
 def _spread(values: Any) -> dict[Any, Any]:
-    """The same with each key by itself; several platforms may share an entry as a tuple."""
+    """A map of values by platform, in which a tuple of platforms is an entry for each of them. raises: BadArgument"""
     if not isinstance(values, Mapping):
         raise BadArgument(
             f"values of platforms are a map, not {values!r}", hint='write {"debian": ..., "default": ...}'
         )
     keys = ((key if isinstance(key, tuple) else (key,), value) for key, value in values.items())
     return {one: value for names, value in keys for one in names}
-
-
-def _by_family(values: Mapping[Any, Any], family: Any) -> Any:
-    return values[family] if family in values else values.get("default")
 
 
 def _by_version(values: Mapping[Any, Any], platform: str, version: Any) -> Any:

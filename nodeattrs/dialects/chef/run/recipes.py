@@ -1,14 +1,15 @@
-"""Attribute files and recipes: ordinary Python files, run in order, each with its words.
+"""Run the attribute files and recipes of one node, in order, each with its *words*: the names that it may use.
 
-Who sets values is set here: while a file runs, the node notes its cookbook with every
-line that writes. It knows the repository's cookbooks and one node, and neither facts nor
-stores; what a file may call is handed in as callables.
+While a file runs, the node notes its cookbook and line for each value that it sets. Python files run here, Ruby files
+run through `ruby_files.RubyFiles`, and data files are read. A file that is not run becomes an unknown layer. The caller
+gives the words that read other data, such as `lookup` and `search`.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -23,7 +24,7 @@ from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.attribute_data import set_data
 from nodeattrs.dialects.chef.repository.cookbooks import NOT_RUN, RUBY, AttributeFileOrder, Cookbook, not_run
 from nodeattrs.dialects.chef.repository.recipe_data import SUFFIXES as RECIPES
-from nodeattrs.dialects.chef.run.platform_words import PLATFORM_WORDS, platform_words, questions
+from nodeattrs.dialects.chef.run.platform_words import PLATFORM_WORDS, platform_questions, platform_words
 from nodeattrs.dialects.chef.run.resources import RESOURCE_WORDS
 from nodeattrs.dialects.chef.run.ruby_files import NOT_READ, Reached, RubyFiles, Unrun, note_anything, note_code
 from nodeattrs.errors import (
@@ -46,17 +47,16 @@ from nodeattrs.node.watched import looks_of
 ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
 
 
-_ALONE = contextlib.nullcontext()
 _Words = tuple[Mapping[str, Any], Mapping[str, Any]]
 _words: ContextVar[_Words | None] = ContextVar("nodeattrs_words", default=None)
 
 words_now = _words.get
-"""The words of the file that runs now: its own, and those of all files of its sort; None outside of a run."""
+"""The words of the file that runs now: (its own, those of all files of its kind); None outside of a run."""
 
 
 @dataclass(frozen=True)
 class LogLine:
-    """A message that a cookbook file wrote with `log`, its level and its line."""
+    """A message that a cookbook file wrote with `log`. level: as given, "info" unless given; origin: the line"""
 
     message: str
     level: str
@@ -71,7 +71,7 @@ _WAY_OUT = "a scalar or null is in the way: node.default_full[...] replaces it, 
 
 
 class _Gone:
-    """A name that older documents mention: every use is an error that shows the line to write."""
+    """A word that this kind of file does not have: each use is an error that shows what to write instead."""
 
     def __init__(self, name: str, instead: str) -> None:
         self._name = name
@@ -112,18 +112,24 @@ _GONE = {
 
 
 class RecipeRunner:
-    """Runs the attribute files and recipes of one node.
+    """Runs the attribute files and recipes of one node, which set attributes on it.
 
-    node:      the node that they set attributes on
+    Call `load_attribute_files` once, then `run_recipe` for each recipe of the run-list, then `finish`. An error of a
+    file is raised as RecipeFailed, and ends the run.
+
+    node:      the node, changed by each file
     cookbook:  a function from a name to its cookbook; raises CookbookNotFound
-    words:     further names for recipes, such as `include_recipe`; names in `BOTH` are for attribute files, too
+    words:     further words of recipes, such as `lookup`; names in `BOTH` are for attribute files, too
     on_log:    called with each logged line
     on_recipe: called with the full name of each recipe before it runs
-    shared:    further names for recipes and attribute files, such as `read_json`
-    ruby:      runs attribute files in Ruby; None: they become unknown layers
+    shared:    further words of recipes and attribute files, such as `read_json`
+    ruby:      runs files in Ruby; None: they become unknown layers
     facts:     the facts for conditions of attribute files
 
-    undeclared: recipes whose resources are not known, or not all of them
+    They grow while files run:
+    recipes, log, warnings: in order; recipes as "cookbook::recipe"
+    included:   recipe -> a function that returns the line that included it; without the recipes of the run-list
+    undeclared: recipes whose resources are not in the catalog, or not all of them; the values are None
     """
 
     def __init__(
@@ -145,7 +151,7 @@ class RecipeRunner:
         self.undeclared: dict[Unread, None] = {}
         self._cookbook = cookbook
         self._order = AttributeFileOrder(cookbook, self._run_attribute_file)
-        self._given, self._shared = words, shared or {}
+        self._words_of_recipes, self._shared = words, shared or {}
         self._on_log = on_log
         self._on_recipe = on_recipe
         self._ruby = ruby
@@ -160,10 +166,10 @@ class RecipeRunner:
 
     @cached_property
     def _words(self) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
-        """The words of each sort of file, and with those of the other one what it runs in: for the first that runs."""
-        node, words = self.node, self._given
+        """Kind of file -> its words, and its globals: these have the words of the other kind, too, as errors."""
+        node, words = self.node, self._words_of_recipes
         shared = {
-            **questions(node),
+            **platform_questions(node),
             **platform_words(node),
             **{"node": node, "lazy": lazy, "Sensitive": Sensitive, "Symbol": Symbol, "log": self._log},
             **{"tagged": self._tagged, "has_recipe": self._has_recipe, "has_role": self._has_role, "run_state": {}},
@@ -178,29 +184,32 @@ class RecipeRunner:
 
     @property
     def attribute_files(self) -> list[str]:
-        """ "cookbook/path" of the attribute files that ran, in order."""
+        """The attribute files that ran, in order, as "cookbook/path"; without files in Ruby that were not run."""
         return [file for file in self._order.loaded if self._ruby is not None or not file.endswith(RUBY)]
 
     def load_attribute_files(self, order: list[str]) -> None:
-        """Run all attribute files of the named cookbooks, in this order. raises: RecipeFailed, NotFound"""
-        self._unrun = Unrun(map(self._cookbook, order))
-        for name in order:
-            if (cookbook := self._cookbook(name)).unread:
-                self._note_unread(Origin(ATTRIBUTE_FILE, name, cookbook.locator.at(()).file), cookbook)
+        """Run all attribute files of the named cookbooks, in this order. An unread cookbook becomes an unknown layer.
+
+        raises: RecipeFailed, NotFound, DocumentError
+        """
+        cookbooks = [self._cookbook(name) for name in order]
+        self._unrun = Unrun(cookbooks)
+        for cookbook in cookbooks:
+            if cookbook.unread:
+                self._note_unread(Origin(ATTRIBUTE_FILE, cookbook.name, cookbook.locator.at(()).file), cookbook)
         if self._ruby is not None:
-            self._ruby.load_libraries_of(map(self._cookbook, order))
+            self._ruby.use_cookbooks(cookbooks)
         self._order.load(order)
 
     def run_recipe(self, name: str, here: str = "", by: Callable[[], Origin] | None = None) -> bool:
-        """Run a recipe; returns False where it has run before.
+        """Run a recipe, unless it has run or runs already; returns whether it was run now.
 
-        name: `cookbook` or `cookbook::recipe`; `::recipe` is one of the cookbook *here*
+        A recipe in Ruby that is not run, and one of a missing cookbook, becomes an unknown layer, and counts as run.
+        name: `cookbook` or `cookbook::recipe`; `::recipe` is a recipe of the cookbook *here*
         by:   a function that returns the line of the include, for messages; None for an item of the run-list
-        raises: CookbookNotFound, RecipeNotFound, RecipeFailed
+        raises: CookbookNotFound, RecipeNotFound, RecipeFailed, DocumentError
         """
-        full = qualified(name)
-        if full.startswith("::"):
-            full = here + full
+        full = _full_name(name, here)
         if full in self.recipes:
             return False
         try:
@@ -223,12 +232,17 @@ class RecipeRunner:
         return True
 
     def finish(self) -> None:
-        """Note what the resources of recipes in Ruby may set when they converge. Call it after the last recipe."""
-        ruby, self._ruby = self._ruby, None  # what is included then is read, and not run
+        """Note on the node what the resources of recipes in Ruby may set when they converge, which they do not here.
+
+        Does nothing where no Ruby ran. Call it once, after the last recipe.
+        """
+        ruby, self._ruby = self._ruby, None  # a file that is included then is read, and not run
+        if ruby is None:
+            return
         try:
-            for origin, reason in ruby.hidden() if ruby is not None else ():
+            for origin, reason in ruby.hidden_places():
                 self._note_undeclared(origin, reason, is_warned=True)
-            for origin, code, called in ruby.left() if ruby is not None else ():
+            for origin, code, called in ruby.code_for_later():
                 its = self._cookbook(cookbook_of(origin.name))
                 self._note_reached(RECIPE, origin.name, [(its, origin, code), *called])
         finally:
@@ -241,10 +255,14 @@ class RecipeRunner:
         if not file.endswith(DATA):
             self._run(cookbook, file, ATTRIBUTE_FILE, cookbook.attribute_name(file))
             return
-        data = cookbook.data(file)
+        data = cookbook.attribute_data(file)
         self.warnings += data.warnings
-        with self._ruby.beside() if self._ruby else _ALONE:
+        with self._other_code_runs():
             set_data(self.node, data, self._facts)
+
+    def _other_code_runs(self) -> AbstractContextManager[None]:
+        """A context for code that is not Ruby; afterwards Ruby reads the node anew."""
+        return nullcontext() if self._ruby is None else self._ruby.other_code_runs()
 
     def _pass_over(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
         """Note what a file in Ruby may set, and the code that it reaches: libraries, resources, files it includes."""
@@ -290,9 +308,8 @@ class RecipeRunner:
                 self._follow(other, its.name, place.moved(line))
 
     def _follow(self, recipe: str, here: str, by: Origin) -> None:
-        """Go on with a recipe that code in Ruby includes; what cannot be followed may set anything."""
-        full = qualified(recipe)
-        full = here + full if full.startswith("::") else full
+        """Go on with a recipe that unrun code in Ruby includes; a recipe that cannot be read may set anything."""
+        full = _full_name(recipe, here)
         try:
             cookbook = self._cookbook(cookbook_of(full))
             is_followed = cookbook.is_missing or cookbook.recipe_file(full).endswith((RUBY, *RECIPES))
@@ -338,12 +355,8 @@ class RecipeRunner:
         namespace = {**shared, **own, **names}
         token = _words.set((own, words))
         try:
-            with SetterBlock(self.node, Setter(kind, name)):
-                if self._ruby is None:
-                    program.run(namespace, messages_wait=looks_of(self.node) is not None)
-                else:
-                    with self._ruby.beside():
-                        program.run(namespace)
+            with SetterBlock(self.node, Setter(kind, name)), self._other_code_runs():
+                program.run(namespace, messages_wait=self._ruby is None and looks_of(self.node) is not None)
         except RecipeFailed:
             raise
         except (Exception, SystemExit) as error:
@@ -372,11 +385,11 @@ class RecipeRunner:
         return all(name in self.node.tags for name in names)
 
     def _has_recipe(self, name: str) -> bool:
-        """Whether the node runs a recipe: it is on the run-list, as it was expanded, or was included."""
+        """Whether the expanded run-list has a recipe, or the recipe was included so far."""
         return qualified(name) in {*self.recipes, *map(qualified, self.node.read("recipes") or ())}
 
     def _has_role(self, name: str) -> bool:
-        """Whether the node has a role, its own or one inside another."""
+        """Whether the expanded run-list has a role, also inside another role."""
         return name in (self.node.read("roles") or ())
 
     def _include_attribute(self, here: str, *names: str) -> None:
@@ -402,3 +415,9 @@ class RecipeRunner:
 
     def _caller(self) -> Origin:
         return origin_here(self.node)
+
+
+def _full_name(recipe: str, here: str) -> str:
+    """The name "cookbook::recipe" of a recipe as it is written; `::recipe` is a recipe of the cookbook *here*."""
+    full = qualified(recipe)
+    return here + full if full.startswith("::") else full

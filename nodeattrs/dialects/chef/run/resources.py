@@ -1,9 +1,9 @@
-"""The words by which recipes declare resources, and the catalog that they fill.
+"""The words of recipes in Python that declare resources, and the catalog that they fill.
 
-A recipe is a class: what it declares stands in `Recipe[cookbook::name]`. `include_recipe` orders
-nothing, `require_recipe` puts the other recipe first, `contain_recipe` makes it part of this one.
-`@define` makes a defined type, whose bodies run when all recipes have, in rounds, as Puppet does
-it. Nothing is touched here: `dialects.chef.run.applying` does that.
+A recipe is a class in Puppet's sense: its resources are in the container `Recipe[cookbook::name]`. `include_recipe`
+orders nothing, `require_recipe` orders the other recipe first, `contain_recipe` makes it a part of this one. `@define`
+makes a defined type, whose bodies run after all recipes, in rounds, as in Puppet. Nothing on the machine is changed
+here: `run.applying` applies a catalog.
 """
 
 from __future__ import annotations
@@ -47,13 +47,17 @@ def _unbound(kind: str, title: str, defaults: Mapping[str, Any] | None) -> Mappi
 
 
 class Resources:
-    """Builds the catalog of one run from the declarations of recipes.
+    """Builds the catalog of one run: recipes declare resources through `words`, and `finish` returns the catalog.
+
+    Set `include` before recipes run, and call `enter` with each recipe before it runs. `finish` comes last, and runs
+    the bodies of defined types. `DefinedType` uses `reference` and `declare_instance`.
 
     node:    gives the line of a declaration
     root:    the folder that origins are relative to
-    include: a function that runs a recipe: (name, here, by); set it before recipes run
+    include: a function that runs a recipe: (name, cookbook of the caller, function that returns the line)
     bound:   a function that returns parameters from bindings: (type, title, name -> default; None for all names)
     find:    a function that returns the path of a cookbook file: (cookbook, "templates" or "files", name)
+    catalog: the resources declared so far
     """
 
     def __init__(
@@ -74,10 +78,8 @@ class Resources:
         self._waiting: list[tuple[Ref, Origin, Callable[[], None]]] = []
         self._ran: tuple[list[str], str] = [], ""
 
-    # Words
-
     def words(self) -> dict[str, Any]:
-        """The names for recipes: types, `resource`, `reference`, `chain`, `define`, `require_recipe` and others."""
+        """The words for recipes, name -> function or maker of references: those of `RESOURCE_WORDS`, and more types."""
         makers = {name: RefMaker(name, self._on_link) for name in OURS}
         recipe = RefMaker("Recipe", self._on_link, qualified)
         return {
@@ -88,22 +90,23 @@ class Resources:
             "resource": self.declare,
             "reference": self.reference,
             "refs": self._refs,
-            "chain": self.chain,
-            "define": self.define,
-            "require_recipe": self.require_recipe,
-            "contain_recipe": self.contain_recipe,
+            "chain": self._chain,
+            "define": self._define,
+            "require_recipe": self._require_recipe,
+            "contain_recipe": self._contain_recipe,
         }
 
     def enter(self, recipe: str) -> None:
-        """Declare the container of a recipe at the current place in the catalog, unless it is declared."""
+        """Add the container of a recipe at the end of the catalog, unless it is there."""
         ref = Ref(f"Recipe[{qualified(recipe)}]")
         if ref not in self.catalog:
             self.catalog.add(Resource(ref, "class", origin=Origin("recipe", qualified(recipe))))
 
     def declare(self, kind: str, titles: str | Iterable[str], **parameters: Any) -> Any:
-        """Declare a resource, or one for each title; returns its reference, or all references as Refs.
+        """Declare a resource at the line that runs; returns its reference. Several titles: a resource each, and Refs.
 
-        raises: BadArgument, DuplicateResource
+        Parameters that are not given come from bindings. A relative template or file is looked for in the cookbook.
+        raises: BadArgument, for a parameter or file that does not exist; DuplicateResource
         """
         if not isinstance(titles, str):
             return Refs([self.declare(kind, title, **parameters) for title in titles])
@@ -129,26 +132,26 @@ class Resources:
         )
 
     def reference(self, kind: str) -> RefMaker:
-        """A maker of references to resources of any type: `reference("Service")["apache2"]`."""
+        """A maker of references to resources of a type, which need not exist: `reference("Service")["apache2"]`."""
         return RefMaker(kind, self._on_link)
 
-    def chain(self, text: str) -> None:
+    def _chain(self, text: str) -> None:
         """Relate resources by a chain in Puppet's language. raises: DocumentError"""
         self.catalog.relate(text, origin_here(self._node))
 
-    def define(self, body: Callable[..., Any]) -> DefinedType:
+    def _define(self, body: Callable[..., Any]) -> DefinedType:
         """Make a defined type from a function: `@define` above `def vhost(title, port=80): ...`.
 
         A missing parameter is looked up in the bindings, then in Hiera; else its default counts.
         """
         return DefinedType(body, self)
 
-    def require_recipe(self, *names: str) -> None:
+    def _require_recipe(self, *names: str) -> None:
         """Include recipes, and order them before all resources of the current one."""
         for ref, here, origin in self._included(names):
             self.catalog.depend(here, ref, origin)
 
-    def contain_recipe(self, *names: str) -> None:
+    def _contain_recipe(self, *names: str) -> None:
         """Include recipes as contents of the current one, so that its relationships apply to them, too."""
         for ref, here, _ in self._included(names):
             self.catalog.contain(here, ref)
@@ -156,7 +159,8 @@ class Resources:
     def finish(self) -> Catalog:
         """Run the waiting bodies of defined types in rounds, until none is left; returns the catalog.
 
-        raises: RecipeFailed, DuplicateResource; BadArgument, where they declare each other without end
+        A body that runs may declare instances, which run in the next round; after 500 rounds that is an error.
+        raises: RecipeFailed, DuplicateResource; BadArgument, where types declare each other without end
         """
         for _ in range(_MOST_ROUNDS):
             if not self._waiting:
@@ -165,8 +169,6 @@ class Resources:
             for instance, origin, body in waiting:
                 self._run_body(instance, origin, body)
         raise BadArgument(f"defined types declare each other without end: {self._waiting[0][0]}")
-
-    # How
 
     def _declaring(self, name: str) -> Callable[..., Any]:
         def word(titles: str | Iterable[str], **parameters: Any) -> Any:
@@ -192,11 +194,14 @@ class Resources:
         finally:
             self._instances.pop()
 
-    def instance(
+    def declare_instance(
         self, kind: str, title: str, body: Callable[[], None], parameters: dict[str, Any], filled: Iterable[str] = ()
     ) -> Ref:
-        """Declare an instance of a defined type; `finish` runs its body. filled: names of parameters that were
-        looked up"""
+        """Declare an instance of a defined type, whose body `finish` runs; returns its reference.
+
+        filled: names of the parameters that come from bindings
+        raises: BadArgument, DuplicateResource
+        """
         origin = origin_here(self._node)
         own, common = self._sorted_out(parameters, origin)
         ref = self._linked(f"{kind}[{title}]")
@@ -315,9 +320,13 @@ class Resources:
 
 
 class DefinedType:
-    """A defined type: call it with a title, or several, to declare instances.
+    """A defined type, which `@define` makes of a function: `vhost("a", port=80)` declares the instance `Vhost[a]`.
 
-    The type of a function `vhost` is `Vhost`; `vhost['a']` is a reference to `Vhost[a]`.
+    The body runs later, in `Resources.finish`, with the title and the parameters. A parameter that is not given comes
+    from bindings, else from the default of the function. `vhost["a"]` is a reference to an instance.
+
+    body:      a function of the title and the parameters; its name is the type's
+    resources: of the run
     """
 
     def __init__(self, body: Callable[..., Any], resources: Resources) -> None:
@@ -330,7 +339,7 @@ class DefinedType:
         update_wrapper(self, body)
 
     def __call__(self, titles: str | Iterable[str], **parameters: Any) -> Any:
-        """Declare an instance, or one for each title; returns its reference, or all references as Refs."""
+        """Declare an instance; returns its reference. Several titles declare an instance each, and return Refs."""
         if not isinstance(titles, str):
             return Refs([self(title, **parameters) for title in titles])
         body, known = self._body, (*_RELATIONS, *_CHEFS, *_COMMON)
@@ -342,17 +351,18 @@ class DefinedType:
         def run() -> None:
             body(titles, **own)
 
-        return self._resources.instance(self._kind, titles, run, parameters, filled)
+        return self._resources.declare_instance(self._kind, titles, run, parameters, filled)
 
     def __getitem__(self, titles: str | Iterable[str]) -> Any:
         return self._resources.reference(self._kind)[titles]
 
 
-def finder(cookbook: Callable[[str], Cookbook]) -> Callable[[str, str, str], str]:
-    """A function that returns the path of a cookbook's template or file: below `templates/` or `files/`, or `default/`
-    there.
+def cookbook_file_finder(cookbook: Callable[[str], Cookbook]) -> Callable[[str, str, str], str]:
+    """Returns a function (cookbook, folder, file) -> the path of a template or file of a cookbook.
 
-    The function raises CookbookNotFound; BadName; BadArgument, where there is no such file.
+    The folder is "templates" or "files"; the file may also be in `default/` there.
+    cookbook: a function from a name to its cookbook
+    The function raises CookbookNotFound; BadName, for an absolute path or `..`; BadArgument, for a missing file.
     """
 
     def find(name: str, folder: str, file: str) -> str:

@@ -1,8 +1,8 @@
-"""The Ruby of cookbooks: attribute files and recipes that are run, and the paths that other files may set.
+"""The Ruby files of cookbooks: `RubyFiles` runs them, `Unrun` finds what those that do not run may set.
 
-Used by `dialects.chef.run.recipes` while a node runs, and by `dialects.chef.causes`. What runs Ruby, and how, is known
-to `dialects.chef.ruby`; nothing is started before the first file. Where it does not run, a recipe reaches the
-libraries, resources and definitions whose names it uses; what they may set counts, too.
+Used by `run.recipes` while a node runs, and by `dialects.chef.causes`. The process that runs Ruby is in `chef.ruby`; it
+is started for the first file. Code that does not run *reaches* the libraries, resources and definitions whose names it
+uses: what these may set counts, too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from threading import local
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import may_run
@@ -48,17 +48,18 @@ Reached = tuple[Cookbook, Origin, "UnrunCode"]
 
 
 def note_anything(node: Attributes, origin: Origin, reason: str, only: Iterable[Path] = ()) -> None:
-    """Note on a node that a source may set any attribute.
+    """Note on a node that a source may set any attribute: an unknown layer on each level.
 
-    reason: why that is not known
-    only:   the paths that it may set at most; empty for any
+    origin: the source
+    reason: why it is not known what the source sets, as the end of a sentence
+    only:   the paths that the source may set at most; empty for any
     """
     for level in LEVELS:
         node.unknown(level, origin.name, origin, reason, dict.fromkeys(only, 1) or None)
 
 
 def note_code(node: Attributes, origin: Origin, code: UnrunCode) -> None:
-    """Note on a node the attributes that unrun code may set: its constant paths, or any."""
+    """Note on a node the attributes that unrun code may set: unknown layers for its constant paths, or for any."""
     for level, lines in code.lines.items():
         node.unknown(level, origin.name, origin, NOT_RUN, lines)
     if code.hidden is not None:
@@ -67,9 +68,10 @@ def note_code(node: Attributes, origin: Origin, code: UnrunCode) -> None:
 
 
 class Unrun:
-    """The Ruby code that the files of one node may call.
+    """Finds the Ruby code that unrun files of one node may call by name: libraries, resources, definitions.
 
-    cookbooks: the cookbooks with the libraries, resources and definitions that Chef loads
+    Nothing is parsed before the first question; each file is parsed once in a process.
+    cookbooks: those whose libraries, resources and definitions Chef loads
     """
 
     def __init__(self, cookbooks: Iterable[Cookbook]) -> None:
@@ -77,18 +79,20 @@ class Unrun:
         self._seen: dict[str, set[int]] = {}
 
     def reached(self, cookbook: Cookbook, file: str, origin: Origin) -> Iterator[Reached]:
-        """Yield the code of a file, then all code that it may call by name, each at its first call.
+        """Yield the code of a file, then all code that it may call by name, but what earlier calls have yielded.
 
-        origin: of the file
+        origin: of the file; what was yielded is remembered for each kind of origin
         raises: MissingExtra, without tree-sitter
-        cost:   a lookup for each name that the code uses, after the files were parsed once
         """
         code = _code(cookbook, file)
         yield cookbook, origin, code
         yield from self.called(code, self._seen.setdefault(origin.kind, set()))
 
     def called(self, code: UnrunCode, seen: set[int]) -> Iterator[Reached]:
-        """Yield all code that some code may call by name, but what was seen; it is added to that."""
+        """Yield all code that *code* may call by name, directly or through other code; without *code* itself.
+
+        seen: the ids of code that is passed over; the id of each yielded code is added
+        """
         left = [*self._named.get("", ()), *self._by(code)]
         while left:
             one = left.pop(0)
@@ -135,7 +139,7 @@ _PARTS = {"attributes": "attributes", "recipe": "recipes"}
 
 
 def may_set(cookbook: Cookbook, file: str) -> bool:
-    """Whether a file may set any attribute."""
+    """Whether a file in Ruby, YAML or JSON may set an attribute, by its text; True where it cannot be read."""
     try:
         code = _code(cookbook, file)
     except (DocumentError, MissingExtra):
@@ -144,9 +148,9 @@ def may_set(cookbook: Cookbook, file: str) -> bool:
 
 
 def lines_that_set(cookbook: Cookbook, file: str, path: Path) -> Iterator[int]:
-    """Yield the lines of a Ruby file that may set a path, or one above or below it, as far as keys are constant.
+    """Yield the lines of a Ruby file that may set *path*, a map above it, or a key below it; lines may repeat.
 
-    Nothing for a file that cannot be read.
+    Only constant keys are found. Nothing for a file that cannot be read.
     """
     try:
         code = _code(cookbook, file)
@@ -157,10 +161,15 @@ def lines_that_set(cookbook: Cookbook, file: str, path: Path) -> Iterator[int]:
 
 
 class RubyFiles:
-    """Runs the attribute files and recipes in Ruby of one node.
+    """Runs the attribute files and recipes in Ruby of one node, which set attributes on it.
+
+    Call `set_callbacks` and `use_cookbooks` first. The process starts with the first file that runs; then libraries
+    are loaded, and before the first recipe resources and definitions. Recipes are compiled, and no resource converges.
+    At the end `hidden_places`, `code_for_later` and `fill` say what recipes leave behind; nothing where none ran.
 
     words:    the functions `data_bag`, `data_bag_item` and `search`
     run_list: the items of this run
+    warnings: grows while files run
     """
 
     def __init__(
@@ -179,50 +188,59 @@ class RubyFiles:
         self._cookbooks: list[Cookbook] = []
         self._unrun = Unrun(())
         self._vouched = False
-        self._others = 0
+        self._has_resources = False
+        self._depth_of_other_code = 0
         self._started: list[str] = []
-        self._include: Callable[..., None] = _nobody
-        self._recipe: Callable[..., bool] = _nobody
-        self._log: Callable[[str, str, Origin], None] = _nobody
+        self._include: Callable[..., None] = _do_nothing
+        self._recipe: Callable[..., bool] = _do_nothing
+        self._log: Callable[[str, str, Origin], None] = _do_nothing
 
     @classmethod
-    def of_run(
+    def where_wanted(
         cls, repository: Repository, node: Node, words: Mapping[str, Callable[..., Any]], run_list: Sequence[str]
     ) -> RubyFiles | None:
         """A RubyFiles where options or settings ask for Ruby and code may run; else None. raises: DocumentError"""
-        asked = repository.asked.ruby or repository.config.chef.ruby
-        return cls(repository, node, words, run_list) if asked and may_run() else None
+        is_wanted = repository.options.ruby or repository.config.chef.ruby
+        return cls(repository, node, words, run_list) if is_wanted and may_run() else None
 
     def set_callbacks(
         self, include: Callable[..., None], recipe: Callable[..., bool], log: Callable[[str, str, Origin], None]
     ) -> None:
-        """Set the functions that load an included attribute file, run a recipe, and take a logged message."""
+        """Set the functions that load an included attribute file, run an included recipe, and take a logged message.
+
+        include, recipe: called with (name, cookbook of the caller, function that returns the line of the include)
+        log: called with (message, level, line)
+        """
         self._include, self._recipe, self._log = include, recipe, log
 
     def fill(self, catalog: Catalog, enter: Callable[[str], None]) -> None:
-        """Add the resources that recipes have declared to a catalog; *enter* is called with each of their recipes."""
-        if "_compiled" in self.__dict__:
-            self._compiled.fill(catalog, enter)
+        """Add the resources that recipes have declared to a catalog. enter: called first with the recipe of each"""
+        self._compiled.fill(catalog, enter)
 
-    def load_libraries_of(self, cookbooks: Iterable[Cookbook]) -> None:
-        """Set the cookbooks whose libraries are loaded before the first file runs, in order."""
-        used = [*cookbooks]
-        self._cookbooks = [one for one in used if not one.is_missing]
-        self._vouched = any(one.sets_only for one in used)
+    def use_cookbooks(self, cookbooks: Sequence[Cookbook]) -> None:
+        """Set the cookbooks of the run, in order; their libraries are loaded later, before the first file runs."""
+        self._cookbooks = [one for one in cookbooks if not one.is_missing]
+        self._vouched = any(one.sets_only for one in cookbooks)
         self._unrun = Unrun(self._cookbooks)
 
     def run(self, cookbook: Cookbook, file: str, name: str) -> None:
-        """Run an attribute file. raises: RecipeFailed, TooMuch; NotFound, where there is no Ruby"""
-        if self._others:
+        """Run an attribute file. name: of the file in origins, "app::default"
+
+        raises: RecipeFailed, TooMuch; NotFound, where there is no Ruby
+        """
+        if self._depth_of_other_code:
             self._forget()
         self._session.run(_path(cookbook, file), name, cookbook.shown(file), cookbook.name)
 
     def run_recipe(self, cookbook: Cookbook, file: str, name: str) -> None:
-        """Run a recipe; what fails in it is an unknown layer. raises: TooMuch; NotFound, where there is no Ruby"""
-        if self._others:
+        """Compile a recipe: its code runs, and its resources are kept. Where it fails, its rest is an unknown layer.
+
+        raises: TooMuch; NotFound, where there is no Ruby
+        """
+        if self._depth_of_other_code:
             self._forget()
         try:
-            self._resources_are_loaded  # noqa: B018
+            self._load_resources()
             self._session.recipe(_path(cookbook, file), name, cookbook.shown(file), cookbook.name, self._started)
         except RecipeFailed as error:
             place = next((one for one in error.origins if isinstance(one, Origin)), None)
@@ -231,33 +249,34 @@ class RubyFiles:
             self._compiled.add_hidden_place(f"failed, and its rest was not run: {reason}", place)
 
     def note_recipe(self, name: str) -> None:
-        """Note that a recipe starts: the node names it, unless it does already."""
+        """Note that a recipe starts, in any language: add it to the node's attribute `recipes`, unless it is there."""
         self._started.append(name)
         if name not in (self._node.read("recipes") or ()):
-            with self.beside():
+            with self.other_code_runs():
                 self._node.automatic["recipes"].append(name)
 
-    def hidden(self) -> Iterable[tuple[Origin, str]]:
-        """The places of recipes after which any attribute may be set, each with the reason; () for none."""
-        return self._compiled.hidden_places() if "_compiled" in self.__dict__ else ()
+    def hidden_places(self) -> list[tuple[Origin, str]]:
+        """The places of recipes after which any attribute may be set, each with the reason; [] for none."""
+        return self._compiled.hidden_places()
 
-    def left(self) -> Iterator[tuple[Origin, UnrunCode, Iterable[Reached]]]:
-        """Yield the code that runs when resources converge, and what it reaches; note what is open until then."""
-        if "_compiled" not in self.__dict__:
-            return
+    def code_for_later(self) -> Iterator[tuple[Origin, UnrunCode, Iterable[Reached]]]:
+        """Yield the code that runs when resources converge: its place, the code, and what it reaches.
+
+        Take all of them: at the end an unknown layer is noted on the node for each of `hidden_places`.
+        """
         seen: set[int] = set()
-        for origin, code in self._compiled.left():
+        for origin, code in self._compiled.code_for_later():
             yield origin, code, self._unrun.called(code, seen)
         self._compiled.note_hidden()
 
     @contextlib.contextmanager
-    def beside(self) -> Iterator[None]:
-        """A context in which other code changes the node; afterwards Ruby reads the node anew."""
-        self._others += 1
+    def other_code_runs(self) -> Iterator[None]:
+        """A context for code that is not Ruby and may change the node; Ruby reads the node anew inside and after it."""
+        self._depth_of_other_code += 1
         try:
             yield
         finally:
-            self._others -= 1
+            self._depth_of_other_code -= 1
             self._forget()
 
     def _forget(self) -> None:
@@ -284,12 +303,12 @@ class RubyFiles:
         self._load(session, "library", "libraries")
         return session
 
-    @cached_property
-    def _resources_are_loaded(self) -> bool:
-        """Whether the declarations of resources, then the definitions, have been loaded: after attribute files."""
-        for kind in ("resources", "definitions"):
-            self._load(self._session, kind, kind)
-        return True
+    def _load_resources(self) -> None:
+        """Load the declarations of resources, then the definitions, once."""
+        if not self._has_resources:
+            for kind in ("resources", "definitions"):
+                self._load(self._session, kind, kind)
+            self._has_resources = True
 
     @cached_property
     def _compiled(self) -> CompiledRecipes:
@@ -314,22 +333,29 @@ class RubyFiles:
         self.warnings.append(DocumentError(message, file=origin.file, line=origin.line, kind=RUBY_HELPER))
 
 
-class _Kept(local):
-    """What runs Ruby for a repository, one for each thread that runs nodes; it ends with the repository, or Python."""
+class _Helpers(local):
+    """The Ruby processes of a thread. Repositories of one folder share a process, which ends with the last of them.
+
+    of_folder:     folder and time limit -> the process
+    of_repository: keeps the process of a repository
+    """
 
     def __init__(self) -> None:
-        self.helpers: WeakKeyDictionary[Repository, Helper] = WeakKeyDictionary()
+        self.of_folder: WeakValueDictionary[tuple[pathlib.Path, float], Helper] = WeakValueDictionary()
+        self.of_repository: WeakKeyDictionary[Repository, Helper] = WeakKeyDictionary()
 
 
-KEPT = _Kept()
+HELPERS = _Helpers()
 
 
 def _helper(repository: Repository) -> Helper:
     from nodeattrs.dialects.chef.ruby.helper import Helper
 
-    found = KEPT.helpers.get(repository)
+    key = repository.root, repository.config.chef.ruby_seconds
+    found = HELPERS.of_folder.get(key)
     if found is None or not found.alive:
-        found = KEPT.helpers[repository] = Helper(repository.root, repository.config.chef.ruby_seconds)
+        found = HELPERS.of_folder[key] = Helper(*key)
+    HELPERS.of_repository[repository] = found
     return found
 
 
@@ -338,15 +364,15 @@ def _path(cookbook: Cookbook, file: str) -> str:
 
 
 def _searched(repository: Repository, store: Callable[..., Any] | None, index: str, query: str) -> Any:
-    """What a search finds: items of a data bag, else what the store has. raises: NotFound, BadArgument"""
+    """The result of a search: items of the data bag *index*, else nodes of the store. raises: NotFound, BadArgument"""
     if index in repository.data_bags():
-        from nodeattrs.dialects.chef.run.lookups import bag_search
+        from nodeattrs.dialects.chef.run.lookups import search_data_bag
 
-        return bag_search(repository, index, query)
+        return search_data_bag(repository, index, query)
     if store is None or index != "node":
         raise NotFound(f"there is no data bag {index} to search in, and no index of a server")
     return store(index, query)
 
 
-def _nobody(*_: Any) -> Any:
-    """A placeholder until a setter is named."""
+def _do_nothing(*_: Any) -> Any:
+    """A placeholder for a callback that is not set yet."""

@@ -1,7 +1,7 @@
-"""What recipes in Ruby leave behind: resources for the catalog, and code that runs only when they converge.
+"""What compiled recipes in Ruby leave behind: resources for the catalog, and code that runs only when they converge.
 
-`RubyFiles` runs the recipes; this module keeps what the session reports. Code that runs later counts for the paths
-that its text may set, with all that it reaches by name.
+`RubyFiles` runs the recipes, and the session (`chef.ruby.session`) reports to `CompiledRecipes`. Code that runs later
+is not run here: it counts for the paths that its text may set.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from nodeattrs.catalog import Catalog, Ref, Resource
 from nodeattrs.core.claim import Origin
-from nodeattrs.dialects.chef.ruby.later import later_code, reads_of
+from nodeattrs.dialects.chef.ruby.later import later_code, reads_by_line
 from nodeattrs.dialects.chef.ruby.seen import RECIPE, DeclaredResource, RecipeNotes
 from nodeattrs.dialects.chef.ruby.unrun import UnrunCode, resource_code
 from nodeattrs.errors import BadArgument, MissingExtra
@@ -27,25 +27,31 @@ Later = tuple[Origin, UnrunCode]
 
 @dataclass(frozen=True, slots=True)
 class RubyResource:
-    """The subject of a resource that a recipe in Ruby declares; it cannot be applied."""
+    """The subject of a catalog resource that a recipe in Ruby declares: `check` refuses, so it cannot be applied.
+
+    refreshable: always False, since no notification is known
+    """
 
     refreshable: bool = False
 
     def check(self, site: Any) -> NoReturn:
-        """Raise BadArgument: what the resource would do is not known here."""
+        """Raises BadArgument always: the actions of Chef's resources are not known here."""
         raise BadArgument("it is declared by a recipe in Ruby, whose actions are not run", hint="apply it with Chef")
 
 
 @dataclass
 class CompiledRecipes(RecipeNotes):
-    """What the recipes of one node declared and left open.
+    """Collects what the recipes of one node declare and leave open, in the order of their declaration.
 
-    node:    gets unknown layers
+    The session calls the methods of `RecipeNotes` while recipes run. Then `fill` adds the resources to a catalog, and
+    `hidden_places` and `code_for_later` give what is open. All of them give nothing where no recipe ran.
+
+    node:    gets unknown layers, from `add_hidden_place` and `note_hidden`
     root:    the folder that origins are relative to
+    warn:    called with a message and its line
+    note:    a function that notes on a node that a place may set anything, with the reason
     reaches: a function from code to all code that it may call by name, without itself
     vouched: whether a cookbook is missing, and the settings say that it sets its own attributes only
-    warn:    called with a message and its line
-    note:    notes on a node that a place may set anything, with the reason
     """
 
     node: Node
@@ -59,19 +65,18 @@ class CompiledRecipes(RecipeNotes):
     _hidden: dict[Origin, str] = field(default_factory=dict)
 
     def add_resource(self, number: int | str, resource: DeclaredResource) -> None:
-        """Keep a resource in the order of its first declaration."""
+        """Keep a resource; the same number again replaces it, in its place. number: of the session"""
         self._resources[number] = resource
 
     def remove_resource(self, number: int | str) -> None:
-        """Forget a resource that a recipe has deleted."""
+        """Forget a resource that a recipe has deleted; an unknown number does nothing."""
         self._resources.pop(number, None)
 
     def fill(self, catalog: Catalog, enter: Callable[[str], None]) -> None:
         """Add the resources to a catalog, each inside its recipe and without relationships.
 
-        A title that is taken gets a number, `x (2)`, since Chef allows it twice.
-
-        enter: called with each recipe that declares one
+        A title that the catalog has gets a number, `x (2)`, since Chef allows it twice.
+        enter: called with the recipe of each resource, before it is added
         """
         for kind, title, properties, origin in self._resources.values():
             name, count = capitalised(kind), 1
@@ -82,18 +87,21 @@ class CompiledRecipes(RecipeNotes):
             enter(origin.name)
             reads: tuple[str, ...] = ()
             if origin.file is not None and origin.line is not None:
-                reads = reads_of(self.root / origin.file, origin.file).get(origin.line, ())
+                reads = reads_by_line(self.root / origin.file, origin.file).get(origin.line, ())
             within, subject = (f"Recipe[{origin.name}]",), RubyResource()
             catalog.add(
                 Resource(ref, within=within, parameters=properties, origin=origin, subject=subject, reads=reads)
             )
 
     def add_later_block(self, origin: Origin) -> None:
-        """Take note of a block that runs later."""
+        """Keep the place of a block that runs when resources converge."""
         self._blocks[origin] = None
 
     def add_hidden_place(self, reason: str, origin: Origin) -> None:
-        """Warn that any attribute may be set from a place on. Of a recipe that lasts until its resources converge."""
+        """Warn that from a place on any attribute may be set.
+
+        In a recipe the place is kept for `note_hidden`; in another file the unknown layer is noted at once.
+        """
         self.warn(reason, origin)
         if origin.kind == RECIPE:
             self._hidden.setdefault(origin, reason)
@@ -101,30 +109,35 @@ class CompiledRecipes(RecipeNotes):
             self.note(self.node, origin, reason)
 
     def add_undefined_resource(self, kind: str, origin: Origin) -> None:
-        """Take note that a resource may set anything, unless it is of a cookbook that sets its own attributes only."""
+        """Keep the place of a resource of unknown type, which may set anything; not where a cookbook is vouched for."""
         if not self.vouched:
             self.add_hidden_place(f"no cookbook here defines the resource {kind}, which may set anything", origin)
 
     def is_harmless(self, kind: str, origin: Origin | None) -> bool:
-        """Whether neither the resource nor its block can set an attribute, as far as their text says."""
+        """Whether neither the resource type nor the block at *origin* can set an attribute, as far as their text says.
+
+        False where the text cannot be read.
+        """
         codes = [self._of_kind(kind, Origin("recipe"))]
         codes += [self._of_block(origin)] if origin is not None else []
         return not any(one.lines or one.hidden for code in codes for one in (code, *self.reaches(code)))
 
     def hidden_places(self) -> list[tuple[Origin, str]]:
-        """The places of recipes after which any attribute may be set, each with the reason."""
+        """The places of recipes after which any attribute may be set, each with the reason; [] for none."""
         return [*self._hidden.items()]
 
     def note_hidden(self) -> None:
-        """Note the places of recipes after which any attribute may be set."""
+        """Note an unknown layer on the node for each of `hidden_places`."""
         for origin, reason in self._hidden.items():
             with setting_as(self.node, RECIPE, origin.name):
                 self.note(self.node, origin, reason)
 
-    def left(self) -> Iterator[Later]:
-        """Yield the code that runs when the resources converge, each once."""
-        kinds = {kind: origin for kind, _, _, origin in reversed([*self._resources.values()])}  # the first of each
-        for kind, origin in reversed([*kinds.items()]):
+    def code_for_later(self) -> Iterator[Later]:
+        """Yield the code that runs when the resources converge: of each type at its first resource, then the blocks."""
+        first_of_kind: dict[str, Origin] = {}
+        for resource in self._resources.values():
+            first_of_kind.setdefault(resource.kind, resource.origin)
+        for kind, origin in first_of_kind.items():
             yield origin, self._of_kind(kind, origin)
         for origin in self._blocks:
             yield origin, self._of_block(origin)

@@ -19,20 +19,20 @@ from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, check_versions, cookbook_order
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.repository.roles import Environment, NodeFile, Policy, Role, Unset
+from nodeattrs.dialects.chef.repository.roles import Environment, NodeFile, Policy, Role, UnreadPart
 from nodeattrs.dialects.chef.run.expansion import (
     Expansion,
     environment_named,
     expand_run_list,
-    take_layers,
+    set_layers,
 )
 from nodeattrs.dialects.chef.run.lookups import lookup_word, reader_words
 from nodeattrs.dialects.chef.run.recipes import LogLine, RecipeRunner
-from nodeattrs.dialects.chef.run.resources import Resources, finder
+from nodeattrs.dialects.chef.run.resources import Resources, cookbook_file_finder
 from nodeattrs.dialects.chef.run.ruby_files import RubyFiles, note_anything
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NotFound, RecipeNotFound
 from nodeattrs.formats.documents import Document
-from nodeattrs.node.intake import Intake, NodeFields, split_node_fields
+from nodeattrs.node.intake import Intake, NodeFields, facts_of, split_node_fields
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.running import double_keys, setting_as
@@ -41,18 +41,18 @@ from nodeattrs.node.watched import WatchedNode, note_looks
 
 @dataclass
 class Run:
-    """The result of a run.
+    """The result of `run_node`. Nothing of it is saved or applied.
 
-    node:            as it is after the last recipe
-    expansion:       of the run-list
+    node:            the node after the last recipe
+    expansion:       the expanded run-list
     attribute_files: "cookbook/path" in the order in which they ran
     recipes:         "cookbook::recipe" in the order in which they started
     log:             the messages of cookbook files
-    warnings:        each once
-    catalog:         the declared resources; not applied
-    included:        recipe -> a function that returns the line that included it
-    policy:          of the node; None for none
-    search:          the function `search` of the run; None for none
+    warnings:        of the repository, the facts, the JSON attributes, the cookbook files and the node
+    catalog:         the declared resources
+    included:        recipe -> a function that returns the line that included the recipe; without the run-list's own
+    policy:          the policy that the node follows; None for none
+    search:          the function `search` of the run; None where there was no store
     facts:           the file of the facts, or "this machine"
     undeclared:      recipes whose resources are not in the catalog, or not all of them
     """
@@ -90,13 +90,13 @@ def run_node(
     Normal attributes start as the last run left them; the file of the node and then the JSON attributes are deep merged
     over them, lists united. Run-list and environment come from the arguments, else the JSON attributes, else the node's
     file, else the last run, else (the environment only) the settings.
-    facts:           become all automatic attributes
+    facts:           become the automatic attributes, to which the run adds its own (`recipes`, `cookbooks`, ...)
     override_run_list: run instead of the node's run-list, which the node keeps
-    json_attributes: as `chef-client -j`
+    json_attributes: the document that `chef-client -j` takes
     saved:           the node of the last run, not changed
     log:             called with each message of a cookbook file
     words:           further names for recipes, such as `search` over a store
-    looks:           where the run notes what it looks at of the node; None: nowhere
+    looks:           collects the attributes that the run reads; None: they are not collected
     raises:          RecipeFailed, NotFound, RunListError, DocumentError, ...
     source:          semantics of Chef's policy builder; docs/merging.md, "A run"
     """
@@ -114,12 +114,14 @@ def run_node(
     with quietly(looks):
         start.take_attributes(intake, facts)
     plan = _planned(repository, injection.run_list(wanted), node.environment, start.policy)
-    take_layers(node, plan.expansion, plan.environment)
+    set_layers(node, plan.expansion, plan.environment)
     start.note_unread(node, facts, None if wanted else repository.kitchen.fault)
     intake.ensure_tags()
-    intake.set_automatic(plan.noted)
-    asked = {**facts.tree, "name": name, "chef_environment": node.environment, **plan.noted}
-    runner, catalog = _run_files(repository, node, plan, asked, injection, lookup, words, log)
+    intake.set_automatic(plan.automatic_attributes)
+    for cookbook in plan.used_cookbooks():
+        version = {"cookbooks": {cookbook.name: {"version": cookbook.version}}}
+        intake.merge_automatic(version, cookbook.locator.at(("version",)))
+    runner, catalog = _run_files(repository, node, plan, injection, lookup, words, log)
     warnings = [*repository.warnings, *facts.warnings, *start.json_warnings, *runner.warnings]
     with quietly(looks):
         warnings += double_keys(node)
@@ -176,7 +178,7 @@ class _Start:
             given.append((self.described.environment or None, self.described.run_list or None))
         if self.policy is not None:
             named_list = "" if self.described is None else self.described.named_run_list
-            given.append((None, self.policy.items(repository.asked.named_run_list or named_list)[1]))
+            given.append((None, self.policy.run_list_named(repository.options.named_run_list or named_list)[1]))
         for named, items in (*given, (self.of_node.environment, self.of_node.run_list), (environment, run_list)):
             if named is not None:
                 node.environment = named
@@ -191,12 +193,12 @@ class _Start:
         fault: of kitchen.yml, which may describe a node that nothing else does
         """
         policy = () if self.policy is None else self.policy.unread
-        unread = [Unset(None, Origin("policy", one.file or "", one.file, one.line), one.reason) for one in policy]
+        unread = [UnreadPart(None, Origin("policy", one.file or "", one.file, one.line), one.reason) for one in policy]
         unread += () if self.described is None else self.described.unread
-        unread += [Unset(None, facts.locator.at(()), facts.unread)] if facts.unread else []
+        unread += [UnreadPart(None, facts.locator.at(()), facts.unread)] if facts.unread else []
         if fault is not None and self.described is None:
             place = Origin("kitchen", node.name, fault.file, fault.line)
-            unread += [Unset(None, place, "could not be read")]
+            unread += [UnreadPart(None, place, "could not be read")]
         for path, origin, reason in unread:
             with setting_as(node, origin.kind, origin.name):
                 if path is None:
@@ -240,7 +242,6 @@ def _run_files(
     repository: Repository,
     node: Node,
     plan: _Plan,
-    asked: dict[Any, Any],
     injection: Injection,
     lookup: Callable[..., Any],
     words: Mapping[str, Any],
@@ -248,17 +249,16 @@ def _run_files(
 ) -> tuple[RecipeRunner, Catalog]:
     """Run attribute files and recipes; returns their runner, and the catalog of the resources that they declared.
 
-    asked: the facts for conditions of attribute files
     words: further names for recipes in Python and in Ruby
     """
-    resources = Resources(node, root=repository.root, find=finder(plan.cookbook), bound=injection.bound)
+    resources = Resources(node, root=repository.root, find=cookbook_file_finder(plan.cookbook), bound=injection.bound)
     readers = reader_words(repository, node)
     item = readers.pop("data_bag_item")
     known = {"search": _no_store, "data_bag": repository.data_bag, **words, "data_bag_item": item}
-    ruby = RubyFiles.of_run(repository, node, known, plan.expansion.run_list)
+    ruby = RubyFiles.where_wanted(repository, node, known, plan.expansion.run_list)
     injecting = {"lookup": lookup, "inject": injection.inject, "parameters": injection.parameters}
     of_recipes = {**injecting, **resources.words(), **known}
-    runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, asked)
+    runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, facts_of(node))
     resources.include = runner.run_recipe
     runner.load_attribute_files(plan.cookbooks)
     for recipe in plan.expansion.recipes:
@@ -289,20 +289,19 @@ class _Plan:
     policy: Policy | None
 
     @cached_property
-    def noted(self) -> dict[str, Any]:
-        """The automatic attributes that a run makes itself: of the run-list, of the cookbooks in use, of the policy.
+    def automatic_attributes(self) -> dict[str, Any]:
+        """The automatic attributes of the run-list and of the policy."""
+        of_policy = {} if self.policy is None else self.policy.automatic_attributes(self.expansion.qualified)
+        return {**self.expansion.automatic_attributes, **of_policy}
 
-        `cookbooks` has the version of each cookbook, by name, without those that are not there.
-        """
-        found = map(self.cookbook, sorted(self.cookbooks))
-        cookbooks = {one.name: {"version": one.version} for one in found if not one.is_missing}
-        of_policy = {} if self.policy is None else self.policy.noted(self.expansion.qualified)
-        return {**self.expansion.noted, "cookbooks": cookbooks, **of_policy}
+    def used_cookbooks(self) -> list[Cookbook]:
+        """The cookbooks in use, sorted by name, without those that are not there."""
+        return [one for one in map(self.cookbook, sorted(self.cookbooks)) if not one.is_missing]
 
 
 def _planned(repository: Repository, run_list: list[str], environment: str, policy: Policy | None) -> _Plan:
     """Expand a run-list, and order the cookbooks. raises: NotFound, RunListError, CookbookVersionConflict"""
-    asked = repository.asked
+    asked = repository.options
     roles = partial(_left_of, repository) if asked.without else repository.role
     run_list = asked.without_removed(run_list) if asked.without else run_list
     environments: Callable[[str], Environment] = repository.environment
@@ -311,7 +310,7 @@ def _planned(repository: Repository, run_list: list[str], environment: str, poli
         environments = Environment
     expansion = expand_run_list(run_list, roles, environment)
     expansion.require_roles()
-    expansion.role_layers += [policy.layer()] if policy is not None else []
+    expansion.role_layers += [policy.as_role()] if policy is not None else []
     layer = environment_named(environment, environments)
     pins = [*expansion.pins(), *(environments(environment).pins() if policy is None else policy.pins())]
     cookbook: Callable[[str], Cookbook] = partial(_chosen, repository, policy, pins)
@@ -324,8 +323,8 @@ def _planned(repository: Repository, run_list: list[str], environment: str, poli
 
 
 def _left_of(repository: Repository, name: str) -> Role:
-    """A role without the items that are left out."""
-    role, left = repository.role(name), repository.asked.without_removed
+    """The role *name* without the items of the option `without`."""
+    role, left = repository.role(name), repository.options.without_removed
     lists = {name: None if items is None else left(items) for name, items in role.env_run_lists.items()}
     return replace(role, run_list=left(role.run_list), env_run_lists=lists)
 
@@ -346,19 +345,15 @@ def _included(
 
 
 def _policy(repository: Repository, given: Mapping[Any, Any], described: NodeFile | None) -> Policy | None:
-    """The policy that a node follows: as it is asked, as the JSON attributes say, the settings, the node's file.
+    """The policy that a node follows; None for none.
 
+    Name and group come from the options, else the JSON attributes (*given*), else the settings, else the node's file.
     raises: BadName, PolicyNotFound, DocumentError
     """
-    asked, settings = repository.asked, repository.config.chef
-    named = [
-        next((one for one in (first, given.get(key), setting, getattr(described, key, "")) if one), "")
-        for key, first, setting in (
-            ("policy_name", asked.policy, settings.policy),
-            ("policy_group", asked.policy_group, settings.policy_group),
-        )
-    ]
-    return repository.policy(str(named[0]), str(named[1])) if named[0] else None
+    options, settings, file = repository.options, repository.config.chef, described or NodeFile("")
+    name = options.policy or given.get("policy_name") or settings.policy or file.policy_name
+    group = options.policy_group or given.get("policy_group") or settings.policy_group or file.policy_group
+    return repository.policy(str(name), str(group)) if name else None
 
 
 def _given(document: Document | None) -> tuple[dict[Any, Any], Locator]:

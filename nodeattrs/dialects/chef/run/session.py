@@ -1,9 +1,9 @@
-"""One node with a store: load what its last run saved, run it, take the snapshot, compare it with the last one.
+"""A *session* is a run of one node with a store. The steps, which the caller does in this order:
 
-    last = last_of(repository, store, "web1")              load
-    session = run(repository, store, "web1", wanted, last) run and snapshot
-    session.is_as_before                                   compare
-    store.save(session.saved, session.follows)             save
+    last = last_saved_node(repository, store, "web1")               load what the last run saved
+    session = run_session(repository, store, "web1", request, last) run, and take the snapshot
+    session.is_as_before                                            compare the snapshot with the last one
+    store.save(session.saved, session.previous_number)              save
 
 `dialects.chef.run.run` runs the node, and `dialects.chef.fleet` does these steps for many. Nothing is printed here.
 """
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NodeRequest:
-    """The arguments of `run_node` for one node."""
+    """What a caller wants of a run of one node: the arguments of `run_node` of the same names. None: not given."""
 
     facts: Facts
     run_list: Iterable[str] | None = None
@@ -51,12 +51,15 @@ class NodeRequest:
 
 @dataclass(frozen=True)
 class Session:
-    """A run, with the saved node before it and what is to be saved after it.
+    """The result of `run_session`: a run, the saved node before it, and what is to be saved after it.
+
+    It is not saved yet; the caller saves `saved`, and may replace `place` and `revision` then. `before` and `after` are
+    for comparisons, computed at first use.
 
     run:      the result of the run
-    last:     the saved node before the run; None where there was none
+    last:     the saved node before the run; None for a new node
     saved:    document and snapshot to save, filtered by the settings
-    place:    the store that has them; None before they are saved
+    place:    the description of the store that has them; None before they are saved
     revision: the saved revision; None before they are saved
     """
 
@@ -68,25 +71,25 @@ class Session:
 
     @property
     def note(self) -> str:
-        """A remark about the saved node before the run; "" for none."""
+        """The remark of the store about the saved node before the run; "" for none, and for a new node."""
         return self.last.note if self.last else ""
 
     @property
     def snapshot(self) -> dict[str, Any]:
-        """The filtered snapshot to save; it shares settled facts with the node."""
+        """The filtered snapshot to save, not to be changed: it shares maps with the node."""
         assert self.saved.snapshot is not None
         return self.saved.snapshot
 
     @property
-    def follows(self) -> int | None:
-        """The number of the revision before this one: 0 for none, None where it has no number."""
+    def previous_number(self) -> int | None:
+        """The number of the last revision, which `Store.save` compares; 0 for a new node, None without numbers."""
         if self.last is None:
             return 0
         return self.last.saved.revision.number if self.last.saved.revision else None
 
     @cached_property
     def before(self) -> dict[Any, Any] | None:
-        """The merged attributes before the run; None where no run has succeeded."""
+        """The merged attributes of the saved node before the run; None for a new node, or where no run succeeded."""
         if self.last is None:
             return None
         tree = self.last.node.to_dict(evaluate=False)
@@ -99,7 +102,7 @@ class Session:
 
     @cached_property
     def is_as_before(self) -> bool:
-        """Whether the last run succeeded and saved an equal snapshot; found without merging either."""
+        """Whether the last run succeeded and saved a snapshot equal to this one; False for a new node."""
         if self.last is None or not self.last.saved.noted.ok:
             return False
         return is_same_form(self.snapshot, self.last.saved.snapshot)
@@ -108,13 +111,16 @@ class Session:
 _NAMES = ("fqdn", "machinename", "hostname")
 
 
-def facts_of_another(run: Run) -> Iterator[str]:
-    """A warning where the facts of a run are of a machine with another name; a platform has no name."""
-    return others_facts(run.node.automatic, run.facts, run.node.name)
+def wrong_machine_warnings(run: Run) -> Iterator[str]:
+    """Yield a warning where the facts of a run are of a machine with another name; nothing for facts of a platform."""
+    return wrong_machine_warnings_of(run.node.automatic, run.facts, run.node.name)
 
 
-def others_facts(facts: Mapping[Any, Any], place: str, name: str) -> Iterator[str]:
-    """A warning where facts are of a machine with another name. place: where they are from"""
+def wrong_machine_warnings_of(facts: Mapping[Any, Any], place: str, name: str) -> Iterator[str]:
+    """Yield a warning where facts are of a machine with another name than *name*; nothing for facts of a platform.
+
+    place: the file of the facts, or "this machine", or "platform ..."
+    """
     hosts = {str(facts[key]).partition(".")[0] for key in ("fqdn", "hostname", "machinename") if facts.get(key)}
     if hosts and name.partition(".")[0] not in hosts and not place.startswith("platform "):
         host = facts.get("fqdn") or facts.get("hostname") or facts.get("machinename")
@@ -122,9 +128,9 @@ def others_facts(facts: Mapping[Any, Any], place: str, name: str) -> Iterator[st
 
 
 def machine_name(facts: Facts) -> str:
-    """What a machine calls itself: its fqdn, else its machinename, else its hostname.
+    """The name of a machine by its facts: fqdn, else machinename, else hostname.
 
-    raises: BadArgument, where the facts have neither
+    raises: BadArgument, where the facts have none of them
     source: Chef's client
     """
     for key in _NAMES:
@@ -134,16 +140,22 @@ def machine_name(facts: Facts) -> str:
     raise BadArgument("these facts name no machine", hint="say which node is meant: --node NAME")
 
 
-def last_of(repository: Repository, store: Store, name: str) -> SavedNode | None:
-    """The saved node of a repository; None where it is not saved. raises: BadName, DocumentError, StoreError"""
+def last_saved_node(repository: Repository, store: Store, name: str) -> SavedNode | None:
+    """The node as the store has it, with the sensitive paths of the repository; None where it is not saved.
+
+    raises: BadName, DocumentError, StoreError
+    """
     return remembered(store, name, repository.config.sensitive, root=repository.root)
 
 
-def require_known(repository: Repository, store: Store, name: str, facts: Facts) -> None:
-    """Do nothing where the repository or the facts know a node of that name. raises: NodeNotFound, where neither
-    does"""
+def require_known_node(repository: Repository, store: Store, name: str, facts: Facts) -> None:
+    """Do nothing where a node of that name is in the repository, or the facts are of a machine of that name.
+
+    The file of the facts may have the name, too. The store is not searched; its names are for the hint.
+    raises: NodeNotFound, with similar names
+    """
     file = pathlib.PurePath(facts.locator.at(()).name).stem  # that describes the machine
-    if repository.describes(name) or name in (file, *(facts.tree.get(key) for key in _NAMES)):
+    if repository.has_node(name) or name in (file, *(facts.tree.get(key) for key in _NAMES)):
         return
     close = near(name, {*repository.nodes(), *store.names()})
     meant = f"did you mean {' or '.join(close)}? " if close else ""
@@ -153,7 +165,7 @@ def require_known(repository: Repository, store: Store, name: str, facts: Facts)
     )
 
 
-def run(
+def run_session(
     repository: Repository,
     store: Store,
     name: str,
@@ -165,12 +177,11 @@ def run(
     before_search: Callable[[], None] | None = None,
     fleet: str = "",
 ) -> Session:
-    """Run a node with the attributes that the last run saved; returns the session. Saves nothing.
+    """Run a node with the normal attributes that the last run saved; returns the session. Saves nothing.
 
-    store:  for searches of recipes
-    last:   the saved node; None for a new one
-    apply:  a function that applies the catalog; its report becomes a part of the revision, which counts as failed where
-            resources failed
+    store:  for searches of recipes, and for the notes of the revision
+    last:   the saved node, which is not changed; None for a new node, which gets a warning without a run-list
+    apply:  a function that applies the catalog; the notes have its report, and count as failed where resources failed
     log:    called with each message of a cookbook file
     before_search: called before a recipe searches the store
     fleet:  the identifier of the call, for the notes of the revision
@@ -210,9 +221,10 @@ def save_failed(
     error: NodeattrsError,
     fleet: str = "",
 ) -> None:
-    """Save a revision with the class of the error of a failed run, and the attributes from before. Raises nothing.
+    """Save a revision for a failed run: the class of the error, and the attributes from before. Raises nothing.
 
-    A new node is saved only where nodes/ describes it or a run-list was given, without attributes.
+    A new node (*last* is None) is saved without attributes, and only where a run-list was given, or nodes/ or Test
+    Kitchen describes the node.
     """
     with contextlib.suppress(NodeattrsError):
         was = last.saved if last else _unrun(repository, name, wanted)
@@ -237,7 +249,7 @@ def _unrun(repository: Repository, name: str, wanted: NodeRequest) -> Saved | No
     items = [run_list, given.get("run_list"), given.get("recipes"), list(described.run_list) if described else None]
     with contextlib.suppress(NodeattrsError):
         node.run_list = next((one for one in items if isinstance(one, list) and one), [])
-    if not node.run_list and not repository.describes(name):
+    if not node.run_list and not repository.has_node(name):
         return None
     # The next run begins in this environment: one that is not there is a slip, and must not stay.
     environments = [environment, given.get("chef_environment"), described.environment if described else None]

@@ -1,8 +1,7 @@
-"""Facts of platforms by name: "debian-12", from what is shipped here or from a folder of fauxhai's.
+"""Find the file with the facts of a platform by its name, "debian-12": beside this module, or in a folder of fauxhai.
 
-The files beside this module are what ohai wrote in a root of that release, with stand-ins for
-whatever names one machine. A folder in fauxhai's shape (PLATFORM/VERSION.json, its checkout too)
-is read as it is and goes before them. It knows no node.
+The files here are output of ohai in a root folder of that release, without names of a machine. A folder in fauxhai's
+form has PLATFORM/VERSION.json; its files go before ours.
 
 >>> from nodeattrs.dialects.chef.facts import load_facts
 >>> load_facts(platform_file("debian-12")).tree["platform_family"]
@@ -22,8 +21,9 @@ _INSIDE = pathlib.PurePath("lib", "fauxhai", "platforms")
 
 
 def platforms(folder: pathlib.Path | None = None) -> dict[str, pathlib.Path]:
-    """ "NAME-VERSION" -> file with the facts of that platform, of this package and of a folder in fauxhai's form.
+    """ "NAME-VERSION" -> the file with the facts of that platform, sorted by name and version. No file is read.
 
+    folder: further platforms in fauxhai's form, or a checkout of fauxhai; its files replace ours
     raises: NotFound, where *folder* does not exist
     """
     found = dict(_files(pathlib.Path(__file__).parent, "*.json"))
@@ -47,11 +47,11 @@ def _in_order(name: str) -> list[tuple[int, str]]:
 
 
 def platform_file(name: str, folder: pathlib.Path | None = None) -> pathlib.Path:
-    """The file with the facts of a platform; where *name* begins several versions, the file of the newest.
+    """The file with the facts of a platform; for a name without a full version the file of its newest version.
 
     name:   "ubuntu-22.04", "ubuntu-22" or "ubuntu"
-    folder: of platforms in fauxhai's form
-    raises: NotFound, with similar names
+    folder: further platforms in fauxhai's form
+    raises: NotFound, with similar names, and where *folder* does not exist
     """
     known = platforms(folder)
     fitting = [one for one in known if one == name or one.startswith((f"{name}-", f"{name}."))]

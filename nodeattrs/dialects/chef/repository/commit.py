@@ -1,0 +1,43 @@
+"""The checked-out commit of a repository, read from the files of Git without starting a program.
+
+Used by `repository.Repository` for the notes of a run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+
+
+def commit_of(root: pathlib.Path) -> str:
+    """The checked-out commit of the Git repository that has a folder; "" where it is not known.
+
+    It is looked for in the folder, then in each folder above it. raises: nothing
+    """
+    git = next((folder / ".git" for folder in (root, *root.parents) if os.path.isdir(f"{folder}/.git")), None)
+    if git is None:
+        return ""
+    try:
+        head = _text(git / "HEAD").strip()
+        kind, _, name = head.partition("ref: ")
+        if kind or not name:
+            return _as_commit(head)
+        with contextlib.suppress(FileNotFoundError):
+            return _as_commit(_text(git / name).strip())
+        for line in _text(git / "packed-refs").splitlines():
+            commit, _, its = line.partition(" ")
+            if its == name:
+                return _as_commit(commit)
+    except (OSError, ValueError):
+        pass
+    return ""
+
+
+def _text(file: pathlib.Path) -> str:
+    """The text of a regular file; "" for a pipe or a device, which would be waited for. raises: OSError, ValueError"""
+    return file.read_text(encoding="utf-8") if file.is_file() or not file.exists() else ""
+
+
+def _as_commit(text: str) -> str:
+    return text if 40 <= len(text) <= 64 and set(text) <= set("0123456789abcdef") else ""

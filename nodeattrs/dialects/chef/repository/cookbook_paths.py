@@ -1,0 +1,242 @@
+"""Find the folder of a cookbook by its name, and list folders.
+
+A cookbook's name is the name of its folder, else the name in its metadata: so `~/.berkshelf/cookbooks/ntp-3.5.0`,
+`cookbook_artifacts/ntp-5a8d…` and a checkout `ntp-cookbook` are all the cookbook ntp. A repository may be one cookbook,
+as people publish them. Only name and version of the metadata are looked at, and no Ruby is parsed for them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple, NoReturn
+
+from nodeattrs.errors import (
+    BadArgument,
+    DocumentError,
+    MissingExtra,
+)
+from nodeattrs.formats import documents
+from nodeattrs.formats.places import Text
+from nodeattrs.formats.ruby_text import Ruby
+from nodeattrs.project.fields import known_or_near
+from nodeattrs.project.versions import Constraint, Version
+
+_VENDOR = "vendor"
+_USUAL = (
+    *("cookbooks", "site-cookbooks", "berks-cookbooks", "vendor/cookbooks", "vendor_cookbooks", _VENDOR),
+    "cookbook_artifacts",
+)
+"""Where cookbooks are looked for by default: Chef's own, Berkshelf's, Librarian's, an export's."""
+
+_OF_TESTS = ("test/cookbooks", "test/fixtures/cookbooks", "spec/cookbooks", "spec/fixtures/cookbooks")
+"""Where the repository of one cookbook keeps those that test it."""
+
+_SOURCES = ("Berksfile", "Cheffile", "Policyfile.rb")
+"""Files at the root that name folders of cookbooks: `cookbook 'app', path: 'mine/app'`."""
+
+_METADATA = ("metadata.json", "metadata.rb", "metadata.yaml", "metadata.yml")
+_PARTS = ("attributes", "recipes", "resources", "libraries", "providers")
+"""Folders of which a cookbook has one; a module of Puppet has metadata, too."""
+
+_FIELD = re.compile(r"""^[^\S\n]*(name|version)\b[\s:(]{0,40}(["'])([^"'\n]+)\2""", re.MULTILINE)
+
+
+class Lock(NamedTuple):
+    """The locked version of a cookbook; "" for any.
+
+    identifier: the end of its folder's name, in place of the version; "" for none
+    source:     its folder, relative to the repository, where it is in no other; "" for none
+    """
+
+    version: str
+    identifier: str = ""
+    source: str = ""
+
+
+class _Declared(NamedTuple):
+    """What a folder's metadata says of itself."""
+
+    name: str
+    version: str
+    path: pathlib.Path
+
+    def fits(self, lock: Lock | None) -> bool:
+        """Whether the folder has the locked version, or a name that ends in the locked identifier; True for None."""
+        if lock is None or lock.version in ("", self.version):
+            return True
+        return bool(lock.identifier) and self.path.name.endswith(f"-{lock.identifier}")
+
+    def meets(self, constraints: Iterable[str]) -> bool:
+        """Whether the version meets all constraints; True for none."""
+        return all(Constraint.parse(one).allows(self.parsed_version) for one in constraints)
+
+    @property
+    def parsed_version(self) -> Version:
+        """The version, to compare; 0.0 where it cannot be parsed."""
+        try:
+            return Version.parse(self.version)
+        except BadArgument:
+            return Version(0, 0)
+
+
+class CookbookPaths:
+    """The folders in which a repository's cookbooks lie, one folder a cookbook; finds a cookbook by its name.
+
+    The constructor only looks whether the root is a cookbook itself. The folders are listed at the first question, and
+    the metadata of all cookbooks is scanned for name and version where a name alone does not decide; both are kept.
+
+    root:    the folder of the repository
+    folders: relative to it, absolute, or below the home (`~`); (): the usual ones of Chef, Berkshelf and Librarian
+    more:    folders that the caller names, relative to the current directory; they are looked through last
+    """
+
+    def __init__(self, root: pathlib.Path, folders: Sequence[str] = (), more: Sequence[str] = ()) -> None:
+        self._root = root
+        usual = (*_USUAL, *(_OF_TESTS if _is_cookbook(root) else ()))
+        self._folders = [root / os.path.expanduser(folder) for folder in folders or usual]
+        self._folders += [pathlib.Path(os.path.abspath(os.path.expanduser(folder))) for folder in more]
+        self._is_usual = not folders
+
+    def names(self) -> list[str]:
+        """The names of all cookbooks, sorted; [] for none. The folder `ntp-3.5.0` of the cookbook ntp counts as ntp."""
+        named = {one.name if one.path.name.startswith(f"{one.name}-") else one.path.name for one in self._in_folders}
+        return sorted(named | {one.name for one in self._own})
+
+    def find(self, name: str, lock: Lock | None = None, constraints: Sequence[str] = ()) -> pathlib.Path | None:
+        """The folder of a cookbook; None where it is not found.
+
+        First comes the repository itself, then the first folder of that name, then the newest version by metadata,
+        then the folder that a Berksfile, a Cheffile or a Policyfile names.
+        lock: accept only a folder that fits this lock; None: any
+        constraints: prefer versions that meet all of them; where no version does, they do not count
+        """
+        if lock is not None and lock.source and not lock.version:  # of a Policyfile without a lock, which names it
+            return next((one.path for one in self._in_source(lock)), None)
+        by_folder = next((one.path for one in self._own if one.name == name), self._folders_named.get(name))
+        first = [one for one in ([] if by_folder is None else [_declared(by_folder)]) if one.fits(lock)]
+        others: list[_Declared] = []
+        if not first or constraints:
+            every = (*self._in_folders, *self._own, *self._in_source(lock))
+            others = [one for one in every if one.name == name and one.fits(lock)]
+        if not first and not others and lock is None:
+            source = Lock("", "", self._sources.get(name, ""))
+            others = [one for one in self._in_source(source) if one.name == name]
+        fitting = [one for one in first if one.meets(constraints)] or [one for one in others if one.meets(constraints)]
+        candidates = fitting or first or others
+        return max(candidates, key=lambda one: one.parsed_version).path if candidates else None
+
+    def hint(self, name: str) -> str:
+        """The hint for a missing cookbook: another folder that has it, else similar names, else all names."""
+        folder = self._elsewhere.get(name)
+        if folder is None:
+            return known_or_near(name, self.names())
+        return f"there is one in {folder}: name that folder in [chef] cookbook_paths"
+
+    @cached_property
+    def _elsewhere(self) -> dict[str, str]:
+        """Cookbook -> the folder of the repository in which it lies beside those where we look."""
+        found: dict[str, str] = {}
+        for folder in (one for one in paths_in(self._root) if os.path.isdir(one)):
+            with contextlib.suppress(DocumentError):  # a folder that may not be listed
+                found |= {path.name: folder.name for path in paths_in(folder) if _is_cookbook(path)}
+        return found
+
+    def _in_source(self, lock: Lock | None) -> Iterator[_Declared]:
+        path = os.path.realpath(self._root / lock.source) if lock is not None and lock.source else ""
+        if os.path.isdir(path) and pathlib.Path(path).is_relative_to(os.path.realpath(self._root)):
+            yield _declared(self._root / os.path.relpath(path, os.path.realpath(self._root)))
+
+    @cached_property
+    def _sources(self) -> dict[str, str]:
+        """Cookbook -> the folder that a file at the root names for it; {} without the extra that reads Ruby."""
+        found: dict[str, str] = {}
+        for file in (one for one in _SOURCES if (self._root / one).is_file()):
+            with contextlib.suppress(DocumentError, MissingExtra):
+                found = {**dict(_named_folders(Text(file, documents.text_of(self._root / file, file)))), **found}
+        return found
+
+    @cached_property
+    def _folders_named(self) -> dict[str, pathlib.Path]:
+        found: dict[str, pathlib.Path] = {}
+        for path in (path for folder in self._folders for path in paths_in(folder)):
+            is_other = path.parent.name == _VENDOR and not _is_cookbook(path)
+            if os.path.isdir(path) and not path.name.startswith(".") and not is_other:
+                found.setdefault(path.name, path)
+        if not found and self._is_usual:  # a repository of cookbooks alone, as for OpsWorks
+            return {path.name: path for path in paths_in(self._root) if _is_cookbook(path)}
+        return found
+
+    @cached_property
+    def _own(self) -> tuple[_Declared, ...]:
+        """The repository itself, where it is a cookbook: what `berks vendor` leaves there may be a copy of it."""
+        return (_declared(self._root.absolute()),) if _is_cookbook(self._root) else ()
+
+    @cached_property
+    def _in_folders(self) -> list[_Declared]:
+        """cost: a look at each metadata, the first time"""
+        return [_declared(path) for path in self._folders_named.values()]
+
+
+def _named_folders(text: Text) -> Iterator[tuple[str, str]]:
+    """Yield (cookbook, folder) for each cookbook that a Berksfile or the like takes from a folder."""
+    for call in Ruby(text).anywhere(("cookbook",)):
+        with contextlib.suppress(DocumentError):
+            name, *more = [one.value for one in call.arguments()] or [""]
+            named = [one["path"] for one in more if isinstance(one, dict) and isinstance(one.get("path"), str)]
+            yield from ((str(name), folder) for folder in named)
+
+
+def _is_cookbook(path: pathlib.Path) -> bool:
+    return any((path / one).is_dir() for one in _PARTS) and any((path / one).is_file() for one in _METADATA)
+
+
+def _declared(path: pathlib.Path) -> _Declared:
+    fields: dict[str, str] = {}
+    for file in _METADATA:
+        if (path / file).is_file():
+            with contextlib.suppress(DocumentError):  # reading the cookbook reports it
+                fields = _fields(path / file)
+            break
+    return _Declared(fields.get("name") or path.name, fields.get("version") or "0.0.0", path)
+
+
+def _fields(path: pathlib.Path) -> dict[str, str]:
+    if path.suffix == ".json":
+        tree = documents.read(path).tree
+        found = tree.items() if isinstance(tree, dict) else ()
+        return {key: value for key, value in found if isinstance(value, str)}
+    return {one[1]: one[3] for one in _FIELD.finditer(documents.text_of(path, path.name))}
+
+
+def paths_in(folder: pathlib.Path) -> list[pathlib.Path]:
+    """The paths in a folder, sorted; [] where it does not exist. raises: DocumentError"""
+    try:
+        return sorted(folder.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        _cannot_list(error)
+
+
+def files_below(root: pathlib.Path) -> tuple[str, ...]:
+    """All files below a folder, relative to it, with forward slashes, sorted. raises: DocumentError"""
+    return tuple(sorted(_walked(root)))
+
+
+def _walked(root: pathlib.Path) -> Iterator[str]:
+    # Links to directories are not followed: one may lead back.
+    top = str(root)
+    for folder, folders, names in os.walk(top, onerror=_cannot_list):
+        folders[:] = [one for one in folders if one not in (".git", ".nodeattrs")]
+        inside = folder[len(top) :].replace(os.sep, "/").lstrip("/")
+        yield from (f"{inside}/{name}" if inside else name for name in names)
+
+
+def _cannot_list(error: OSError) -> NoReturn:
+    name = pathlib.Path(str(error.filename)).name
+    raise DocumentError(f"cannot be listed: {error.strerror}", file=name) from error
