@@ -1,8 +1,8 @@
-"""The slots of a node as they were when a line set a value: later changes are taken back.
+"""The slots of a node as they were when a line last set a value, for the causes of that value.
 
-Marks are numbered in the order in which lines first set a value. So each line that came after the last use of a
-mark has a greater number. The history has the values that such lines overwrote or erased, as far as it is kept.
-The module knows neither policies nor traces.
+A mark is the number of a line that set values. Marks are numbered in the order of their first use, so a line that ran
+later has a greater number. Changes by such lines are taken back with the values that the history keeps. A change whose
+old value is no longer kept cannot be taken back. No policy is applied here.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from nodeattrs.node.maps import OwnedMap, SetBy, last_mark, writable_copy
 
 
 def ledger_at_mark(ledger: Ledger, mark: int, path: Path) -> Ledger:
-    """A ledger as it was when a mark was used last, at *path*, below it and in the maps above it.
+    """A new ledger with the slots as they were when *mark* was last used; *ledger* itself where no new line has set
+    a value since.
 
-    Other paths may be missing. The same ledger where no line has set anything since. The result must not be written to.
+    Only *path*, the paths below it and the maps above it are taken back; other paths may have later values or none.
+    The caller must not write to the result.
     cost: the values at the path, and the history
     """
     last = ledger.marks.until.get(mark, mark + 1)

@@ -174,7 +174,7 @@ def _folding(branch: Branch, unknown: Unread) -> Folding:
 
 
 def _in_slot(slot: int, unknown: Unread) -> Part | Folding:
-    """As `slot_tree.fold_of` has it: what is unknown lies over what the slot has."""
+    """One slot as a step: its unknown layers lie over its values, as a later line of the same slot would."""
     over = [Part(layer.value, number) for number, (its, layer) in unknown.items() if its == slot]
     if not over:
         return Part(None, slot)

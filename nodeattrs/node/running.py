@@ -13,7 +13,6 @@ from typing import Any
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator, Origin
-from nodeattrs.core.fold import Fold
 from nodeattrs.core.frames import frame_above
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import BadKey
@@ -23,7 +22,6 @@ from nodeattrs.node.component_tree import ComponentTree, Place, step_down, value
 from nodeattrs.node.joined import entry_at, evaluated, unevaluated_copy
 from nodeattrs.node.levels import unsettled_keys
 from nodeattrs.node.setters import Setter
-from nodeattrs.node.slot_tree import fold_of
 from nodeattrs.node.values import steps_of
 from nodeattrs.node.view import ListView, no_step
 
@@ -90,11 +88,6 @@ def note_read(node: Attributes, document: Any, locator: Locator) -> None:
     """
     if node._ledger.provenance:
         node._ledger.marks.note_read(document, locator)
-
-
-def plan_of(node: Attributes) -> Fold:
-    """The whole node as a fold of the core: fifteen layers under the policies of docs/merging.md."""
-    return fold_of(node._ledger)
 
 
 def merged_shared(node: Attributes, evaluate: bool = False) -> dict[Any, Any]:

@@ -1,7 +1,6 @@
-"""Paths with secret values: each value that enters at one of them is wrapped as Sensitive.
+"""The sensitive paths of a node: each value that enters a slot at one of them is wrapped as Sensitive.
 
-One place for it, where values enter a tree, so that nothing behind it has to think of
-secrets again: views, traces and documents only ever meet the wrapped value.
+This happens in one place, where values enter a slot. So views, traces and documents only meet wrapped values.
 """
 
 from __future__ import annotations
@@ -16,12 +15,11 @@ from nodeattrs.node.values import Sensitive, Withheld
 
 
 class Secrets:
-    """The sensitive paths of a node.
+    """The sensitive paths of a node; `wrapped` wraps the secrets in a value that enters a slot.
 
-    paths: texts ("db.password") or steps; the step "*" stands for any. Everything below a path is secret, too
-    `wrapped` changes the maps of a value in place.
-    first: the first steps of these paths; None where any step may lead to a secret
-    raises: BadArgument, for anything but a list of paths
+    paths: parsed to steps; the step "*" stands for any. Everything below a path is secret, too. () guards nothing
+    first: the first steps of these paths, to skip most values; None where any first step may lead to a secret
+    The constructor takes texts ("db.password") or steps. raises: BadArgument, for anything but a list of paths
     """
 
     __slots__ = ("first", "paths")
@@ -36,13 +34,14 @@ class Secrets:
         self.first = None if "*" in first else first
 
     def may_be_in(self, tree: Mapping[Any, Any]) -> bool:
-        """Whether one of the paths may lead into a tree: it begins with one of the tree's keys, or with any."""
+        """Whether a path begins with a top-level key of *tree*, or with "*". True does not mean that there is a secret."""
         return self.first is None or not self.first.isdisjoint(tree)
 
     def wrapped(self, path: Path, value: Any) -> Any:
-        """*value*, which enters at *path*, with its secrets wrapped as Sensitive.
+        """Wrap the secrets in *value*, which enters a slot at *path*, as Sensitive, and return the result.
 
-        A map or list is changed in place and returned; the caller must own it. A secret that is wrapped already stays.
+        Maps and lists are changed in place, so the caller must own them. A scalar comes back wrapped, or as it is.
+        Secrets that are wrapped or withheld already stay. Each scalar below a sensitive path is wrapped by itself.
         """
         if path and self.first is not None and path[0] not in self.first:
             return value
