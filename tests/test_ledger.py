@@ -249,8 +249,8 @@ def write_beside_the_answers(its):
 
 MUTANTS = {
     "a write notes nothing": lambda patch: patch.setattr(ledger.Ledger, "_set", write_without_a_note),
-    "no version gets old": lambda patch: patch.setattr(ledger.Ledger, "_outdate", write_in_the_version_of_now),
-    "an answer is kept": lambda patch: patch.setattr(ledger.Ledger, "_outdate", write_beside_the_answers),
+    "no version gets old": lambda patch: patch.setattr(ledger.Ledger, "_end_version", write_in_the_version_of_now),
+    "an answer is kept": lambda patch: patch.setattr(ledger.Ledger, "_end_version", write_beside_the_answers),
     "marks are ignored": lambda patch: (
         patch.setitem(PAIR.kinds, AssignedMap, MAP),
         patch.setattr(PAIR, "cells", {}),

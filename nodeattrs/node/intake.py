@@ -21,15 +21,14 @@ from nodeattrs.errors import AmbiguousRunList, BadArgument
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.component_tree import ComponentTree, joined_place, value_of
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.levels import unsettled_keys
 from nodeattrs.node.maps import (
+    ChangedListOrigins,
     OwnedMap,
-    WorkedList,
-    element_setters,
+    element_origins,
     last_mark,
     renumbered_marks,
     set_by_at,
-    setters,
+    setters_in_element,
 )
 from nodeattrs.node.restoring import SavedLocator, restore_ledger
 from nodeattrs.node.running import SetterBlock
@@ -189,7 +188,7 @@ def facts_of(node: Attributes) -> dict[Any, Any]:
     """
     ledger = node._ledger
     with ledger.lock, quietly(ledger.looks):
-        tree, own = dict(ledger.trees[15]), [*unsettled_keys(ledger)]
+        tree, own = dict(ledger.trees[15]), ledger.unsettled_keys()
     for key in own:
         tree[key] = ledger.plain_copy(tree[key], True, (key,))
     return tree
@@ -294,7 +293,7 @@ def _lay_over(component: ComponentTree, tree: Any, locator: Locator, unite_lists
 
     def known(path: Path) -> list[Origins]:
         set_by, below = set_by_at(ledger.trees[slot], path)
-        return set_by if type(set_by) is list else list(element_setters(set_by, path, len(below)))
+        return set_by if type(set_by) is list else list(element_origins(set_by, path, len(below)))
 
     inside, laid = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), At(mark, ()))
     empty = [path for path in _empty_maps(laid.value, ()) if isinstance(dig(ledger.trees[slot], path), dict)]
@@ -407,12 +406,11 @@ class _Adoption:
 
     def _elements(self, set_by: list[Origins], kept: list[Origins]) -> list[Origins]:
         elements: list[Origins] = renumbered_marks(kept, self._number)
-        if not isinstance(set_by, WorkedList):
+        if not isinstance(set_by, ChangedListOrigins):
             return elements
-        begun, steps = (
-            [self._number(one) for one in marks if not self._is_left_out(one)] for marks in (set_by.begun, set_by.steps)
-        )
-        return WorkedList(elements, tuple(begun), tuple(steps))
+        first = [self._number(one) for one in set_by.first if not self._is_left_out(one)]
+        later = [self._number(one) for one in set_by.later if not self._is_left_out(one)]
+        return ChangedListOrigins(elements, tuple(first), tuple(later))
 
     def _number(self, old: int) -> int:
         new = self._numbers.get(old)
@@ -428,4 +426,4 @@ class _Adoption:
         return known
 
     def _only_by_left_out(self, set_by: Origins) -> bool:
-        return all(self._is_left_out(setter.source) for setter in setters(set_by, ()))
+        return all(self._is_left_out(setter.source) for setter in setters_in_element(set_by, ()))

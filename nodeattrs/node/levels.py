@@ -1,8 +1,11 @@
-"""Whole levels: the writer and the merged view of one, and removing a path from several."""
+"""A whole level of a node: its merged view, the merge at one path, and removing a path from its components.
+
+A level is a branch of the plan, such as the four default components; PLAN itself is all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, spell
@@ -12,20 +15,15 @@ from nodeattrs.node.joined import entry_at, joined, joined_roots
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import Branch, Joined
 from nodeattrs.node.values import Deferred, steps_of
-from nodeattrs.node.view import MapView, Version
+from nodeattrs.node.view import MapView
 from nodeattrs.node.writers import Writer
 
 
-def level_view(ledger: Ledger, branch: Branch) -> LevelView:
-    """The merged view of some slots. A later write does not change it."""
-    with ledger.lock:
-        part = joined_roots(ledger.trees, ledger.plan(branch))
-        return LevelView(part, ledger.version(), lambda path: merged_at(ledger, branch, path))
-
-
 def merged_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
-    """A plain copy of the merge at *path* alone; None where no component has a value there.
+    """A plain copy of the values that the components have at *path*, merged; None where no component has one.
 
+    Each component is stepped through for itself, so null or text in a stronger one hides no value of a weaker one.
+    Deferred values stay deferred.
     raises: TypeConflict, where a component has a number or a list in the way
     source: Chef's `merged_attributes`
     """
@@ -52,10 +50,12 @@ def _part_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
 
 
 def remove_path(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[Path], object]) -> Any:
-    """Call *remove* with a path, and return the merged value of some slots there as it was; None where it was absent.
+    """Call *remove* with *path*, and return a plain copy of the merged value that stood there; None where it was
+    absent.
 
-    Returns None without calling *remove* where the parent is not a map in the merge of these slots.
-    remove: removes the path from the slots
+    Where the parent is not a map in the merge of the branch, *remove* is not called, and the result is None.
+    path:   at least one step
+    remove: removes the path from the slots of the branch
     raises: the error of a deferred value at the path, or in its way; nothing is removed then
     """
     with ledger.lock:
@@ -71,24 +71,25 @@ def remove_path(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[Pa
 
 
 class LevelView(MapView):
-    """The merged view of one level. `view("a", "b")` gives a plain copy of the merge at that path alone; None where not
-    set.
+    """The merged view of one level; a later write does not change it.
 
-    raises: TypeConflict, at such a call, where a component has a number or a list in the way
+    `view["a"]["b"]` reads as any merged map does. `view("a", "b")` calls `merged_at` on the current values instead: it
+    gives a plain copy, or None where no component has a value there.
     """
 
-    __slots__ = ("_at_path",)
+    __slots__ = ("_branch", "_ledger")
 
-    def __init__(self, part: Any, version: Version, at_path: Callable[[Path], Any]) -> None:
-        super().__init__(part, version)
-        self._at_path = at_path
+    def __init__(self, ledger: Ledger, branch: Branch) -> None:
+        with ledger.lock:
+            super().__init__(joined_roots(ledger.trees, ledger.plan(branch)), ledger.version())
+        self._ledger, self._branch = ledger, branch
 
     def __call__(self, *path: Any) -> Any:
-        return self._at_path(steps_of(path))
+        return merged_at(self._ledger, self._branch, steps_of(path))
 
 
 def _stepped(place: Place, path: Path) -> Place:
-    """One component stepped through for itself: nothing beyond null and text."""
+    """The place some steps below a place; (ABSENT, ABSENT) beyond null, text, and what is not set."""
     for depth, step in enumerate(path):
         thing = value_of(place)
         if thing is ABSENT or thing is None or isinstance(thing, str):
@@ -102,18 +103,13 @@ def _stepped(place: Place, path: Path) -> Place:
     return place
 
 
-class Level(Writer):
-    """The writer of a whole component that stays live when the component is replaced: the words of attribute files."""
+class WholeComponentWriter(Writer):
+    """The writer of a whole component that stays live when the component is replaced: a word of attribute files.
+
+    Other writers keep the old content then.
+    """
 
     __slots__ = ()
 
     def _place(self) -> Place:
         return self._tree.root()
-
-
-def unsettled_keys(ledger: Ledger) -> Iterator[Any]:
-    """Yield the top-level keys of facts that are not settled: they were not shared, or something was written there.
-
-    cost: a look at each key
-    """
-    return (key for key, value in ledger.trees[15].items() if value is not ledger.settled.get(key, ABSENT))

@@ -22,7 +22,7 @@ def ledger_at_mark(ledger: Ledger, mark: int, path: Path) -> Ledger:
     The caller must not write to the result.
     cost: the values at the path, and the history
     """
-    last = ledger.marks.until.get(mark, mark + 1)
+    last = ledger.marks.last_uses.get(mark, mark + 1)
     if last >= len(ledger.marks):
         return ledger
     moment = _Moment(ledger, last, path)

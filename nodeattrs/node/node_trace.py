@@ -22,6 +22,7 @@ from nodeattrs.core.walk import SetValue, Walk, outwards
 from nodeattrs.node.causes import causes_of
 from nodeattrs.node.joined import plain
 from nodeattrs.node.ledger import Event, Ledger
+from nodeattrs.node.list_history import READY, ListChanges, ListHistory, list_history_at, shown
 from nodeattrs.node.maps import (
     AssignedMap,
     Branch,
@@ -33,7 +34,6 @@ from nodeattrs.node.moment import ledger_at_mark
 from nodeattrs.node.setters import Mark
 from nodeattrs.node.slots import PAIR, PLAN, SLOTS
 from nodeattrs.node.values import Deferred
-from nodeattrs.node.worked_lists import READY, Continuation, ListWork, shown, work_at
 
 _TITLES = {slot.number: slot.title for slot in SLOTS}
 _MOST_BELOW = 10
@@ -106,11 +106,13 @@ def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path], brief: bool
 
     owns: claim, by its identity -> its path in its own slot
     """
-    works: dict[int, ListWork] = {}
+    works: dict[int, ListHistory] = {}
     if trace.elements or isinstance(trace.value, list) or int in map(type, trace.path):
         at_path = (one for one in trace.claims if one.claim.path == trace.path and one.outcome is not Outcome.UNKNOWN)
         found = (one.claim for one in at_path)
-        works = {id(one): work for one in found if (work := work_at(ledger, one.rank, owns[id(one)])) is not None}
+        works = {
+            id(one): work for one in found if (work := list_history_at(ledger, one.rank, owns[id(one)])) is not None
+        }
     stated = (
         row
         for one in trace.claims
@@ -127,12 +129,12 @@ def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path], brief: bool
     return trace._replace(claims=tuple(stated), history=tuple(history))
 
 
-def _with_workers(stated: TraceClaim, work: ListWork | None) -> TraceClaim:
+def _with_workers(stated: TraceClaim, work: ListHistory | None) -> TraceClaim:
     """The row with the claim that set a list first, and the claims that changed it in place, where something of it is
     left.
     """
-    since = work.continued if work is not None and work.is_left else None
-    return stated if since is None else stated._replace(claim=_begun(stated.claim, since), then=since.steps)
+    changes = work.changes if work is not None and work.is_left else None
+    return stated if changes is None else stated._replace(claim=_first_claim(stated.claim, changes), then=changes.later)
 
 
 def _each_setter(ledger: Ledger, stated: TraceClaim, own: Path) -> Iterator[TraceClaim]:
@@ -150,11 +152,11 @@ def _each_setter(ledger: Ledger, stated: TraceClaim, own: Path) -> Iterator[Trac
         yield stated._replace(claim=claim._replace(origin=origin, verb=mark.verb), outcome=outcome, why=why)
 
 
-def _begun(claim: Claim, since: Continuation) -> Claim:
+def _first_claim(claim: Claim, changes: ListChanges) -> Claim:
     """The claim that set a list first, for the claim of a list that was changed in place."""
-    if claim.verb is not Verb.APPEND or not since.begun:
+    if claim.verb is not Verb.APPEND or not changes.first:
         return claim
-    first = since.begun[0]
+    first = changes.first[0]
     return claim._replace(
         value=claim.value if first.value is ABSENT else first.value, origin=first.origin, verb=first.verb
     )

@@ -18,7 +18,7 @@ from nodeattrs.errors import DocumentError, ValueWithheld
 from nodeattrs.formats.python import PythonText
 from nodeattrs.node.documents import FORMAT, LEVELS, VERSION
 from nodeattrs.node.ledger import EVENTS, HISTORY_BOUND, Chronicle, Event, Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap, WorkedList, setters
+from nodeattrs.node.maps import AssignedMap, ChangedListOrigins, OwnedMap, setters_in_element
 from nodeattrs.node.saved_code import FileVersion, SavedDocument, SavedRead, SavedRun, SavedSite, Versions
 from nodeattrs.node.setters import Mark
 from nodeattrs.node.sites import LineRange, relative
@@ -109,7 +109,9 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions |
         run = ledger.marks.saved_run = _unpacked_run(data, versions)
         marks = data["marks"]
         ledger.marks.table[:] = [_NOBODY if packed == _BLANK else _unpacked_mark(packed, run) for packed in marks]
-        ledger.marks.until = {number: int(packed["until"]) for number, packed in enumerate(marks) if "until" in packed}
+        ledger.marks.last_uses = {
+            number: int(packed["until"]) for number, packed in enumerate(marks) if "until" in packed
+        }
         ledger.marks.saved_reads = [_unpacked_read(packed, run) for packed in data.get("reads", ())]
         for slot in SLOTS:
             tree = _unpacked(data["slots"][str(slot.number)])
@@ -120,7 +122,7 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions |
             at = _unpacked_path(path)
             guard = None if ledger.secrets is None else partial(ledger.secrets.wrapped, at)
             chronicle = _unpacked_chronicle(dropped, events, guard)
-            ledger.chronicles(at)[slot, chronicle.first.what == "silent"] = chronicle
+            ledger.history.setdefault(at, {})[slot, chronicle.first.what == "silent"] = chronicle
         for slot, name, reason, origin, *given in data.get("unknown", ()):
             if type(slot) is not int or not 1 <= slot <= len(SLOTS) or not {type(name), type(reason)} <= {str}:
                 raise ValueError(f"an unknown layer in slot {slot!r}")
@@ -257,8 +259,8 @@ def _unpacked_set_by(set_by: Any) -> Any:
     if not isinstance(set_by, dict):
         return int(set_by)
     if "of" in set_by:
-        begun, steps = (tuple(map(int, set_by[which])) for which in ("begun", "steps"))
-        return WorkedList(map(_unpacked_set_by, set_by["of"]), begun, steps)
+        first, later = tuple(map(int, set_by["begun"])), tuple(map(int, set_by["steps"]))
+        return ChangedListOrigins(map(_unpacked_set_by, set_by["of"]), first, later)
     if "at" in set_by:
         number, path = set_by["at"]
         return At(int(number), _unpacked_path(path))
@@ -366,9 +368,9 @@ def _are_marks(ledger: Ledger, set_by: Any, path: Path) -> bool:
     if type(set_by) is int:
         return _is_mark(ledger, set_by)  # as most are
     elements = set_by if isinstance(set_by, list) else [set_by]
-    numbers = [setter.source for one in elements for setter in setters(one, path)]
-    if isinstance(set_by, WorkedList):
-        numbers += [*set_by.begun, *set_by.steps]
+    numbers = [setter.source for one in elements for setter in setters_in_element(one, path)]
+    if isinstance(set_by, ChangedListOrigins):
+        numbers += [*set_by.first, *set_by.later]
     return all(_is_mark(ledger, number) for number in numbers)
 
 

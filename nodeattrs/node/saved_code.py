@@ -1,7 +1,7 @@
-"""The code of a saved run, so that the causes of its values can be found later.
+"""Sources and documents of a saved run, to find the causes of its values later.
 
-A snapshot names the sources that ran and the documents that were read, each with the name that Git gives to its
-content. Where the file has changed since, the version that ran is looked for in the Git objects of the repository.
+A snapshot names the source files that ran and the documents that were read, each with a digest of its content. A
+`Versions` object gives their content; a file whose version is not available any more has no causes.
 """
 
 from __future__ import annotations
@@ -20,31 +20,32 @@ from nodeattrs.node.sites import ExpressionSite
 
 
 class Versions(Protocol):
-    """Gives the versions of a repository's files."""
+    """Gives the files of a repository by name and digest. `store.remembered.RepositoryVersions` is one."""
 
     @property
     def root(self) -> str:
         """The folder to which file names are relative."""
 
     def content(self, file: str, digest: str) -> bytes | None:
-        """The bytes of the version of a file that has this digest; None where it is not available.
+        """The bytes of the version of a file that has this digest, also of an older one; None where it is not
+        available.
 
-        digest: as `blob_name` gives it
+        digest: the name that Git gives to the content, from `blob_name`
         """
 
 
 class FileVersion(NamedTuple):
-    """A version of a file: its name, and the digest of its content."""
+    """A version of a file: its name relative to the repository, and the digest of its content, as Git names it."""
 
     file: str
     digest: str
 
 
 class SavedRun:
-    """The source files of one saved run, in the versions that ran.
+    """The source files of one saved run. A file is read at its first use; each version is parsed once.
 
     sources:  the versions that the snapshot names
-    versions: finds their content; None where no repository is there to look into
+    versions: gives their content; None where there is no repository, and then nothing is available
     """
 
     def __init__(self, sources: Iterable[FileVersion] = (), versions: Versions | None = None) -> None:
@@ -56,11 +57,11 @@ class SavedRun:
         return "" if self.versions is None else self.versions.root
 
     def path(self, file: str) -> str:
-        """The absolute name of a file of the repository, as code objects have it."""
+        """The name of a file of the repository with its folder, as code objects have it."""
         return os.path.join(self.root(), *file.split("/"))
 
     def content(self, source: FileVersion) -> bytes | None:
-        """The bytes of a version; None where it is not available."""
+        """The bytes of a version; None where it is not available, or there is no repository."""
         return None if self.versions is None else self.versions.content(*source)
 
     def text(self, source: FileVersion) -> PythonText | None:
@@ -72,8 +73,9 @@ class SavedRun:
         return self._texts[source]
 
     def text_at(self, filename: str) -> PythonText | None:
-        """The Python source of a file, given by its absolute name, in the version that ran; None where the
-        snapshot lacks it.
+        """The Python source of a file in the version that ran. filename: as code objects have it
+
+        None where the snapshot does not name the file, or its version is not available.
         """
         file = os.path.relpath(filename, self.root()).replace(os.sep, "/")
         source = next((one for one in self.sources if one.file == file), None)
@@ -81,12 +83,12 @@ class SavedRun:
 
 
 class SavedSite(ExpressionSite):
-    """An expression of a source, as a snapshot names it.
+    """An expression of a saved run, as its snapshot names it. The source is read at its first use.
 
     run:    the saved run with the sources
-    source: the version of the file; None for code outside of the repository
-    at:     (first line, last line, first column, column behind the last); (line,) where no more is known; () for
-            nothing
+    source: the version of the file; None for code outside of the repository, which has no text
+    at:     (first line, last line, first column, column behind the last); (line,) where only that is known; () where
+            nothing is
     """
 
     def __init__(self, run: SavedRun, source: FileVersion | None, at: Sequence[int | None]) -> None:
@@ -101,11 +103,11 @@ class SavedSite(ExpressionSite):
 
 
 class SavedDocument(NamedTuple):
-    """A document that a call has read.
+    """A document that a call of a saved run has read. It has no content.
 
     source: the version of its file
     kind, name: for origins of its values
-    under:  the path in the document where the data begins that was read
+    under:  the path in the document of the part that was read; () for all of it
     """
 
     source: FileVersion
@@ -115,15 +117,15 @@ class SavedDocument(NamedTuple):
 
 
 class SavedRead(NamedTuple):
-    """A call that has read documents: the expression, and the documents."""
+    """A call of a saved run that has read documents. `read_documents` reads them again."""
 
     site: SavedSite
     documents: Sequence[SavedDocument]
 
-    def documents_again(self) -> Iterator[tuple[Any, Locator]]:
-        """Yield (data, locator) for each document, read again in the version that was read.
+    def read_documents(self) -> Iterator[tuple[Any, Locator]]:
+        """Yield (data, locator) for each document, read in the version that the call has read.
 
-        A document without that version, or one that cannot be parsed, is skipped.
+        A document is skipped where that version is not available, or cannot be parsed.
         """
         for source, kind, name, under in self.documents:
             content, syntax = self.site.run.content(source), documents.syntax_of(source.file)
@@ -137,10 +139,9 @@ class SavedRead(NamedTuple):
 
 
 def python_text(content: bytes) -> str:
-    """A Python source as text, as linecache has it: decoded as it declares, each line ended by a line feed, the last
-    one too.
+    """A Python source as text, as linecache has it: decoded as it declares, with a line feed at its end.
 
-    "" where it cannot be decoded.
+    "" where it cannot be decoded, and for no bytes.
     """
     try:
         text = decode_source(content)

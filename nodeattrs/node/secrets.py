@@ -34,7 +34,9 @@ class Secrets:
         self.first = None if "*" in first else first
 
     def may_be_in(self, tree: Mapping[Any, Any]) -> bool:
-        """Whether a path begins with a top-level key of *tree*, or with "*". True does not mean that there is a secret."""
+        """Whether a path begins with a top-level key of *tree*, or with "*". True does not mean that there is a
+        secret.
+        """
         return self.first is None or not self.first.isdisjoint(tree)
 
     def wrapped(self, path: Path, value: Any) -> Any:

@@ -1,7 +1,8 @@
-"""Sites: expressions in Python sources that set, read or call something, and the locator of their values.
+"""Sites: expressions in Python sources that set a value, read one or call a function; and the locator of such values.
 
-For code that ran, a site is an instruction of a code object. For a saved run, it is named by the snapshot: lines and
-columns in the version of the file that ran (`saved_code`).
+For code that ran in this process, a site is an instruction of a code object. For a saved run, the snapshot names it:
+lines and columns in the version of the file that ran (`saved_code`). Sources are read from linecache when a place
+inside an expression is asked for.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ _MOST_SITES, _MOST_SPANS = 20_000, 256
 
 
 class ExpressionSite:
-    """An expression that ran, and its source text. `CodeSite` and `SavedSite` are the two kinds.
+    """An expression that ran, and where it stands in its source. Use a `CodeSite` (this process) or a `SavedSite`.
 
+    The source is read and parsed at the first use of `text`, `setting` or `place`, and kept.
     file:             the source file, as code objects name it
-    span:             first line, last line, first column, last column; None where the line is not known
+    span:             (first line, last line, first column, last column); None where the line is not known
     is_step:          whether it is only a step on the way to the place that the line sets
-    in_comprehension: whether it stands in a comprehension, which has a frame of its own in some versions of Python
+    in_comprehension: whether it is in a comprehension, which has a frame of its own in some versions of Python
     whole_line:       whether only the line is known: then the last statement on the line counts
     """
 
@@ -39,7 +41,7 @@ class ExpressionSite:
 
     @cached_property
     def text(self) -> PythonText | None:
-        """The source as it ran; None where that version is not available."""
+        """The parsed source as it ran; None where that version is not available."""
         return self._text()
 
     def _text(self) -> PythonText | None:
@@ -47,15 +49,16 @@ class ExpressionSite:
 
     @cached_property
     def setting(self) -> Any:
-        """The expression and the value that it sets, as syntax trees; None where the source is not known, or
-        for a mere step.
+        """(expression, value) as syntax trees: the expression, and the part of it that is the value, or None.
+
+        None where the source is not known, and for a mere step.
         """
         if self.span is None or self.is_step or self.text is None:
             return None
         return self.text.setting(self.span[0], None if self.whole_line else self.span)
 
     def place(self, path: Path) -> tuple[int | None, int | None]:
-        """The line and column of the part of the expression for *path*: in a literal that of the entry, else of the
+        """Returns (line, column) of the part of the expression for *path*: of the entry in a literal, else of the
         whole.
 
         None for each that is not known. path: inside the value that the expression sets
@@ -69,23 +72,19 @@ class ExpressionSite:
         return self.span[0], None if self.span[2] is None else self.text.column(self.span[0], self.span[2])
 
     def says_below(self, path: Path) -> bool:
-        """Whether a path below *path* may have another place than *path* itself; False where the source is not
-        known.
-        """
+        """Whether a path below *path* may have another place than *path*; False where the source is not known."""
         if self.span is None or self.is_step or self.text is None:
             return False
         return self.text.says_below(self.span[0], path, self.span)
 
 
 class CodeSite(ExpressionSite):
-    """The expression that an instruction of running code belongs to.
-
-    Use `site_of`, which gives one object for all nodes of a process.
+    """The expression of an instruction of code that ran in this process. `site_of` makes it; its source is read later.
 
     code:   the code object
-    offset: of the instruction, an even number. One more, an odd number, means a step on the way to the place that the
+    offset: of the instruction, an even number; one more, an odd number, for a step on the way to the place that the
             line sets
-    ran:    the entry of linecache for its file, when the code ran
+    ran:    the entry of linecache for its file when the code ran; None where there was none
     """
 
     def __init__(self, code: CodeType, offset: int, ran: Any) -> None:
@@ -106,8 +105,11 @@ _sites: dict[tuple[int, int], CodeSite] = {}
 
 
 def site_of(code: CodeType, offset: int, ran: Any) -> CodeSite:
-    """The one site for an instruction, made at the first call. ran: as for `CodeSite`"""
-    key = id(code), offset  # the site keeps the code: no other code has its id
+    """The one CodeSite of this process for an instruction, made at the first call.
+
+    ran: the entry of linecache for its file when the code ran; of a later call it is ignored
+    """
+    key = id(code), offset  # the site keeps the code alive, so no other code has its id
     known = _sites.get(key)
     if known is None:
         if len(_sites) >= _MOST_SITES:
@@ -120,25 +122,26 @@ _spans: dict[int, tuple[CodeType, list[Any]]] = {}
 
 
 def _span_of(code: CodeType, offset: int) -> Span | None:
-    """The place of the expression to which an instruction belongs, by the compiler; None where the line is not known.
+    """The span of the expression to which an instruction belongs; None where the compiler gave no line.
 
-    cost: the first time one visit of all instructions, so that a file of many writes is not gone through for each
+    cost: the first call for a code object visits all its instructions
     """
     known = _spans.get(id(code))
     if known is None:
         if len(_spans) >= _MOST_SPANS:
             _spans.clear()
-        same: dict[Any, Any] = {}  # what stands in one place is many instructions
+        same: dict[Any, Any] = {}  # many instructions share a span
         spans = [same.setdefault(span, span) for span in code.co_positions()]
-        known = _spans[id(code)] = (code, spans)  # the code is kept: no other code has its id
+        known = _spans[id(code)] = (code, spans)  # the code is kept alive, so no other code has its id
     span: Span = known[1][offset // 2]
     return None if span[0] is None else span
 
 
 def text_of(filename: str, ran: Any = None) -> PythonText:
-    """The source of a file as it ran: of *ran*, an entry of linecache, else as linecache has it now; empty for no file.
+    """The parsed source of a file as it ran; an empty one where the file cannot be read.
 
-    Parsed texts are kept and used again.
+    ran: an entry of linecache with its lines; None, or one without lines: the file as linecache has it now
+    A parsed source is kept until the lines of its file change.
     """
     lines: list[str] | None = ran[2] if ran is not None and len(ran) == 4 else None
     if not lines:
@@ -155,8 +158,9 @@ _texts: dict[str, tuple[list[str], PythonText]] = {}
 
 @lru_cache(maxsize=4096)
 def relative(filename: str, root: str) -> str:
-    """A file name for origins: relative to *root*, with forward slashes, where the file lies below it, else as
-    it is.
+    """A file name for origins: relative to *root* with forward slashes; the name as it is for a file outside of it.
+
+    Names in angle brackets, such as "<stdin>", stay as they are.
     """
     try:
         inside = filename if filename.startswith("<") else os.path.relpath(filename, root)
@@ -166,19 +170,19 @@ def relative(filename: str, root: str) -> str:
 
 
 def is_inside(file: str | None) -> bool:
-    """Whether a file name of an origin is one below the root; False for None."""
+    """Whether a file name of an origin, from `relative`, is below the root; False for None and "<stdin>"."""
     return file is not None and not os.path.isabs(file) and not file.startswith(("<", ".."))
 
 
 Calls = tuple[tuple[CodeType, int, Any], ...]
-"""Calls that led somewhere: code object, offset, what linecache has of its file; the innermost first."""
+"""Calls that led to a line, the innermost first: (code object, offset, entry of linecache for its file)."""
 
 
 class LineRange(NamedTuple):
-    """The lines of an expression.
+    """The lines of an expression, to see whether another expression begins within them.
 
-    source:      identifies the source: the id of a code object, or a file name
-    first, last: numbers from 1
+    source:      the id of a code object, or a file name; ranges of different sources never overlap
+    first, last: line numbers from 1
     """
 
     source: Any
@@ -186,18 +190,18 @@ class LineRange(NamedTuple):
     last: int
 
     def begins_in(self, other: LineRange) -> bool:
-        """Whether the first line is one of the other's, in the same source."""
+        """Whether the first line of this range is a line of *other*, in the same source."""
         return self.source == other.source and other.first <= self.first <= other.last
 
 
 class CodeLocator:
-    """The locator of a value that a line of Python code set; file and line are looked up on demand.
+    """The locator of a value that a line of Python code set. `at` finds the line, inside a literal that of each part.
 
-    Inside a literal it finds the line of each part.
+    Making one looks nothing up.
     site:       the expression that set the value
     kind, name: of the setter
     root:       gives the folder to which files are relative
-    calls:      the calls that led there, the innermost first
+    calls:      the calls that led to the expression, the innermost first; [] where a file set it itself
     """
 
     __slots__ = ("_calls", "kind", "name", "root", "site")
@@ -220,17 +224,17 @@ class CodeLocator:
         return None if span is None else LineRange(id(self.site.code), span[0], span[1] or span[0])
 
     def at(self, path: Path) -> Origin:
-        """The origin of *path*: the line of the expression, or of its part in a literal."""
+        """The origin of *path* inside the value: the line of the expression, or of its part in a literal."""
         return self.placed(self.site.file, *self.site.place(path))
 
     def says_below(self, path: Path) -> bool:
-        """Whether a path below *path* may have a place of its own."""
+        """Whether a path below *path* may have another place than *path*; False where the source is not known."""
         return self.site.says_below(path)
 
     def source(self, filename: str) -> PythonText:
-        """The text of another source file, as linecache has it now."""
+        """The parsed source of another file, as linecache has it now; an empty one where it cannot be read."""
         return text_of(filename)
 
     def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin:
-        """The origin for a file and line, with the setter of this locator."""
+        """An origin for any file and line, with the setter of this locator. The file's name becomes relative."""
         return Origin(self.kind, self.name, relative(filename, self.root()), line, column)

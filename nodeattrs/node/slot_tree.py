@@ -73,7 +73,9 @@ class SlotTree:
     at = origin  # so that the slot is the locator of its layer
 
     def verb(self, path: str | Path) -> Verb:
-        """How the value at *path* was set: set, replace, append, ...; where it is not set, the verb of the map above."""
+        """How the value at *path* was set: set, replace, append, ...; where it is not set, the verb of the map
+        above.
+        """
         with self._ledger.lock:
             return self._ledger.origin(self.number, as_path(path))[1].verb
 

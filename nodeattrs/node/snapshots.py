@@ -15,7 +15,7 @@ from nodeattrs.formats.documents import DocumentLocator
 from nodeattrs.node.causes import causes_of, imported_sources
 from nodeattrs.node.documents import FAILED, FORMAT, VERSION, computed_or_failure, json_ready
 from nodeattrs.node.ledger import Chronicle, Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap, SetBy, WorkedList, last_mark, setters
+from nodeattrs.node.maps import AssignedMap, ChangedListOrigins, OwnedMap, SetBy, last_mark, setters_in_element
 from nodeattrs.node.node_trace import brief_then
 from nodeattrs.node.restoring import SavedLocator
 from nodeattrs.node.saved_code import FileVersion, SavedDocument, SavedSite
@@ -92,8 +92,8 @@ def _packed_marks(
         packed = _packed_mark(mark, reach.covered.get(number, {}))
         if (code := sources.packed_code(mark.locator)) is not None:
             packed["code"] = code
-            if number in ledger.marks.until:
-                packed["until"] = ledger.marks.until[number]
+            if number in ledger.marks.last_uses:
+                packed["until"] = ledger.marks.last_uses[number]
             if mark.is_late or number in reach.late:
                 packed["late"] = True
         if number in causes:
@@ -143,7 +143,7 @@ class _ValueCauses:
             for index, (inner, one) in enumerate(zip(value, set_by, strict=False)):
                 self._element(inner, one, (*path, index))
         else:
-            for by in setters(set_by, path):
+            for by in setters_in_element(set_by, path):
                 self._below(path, value, by)
 
     def _below(self, path: Path, value: Any, by: At) -> None:
@@ -287,8 +287,8 @@ class _Reach:
             else:
                 self._note(set_by, path, value)
             return
-        if isinstance(set_by, WorkedList):
-            for number in (*set_by.begun, *set_by.steps):
+        if isinstance(set_by, ChangedListOrigins):
+            for number in (*set_by.first, *set_by.later):
                 self._note(number, path)
         for index, (one, element) in enumerate(zip(set_by, value, strict=False)):
             for setter in _every(one, (*path, index)):
@@ -321,7 +321,7 @@ class _Reach:
 
 def _every(set_by: Any, at: Path) -> Iterator[At]:
     """Everyone who set an element or a part of it."""
-    yield from setters(set_by, at)
+    yield from setters_in_element(set_by, at)
     if isinstance(set_by, PatchedOrigins):
         yield from _every(set_by.base, at)
         yield from _every(set_by.by, (*at, *set_by.path))
@@ -440,8 +440,8 @@ def _packed_set_by(set_by: Any) -> Any:
 
     One that was worked on in place has its array under "of", and beside it who set and who worked on it.
     """
-    if isinstance(set_by, WorkedList):
-        return {"of": [_packed_set_by(one) for one in set_by], "begun": list(set_by.begun), "steps": list(set_by.steps)}
+    if isinstance(set_by, ChangedListOrigins):
+        return {"of": [_packed_set_by(one) for one in set_by], "begun": list(set_by.first), "steps": list(set_by.later)}
     if isinstance(set_by, list):
         return [_packed_set_by(one) for one in set_by]
     if isinstance(set_by, At):
