@@ -1,7 +1,7 @@
-"""The trace of a path of a node: the steps of fifteen slots walked again, and the history.
+"""The trace of a path of a node: which slot wins, which lose, who set each, and what was set before.
 
-The walk and the rules are the core's; this module adds origins, elements of united
-lists, changes of a list in place, and values that are in no tree any more.
+The merge is walked again by the core (`core.tracing`). This module adds the origins of values, the setters of list
+elements, changes of a list in place (`list_history`), and values of the history. Nothing is cached.
 """
 
 from __future__ import annotations
@@ -40,27 +40,30 @@ _MOST_BELOW = 10
 
 
 def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), brief: bool = False) -> Trace:
-    """The trace of *path*; for a path that is not set its `found` is False.
+    """The trace of *path*; for a path that is not set its `found` is False. The caller holds the ledger's lock.
 
+    A deferred value is computed; where that fails, the trace has it as it is.
     seen:  the attributes whose causes led here; they are not traced again
     brief: True: only the value and its setters: no elements, no history, no search for the next setter
     cost:  the depth of the path times fifteen, and the history at and above it
     """
-    trees = {slot: tree for slot, tree in enumerate(ledger.trees) if _matters(tree, path)}
-    unknown = dict(enumerate(((slot, one) for slot, many in ledger.unknown.items() for one in many), len(SLOTS) + 1))
+    trees = {slot: tree for slot, tree in enumerate(ledger.trees) if _may_decide(tree, path)}
+    layers = [(slot, layer) for slot, several in ledger.unknown.items() for layer in several]
+    unknown = dict(enumerate(layers, len(SLOTS) + 1))
     trees |= {number: layer.value for number, (_, layer) in unknown.items()}
     folding = _folding(ledger.plan(), unknown) if ledger.rules or unknown else _FOLDING
     along = None if brief else lambda at: outwards(at) if at.source in unknown else _goes_with(ledger, at)
     walked = walk(folding, path, trees, along)
-    walked = walked if walked.cover is None else _through_deferred(walked, path)
+    if walked.cover is not None:
+        walked = _through_deferred(walked, path)
 
-    owns: dict[int, tuple[Claim, Path]] = {}
+    own_paths: dict[int, tuple[Claim, Path]] = {}  # id of a claim -> the claim, held so that its id stays its own
 
     def claim(setting: SetValue) -> Claim:
         if setting.source in unknown:
             slot, layer = unknown[setting.source]
             made = Claim(path, layer.value, slot, layer.place(path))
-            owns[id(made)] = made, ()
+            own_paths[id(made)] = made, ()
             return made
         tree = ledger.trees[setting.source]
         by = setters_at(tree, tree.origin, setting.own)[0]
@@ -70,7 +73,7 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
         then = partial(_then, ledger, by, setting.value, seen)
         plain = setting.value if type(setting.value) in READY else shown(setting.value)
         made = Claim(setting.path, plain, setting.source, origin, verb, why, then)
-        owns[id(made)] = made, setting.own  # the claim is held, so that no other one gets its identity
+        own_paths[id(made)] = made, setting.own
         return made
 
     value = _read(walked.value)
@@ -78,77 +81,82 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
     if trace.elements and not brief:
         elements = (_element(ledger, path, entry, found) for entry, found in walked.elements(value))
         trace = trace._replace(elements=tuple(elements))
-    return _gone_on(ledger, trace, {number: own for number, (_, own) in owns.items()}, brief)
+    return _with_history(ledger, trace, {number: own for number, (_, own) in own_paths.items()}, brief)
 
 
-def _matters(tree: OwnedMap, path: Path) -> bool:
-    """Whether a slot may have a say at a path: what it has there, or what it hides."""
+def _may_decide(tree: OwnedMap, path: Path) -> bool:
+    """Whether a slot may decide a path: it has the first step, or it hides another slot."""
     return type(tree) is AssignedMap or (path[0] in tree if path else bool(tree))
 
 
 def _then(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], path: Path, *, brief: bool = False) -> Trace:
-    """The trace of what was read when a value was set; a deferred one reads each time."""
+    """The trace of an attribute as it was read when *by* set a value; for a deferred value, as it is read now."""
     with ledger.lock:
-        then = (
-            ledger
-            if type(value) is Deferred or ledger.marks[by.source].is_late
-            else ledger_at_mark(ledger, by.source, path)
-        )
+        then = ledger
+        if type(value) is not Deferred and not ledger.marks[by.source].is_late:
+            then = ledger_at_mark(ledger, by.source, path)
         return trace_of(then, path, seen, brief)
 
 
 brief_then = partial(_then, brief=True)
-"""The same, of which only what is read and who set it is asked."""
+"""The brief trace of an attribute as it was when a value was set: `Then` of `causes`."""
 
 
-def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path], brief: bool) -> Trace:
-    """The trace with one row for a list and its later changes in place, and with the history, which leaves them out.
+def _with_history(ledger: Ledger, trace: Trace, own_paths: Mapping[int, Path], brief: bool) -> Trace:
+    """The trace with one row for a list and its later changes in place, and with the history, which leaves these out.
 
-    owns: claim, by its identity -> its path in its own slot
+    own_paths: id of a claim -> its path in its own slot
+    brief:     True: without the history
     """
-    works: dict[int, ListHistory] = {}
-    if trace.elements or isinstance(trace.value, list) or int in map(type, trace.path):
-        at_path = (one for one in trace.claims if one.claim.path == trace.path and one.outcome is not Outcome.UNKNOWN)
-        found = (one.claim for one in at_path)
-        works = {
-            id(one): work for one in found if (work := list_history_at(ledger, one.rank, owns[id(one)])) is not None
-        }
-    stated = (
-        row
-        for one in trace.claims
-        for row in _each_setter(ledger, _with_workers(one, works.get(id(one.claim))), owns.get(id(one.claim), ()))
-        if not any(work.continues(one.claim, owns[id(one.claim)], trace.path) for work in works.values())
-    )
+    lists = _list_histories(ledger, trace, own_paths)
+    rows: list[TraceClaim] = []
+    for stated in trace.claims:
+        claim, own = stated.claim, own_paths.get(id(stated.claim), ())
+        if not any(one.continues(claim, own, trace.path) for one in lists.values()):
+            rows += _each_setter(ledger, _with_changes(stated, lists.get(id(claim))), own)
     if brief:
-        return trace._replace(claims=tuple(stated))
-    steps = {id(event) for work in works.values() for event in work.events}
-    there = {work.slot: work.path for work in works.values()}
-    history = _past(
-        ledger, trace.path, steps, there, any(len(one.claim.path) < len(trace.path) for one in trace.losers)
-    )
-    return trace._replace(claims=tuple(stated), history=tuple(history))
+        return trace._replace(claims=tuple(rows))
+    told = {id(event) for one in lists.values() for event in one.events}
+    element_paths = {one.slot: one.path for one in lists.values()}
+    is_covered = any(len(one.claim.path) < len(trace.path) for one in trace.losers)
+    history = _past(ledger, trace.path, told, element_paths, is_covered)
+    return trace._replace(claims=tuple(rows), history=tuple(history))
 
 
-def _with_workers(stated: TraceClaim, work: ListHistory | None) -> TraceClaim:
-    """The row with the claim that set a list first, and the claims that changed it in place, where something of it is
-    left.
+def _list_histories(ledger: Ledger, trace: Trace, own_paths: Mapping[int, Path]) -> dict[int, ListHistory]:
+    """id of a claim -> the history of the list that it set, or that it set an element of."""
+    found: dict[int, ListHistory] = {}
+    if trace.elements or isinstance(trace.value, list) or int in map(type, trace.path):
+        for stated in trace.claims:
+            claim = stated.claim
+            if claim.path == trace.path and stated.outcome is not Outcome.UNKNOWN:
+                history = list_history_at(ledger, claim.rank, own_paths[id(claim)])
+                if history is not None:
+                    found[id(claim)] = history
+    return found
+
+
+def _with_changes(stated: TraceClaim, history: ListHistory | None) -> TraceClaim:
+    """The row with the claim that set a list first, and the claims that changed it in place.
+
+    The row itself where nothing of the first list is left.
     """
-    changes = work.changes if work is not None and work.is_left else None
+    changes = history.changes if history is not None and history.is_left else None
     return stated if changes is None else stated._replace(claim=_first_claim(stated.claim, changes), then=changes.later)
 
 
 def _each_setter(ledger: Ledger, stated: TraceClaim, own: Path) -> Iterator[TraceClaim]:
-    """A row for each who set an element of a list that was united in its slot, the first one first."""
+    """A row for each line that set an element of a list that was united in its slot; else the row itself."""
     claim = stated.claim
-    tree = ledger.trees[claim.rank]
-    several = (
-        setters_at(tree, tree.origin, own) if int in map(type, own) and stated.outcome is not Outcome.UNKNOWN else ()
-    )
-    if len(several) < 2:
+    setters: list[At] = []
+    if int in map(type, own) and stated.outcome is not Outcome.UNKNOWN:
+        tree = ledger.trees[claim.rank]
+        setters = setters_at(tree, tree.origin, own)
+    if len(setters) < 2:
         yield stated
         return
     outcome, why = (stated.outcome, stated.why) if stated.outcome is Outcome.LOSES else (Outcome.JOINS, "joined")
-    for origin, mark in map(ledger.marks.place, several):
+    for origin, mark in map(ledger.marks.place, setters):
         yield stated._replace(claim=claim._replace(origin=origin, verb=mark.verb), outcome=outcome, why=why)
 
 
@@ -163,11 +171,11 @@ def _first_claim(claim: Claim, changes: ListChanges) -> Claim:
 
 
 Unread = Mapping[int, tuple[int, Layer]]
-"""Layers that cannot be read by a number behind those of the slots, each with its slot."""
+"""number above those of the slots -> (slot, layer) for each layer that cannot be read."""
 
 
 def _folding(branch: Branch, unknown: Unread) -> Folding:
-    """The order of precedence as steps; the trees are handed in with each walk."""
+    """A branch of the plan as steps of the core. It holds no trees: each walk brings them."""
     folding = Folding()
     for child in branch.children:
         laid = _in_slot(child, unknown) if isinstance(child, int) else _folding(child, unknown)
@@ -190,7 +198,9 @@ _FOLDING = _folding(PLAN, {})
 
 
 def _through_deferred(walked: Walk, path: Path) -> Walk:
-    """The same where a deferred value stands in the way and comes to something that has the path: that is read then."""
+    """The walk with the value at *path* inside a deferred value that is in the way; the walk itself where none
+    has one.
+    """
     for by in walked.standing:
         value = dig(_read(by.value), path[len(by.path) :]) if type(by.value) is Deferred else ABSENT
         if value is not ABSENT:
@@ -199,12 +209,12 @@ def _through_deferred(walked: Walk, path: Path) -> Walk:
 
 
 def _read(standing: Any) -> Any:
-    """What a reader gets, deferred values computed as far as they can be."""
+    """A plain copy of a value with deferred values computed; without computing any where one of them fails."""
     if type(standing) in READY:
         return standing
     try:
         return plain(standing, True)
-    except Exception:  # a deferred value may raise anything; the explanation has to stand all the same
+    except Exception:  # a deferred value may raise anything; the trace is given all the same
         return plain(standing, False)
 
 
@@ -225,21 +235,25 @@ def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[At, ...]) -> E
 def _past(
     ledger: Ledger, path: Path, but: Collection[int], owns: Mapping[int, Path], covered: bool
 ) -> Iterator[Earlier]:
-    """What was set before.
+    """Yield values that were set before at *path*, above it, and below it (ten paths at most).
 
-    but:  events that a row of the trace has already, by their identity
-    owns: slot -> where it has what stands at the path, if that is an element
-    covered: whether something overridden lies above the path: a map that was erased there would override that again
+    but:     ids of events that a row of the trace has already
+    owns:    slot -> the path in that slot, for an element of a list, whose index may differ
+    covered: whether an overridden value lies above the path: an erased map there would override it
     """
-    above = [_chronicled(ledger, path[:depth], path[depth:], but, owns, covered) for depth in range(len(path), -1, -1)]
-    yield from _newest_first([one for chronicle in above for one in chronicle])
+    earlier: list[Earlier] = []
+    for depth in range(len(path), -1, -1):
+        earlier += _chronicled(ledger, path[:depth], path[depth:], but, owns, covered)
+    yield from _newest_first(earlier)
     below = [at for at in ledger.history if len(at) > len(path) and at[: len(path)] == path]
     for at in below[:_MOST_BELOW]:
         yield from _chronicled(ledger, at, (), but, {}, False)
 
 
 def _newest_first(found: list[Earlier]) -> list[Earlier]:
-    """The same; what went with a map or list further up is newer than what its own setter had overwritten."""
+    """The values in order, the newest first. One that went with a map above is newer than one that the map's setter
+    had overwritten.
+    """
     ordered: list[Earlier] = []
     for one in found:
         older = (at for at, other in enumerate(ordered) if _is_newer(one, other))
@@ -271,7 +285,10 @@ def _chronicled(
 
 
 def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: Path, covered: bool) -> Earlier | None:
-    """own: the steps on which the slot had what stands at *rest* below *at*."""
+    """An event at *at* as an earlier value at *rest* below it; None where it says nothing of that path.
+
+    own: the steps below *at* in this slot, which differ from *rest* where an element had another index
+    """
     depth = _reach(event.value, own)
     path, own, value = (*at, *rest)[: len(at) + depth], own[:depth], dig(event.value, own[:depth])
     if depth < len(rest) and isinstance(value, dict) and not (covered and event.what == "erased"):
@@ -286,26 +303,26 @@ def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: P
 
 
 def _reach(value: Any, path: Path) -> int:
-    """How far *path* leads: to the end of it, or to what stands in its way or has nothing there."""
+    """The number of steps of *path* that lead to something in *value*; all of them where *path* is set."""
     return next(depth for depth in range(len(path), -1, -1) if dig(value, path[:depth]) is not ABSENT)
 
 
 def _verb(mark: Mark, path: Path, value: Any) -> Verb:
-    """How a value at *path* was set: what lies inside of something that was assigned was only set along."""
+    """How a value at *path* was set. A value inside a map that was replaced or fully assigned counts as plainly set."""
     if mark.verb not in (Verb.REPLACE, Verb.FULL) or len(path) == mark.depth:
         return mark.verb
     return Verb.REPLACE if isinstance(value, AssignedMap) else Verb.SET
 
 
 def _goes_with(ledger: Ledger, at: At) -> Iterator[At]:
-    """What may go with the line that set a place in a slot, the least first; no map that another line has made.
+    """Yield the places that would go if the line that set a place were removed, the smallest first.
 
-    A map that only this line has stepped into goes with it.
+    A map that only this line has stepped into goes with it; a map that another line has made does not.
     """
     tree, path = ledger.trees[at.source], at.path
     set_by, _ = set_by_at(tree, path)
     depth = ledger.marks[set_by].depth if isinstance(set_by, int) else len(path)
-    while len(path) > depth:  # an entry of what was set at once goes alone, too
+    while len(path) > depth:  # an entry of a map that was set at once
         yield At(at.source, path)
         if not _is_one(ledger, at.source, path):
             return
@@ -321,7 +338,7 @@ def _goes_with(ledger: Ledger, at: At) -> Iterator[At]:
 
 
 def _is_one(ledger: Ledger, slot: int, path: Path) -> bool:
-    """Whether the same line has set, or stepped into, what holds a path."""
+    """Whether the line that set a path has also set the map that holds it, or stepped into it."""
     (set_by, _), (above, _) = (set_by_at(ledger.trees[slot], one) for one in (path, path[:-1]))
     if set_by == above or not isinstance(set_by, int) or not isinstance(above, int):
         return set_by == above

@@ -1,7 +1,7 @@
-"""Nodes made from documents: a snapshot with all fifteen slots, or Chef's node JSON.
+"""Reading snapshots (`snapshots`) and Chef's node JSON (`documents`).
 
-A document may be damaged or forged: it is read as a whole, or refused with an error
-that says why. A secret that was left out comes back as a value that raises an error when it is read.
+A document may be damaged or forged: it is read as a whole, or refused with a DocumentError that says why. A secret that
+was left out becomes `Withheld`, which raises an error when it is read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
 
 
 class NodeIdentity(NamedTuple):
-    """The name, environment and run-list of the node that a document describes."""
+    """The name, environment and run-list in a node's document. The types are checked, and items of the run-list
+    are not.
+    """
 
     name: str
     environment: str
@@ -35,17 +37,17 @@ class NodeIdentity(NamedTuple):
 
 
 def identity_in_chef(document: Any) -> NodeIdentity:
-    """The name, environment and run-list in Chef's node JSON; the environment "_default" where it has none.
+    """The name, environment and run-list in Chef's node JSON. Without them: environment "_default", run-list [].
 
-    raises: DocumentError, for no map, and for a field of the wrong type
+    raises: DocumentError, where it is not a map, has no name, or a field of the wrong type
     """
-    return _named(document, "chef_environment")
+    return _identity(document, "chef_environment")
 
 
 def identity_in_snapshot(snapshot: Any) -> NodeIdentity:
-    """The name, environment and run-list in a snapshot.
+    """The name, environment and run-list in a snapshot. Without them: environment "_default", run-list [].
 
-    raises: DocumentError, where it is no snapshot, has an unknown version, or a field of the wrong type
+    raises: DocumentError, where it is not a snapshot, has an unknown version, no name, or a field of the wrong type
     """
     if not isinstance(snapshot, Mapping) or snapshot.get("format") != FORMAT:
         raise DocumentError("this is no snapshot of a node", hint="make one with node.snapshot()")
@@ -54,10 +56,10 @@ def identity_in_snapshot(snapshot: Any) -> NodeIdentity:
             f"this snapshot has version {snapshot.get('version')!r}, and versions up to {VERSION} are read here",
             hint="a newer nodeattrs wrote it: upgrade",
         )
-    return _named(snapshot, "environment")
+    return _identity(snapshot, "environment")
 
 
-def _named(document: Any, field: str) -> NodeIdentity:
+def _identity(document: Any, field: str) -> NodeIdentity:
     if not isinstance(document, Mapping):
         raise DocumentError(f"a node document is a map, not a {type(document).__name__}", hint='{"name": "web1"}')
     name, environment = document.get("name"), document.get(field) or DEFAULT_ENVIRONMENT
@@ -70,39 +72,40 @@ def _named(document: Any, field: str) -> NodeIdentity:
 
 
 def chef_levels(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:
-    """Yield (level, tree) for the four levels of Chef's node JSON; {} for one that is missing. The trees are copies.
+    """Yield (level, tree) for automatic, normal, default and override of Chef's node JSON; {} for a missing one.
 
-    A marker of a secret becomes `Withheld`. raises: DocumentError, where a level is not a map
+    The trees are copies, in which a marker of a secret is `Withheld`.
+    raises: DocumentError, where a level is not a map
     """
     for level in LEVELS:
         tree = document.get(level)
-        tree = {} if tree is None else tree
-        if not isinstance(tree, dict):
+        if not isinstance(tree, (dict, type(None))):
             raise DocumentError(f"{level} must be a map in a node document, not a {type(tree).__name__}")
-        yield level, _unmarked(tree)
+        yield level, _with_withheld(tree or {})
 
 
-def _unmarked(value: Any) -> Any:
-    """The reverse as far as there is one: the marker becomes a value whose reading is an error. Data is copied."""
+def _with_withheld(value: Any) -> Any:
+    """A copy of JSON data in which each marker of a secret is `Withheld`."""
+    # Loops: a comprehension takes a second frame a level on CPython 3.11.
     if isinstance(value, dict):
         if value == MARKER:
             return Withheld()
         tree = {}
         for key, inner in value.items():
-            tree[key] = _unmarked(inner)
+            tree[key] = _with_withheld(inner)
         return tree
     if isinstance(value, list):
         items = []
         for inner in value:
-            items.append(_unmarked(inner))
+            items.append(_with_withheld(inner))
         return items
     return value
 
 
 def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions | None = None) -> None:
-    """Fill an empty ledger from the data of `snapshot_ledger`.
+    """Fill an empty ledger from the data of `snapshot_ledger`, which is copied.
 
-    versions: of the files of the repository, to find causes; None: no causes are found
+    versions: gives the files of the repository, to find causes; None: only causes in the data
     raises:   DocumentError, where the data is damaged or contradicts itself; the ledger must not be used then
     """
     try:
@@ -138,7 +141,7 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions |
 _TEXT, _NUMBER = {str, type(None)}, {int, type(None)}
 _BLANK = {"kind": UNKNOWN.kind}
 _NOBODY = Mark(UNKNOWN)
-"""A mark that nothing refers to: most of them, in what a run begins with."""
+"""The mark for each blank one, to which nothing refers."""
 
 
 def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[Any], Any] | None) -> Chronicle:
@@ -277,15 +280,15 @@ def _unpacked_path(path: list[Any]) -> Path:
 
 
 class SavedLocator:
-    """A locator read back from a snapshot, with the lines it knew when it was saved.
+    """The locator of a value that a saved run set, as its snapshot has it. Reads no files, unless causes are asked for.
 
     origin:      the origin of the whole value
-    places:      step -> [line, column, places below]; only where these differ from the place above
-    lines:       the lines of the expression that set the value, else the known line; None where none is known
+    places:      step -> [line, column, places below]; only where line or column differ from those above
+    lines:       the lines of the expression that set the value, else the one known line; None where none is known
     run:         the saved run, with the sources of the repository
     code:        the expression that set the value; None where no code of the repository did
     calls:       the calls that led there, the innermost first
-    kept_causes: path in the slot -> causes of the value there; None where the snapshot has none
+    kept_causes: path in the slot -> causes of the value there; None where the snapshot has no causes
     is_earlier:  whether a run before the saved one set the value
     """
 
@@ -297,7 +300,7 @@ class SavedLocator:
         self.is_earlier = False
 
     def for_next_run(self) -> SavedLocator:
-        """A copy for a node of the next run: its origin says "saved", and `is_earlier` is True."""
+        """A copy for a node of the next run: its origin says "saved", once, and `is_earlier` is True."""
         origin = self.origin if self.origin.kind.startswith("saved") else self.origin.saved()
         found = SavedLocator(origin, self.places, self.lines, self.run)
         found.code, found.calls, found.kept_causes, found.is_earlier = self.code, self.calls, self.kept_causes, True
@@ -305,7 +308,9 @@ class SavedLocator:
 
     @property
     def site(self) -> SavedSite | None:
-        """The expression that set the value; None where no repository is there to look into."""
+        """The expression that set the value; None where no code did, and where there is no repository to read it
+        from.
+        """
         return None if self.run.versions is None else self.code
 
     @property
@@ -313,15 +318,17 @@ class SavedLocator:
         return self.run.root
 
     def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin:
-        """The origin for a file and line, with the setter of this locator."""
+        """An origin for any file and line, with the setter of this locator. The file's name becomes relative."""
         return Origin(self.origin.kind, self.origin.name, relative(filename, self.run.root()), line, column)
 
     def source(self, filename: str) -> PythonText | None:
-        """The text of another source file, as it was for the run; None where that version is not available."""
+        """The parsed source of another file, as it was for the run; None where that version is not available."""
         return self.run.text_at(filename)
 
     def at(self, path: Path) -> Origin:
-        """The origin of *path*: its own line where the snapshot has one, else the line of the nearest path above."""
+        """The origin of *path* inside the value: its own line where the snapshot has it, else that of the path
+        above.
+        """
         found, here = self.origin, self.places
         for step in path:
             entry = here.get(step)
@@ -344,11 +351,12 @@ def _unpacked_lines(packed: list[Any]) -> dict[Any, Any]:
 
 
 def contradictions(ledger: Ledger) -> Iterator[str]:
-    """Yield a sentence for each contradiction in a ledger; nothing where there is none. cost: everything is
-    looked at
+    """Yield a sentence for each contradiction between the slots, marks and history of a ledger.
+
+    cost: a visit of every value
     """
     for slot, tree in enumerate(ledger.trees[1:], 1):
-        yield from _Slot(ledger, slot).faults(tree, ())
+        yield from _SlotCheck(ledger, slot).faults(tree, ())
     for path, chronicles in ledger.history.items():
         for (slot, _), chronicle in chronicles.items():
             if len(chronicle.events()) > HISTORY_BOUND:
@@ -357,7 +365,7 @@ def contradictions(ledger: Ledger) -> Iterator[str]:
                 known = _is_mark(ledger, event.by) and _are_marks(ledger, event.set_by, path)
                 if not (known and _fits(event.value, event.set_by)):
                     yield f"an unknown mark in the history of {path} in slot {slot}"
-                yield from _Slot(ledger, slot).faults(event.value, path)
+                yield from _SlotCheck(ledger, slot).faults(event.value, path)
 
 
 def _is_mark(ledger: Ledger, number: Any) -> bool:
@@ -378,8 +386,8 @@ def _fits(value: Any, set_by: Any) -> bool:
     return not isinstance(set_by, list) or (isinstance(value, list) and len(value) == len(set_by))
 
 
-class _Slot:
-    """A walk through the tree of one slot."""
+class _SlotCheck:
+    """Finds contradictions in the tree of one slot."""
 
     def __init__(self, ledger: Ledger, slot: int) -> None:
         self._ledger, self._slot = ledger, slot
@@ -387,7 +395,7 @@ class _Slot:
 
     def faults(self, tree: Any, path: Path) -> Iterator[str]:
         if (type(tree) is dict or type(tree) is list) and is_json(tree):
-            return  # so none of our maps is in it
+            return  # no OwnedMap is in it
         if isinstance(tree, OwnedMap):
             yield from self._of_owned(tree, path)
         entries = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
