@@ -20,7 +20,7 @@ from nodeattrs.node.sites import ExpressionSite
 
 
 class Versions(Protocol):
-    """Gives the files of a repository by name and digest. `store.remembered.RepositoryVersions` is one."""
+    """Gives the files of a repository by name and digest. `store.saved_nodes.RepositoryVersions` is one."""
 
     @property
     def root(self) -> str:

@@ -27,7 +27,7 @@ from nodeattrs.node.run_list import RunListItem, cookbook_of, qualified
 from nodeattrs.node.watched import name_of
 from nodeattrs.reports.explain import Elsewhere
 from nodeattrs.store import Store
-from nodeattrs.store.remembered import remembered
+from nodeattrs.store.saved_nodes import load_saved
 
 
 def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[Cause]:
@@ -154,7 +154,7 @@ def setters_on(store: Store, node: Node, path: Path, sensitive: Iterable[Path] =
     found: dict[Origin, list[str]] = {}
     for name in [one for one in store.names() if one != node.name][:_MOST_NODES]:
         try:
-            other = remembered(store, name, sensitive)
+            other = load_saved(store, name, sensitive)
             origins = other.node.origins(path) if other is not None else ()
         except NodeattrsError:
             continue  # one that cannot be read has nothing to say about this one

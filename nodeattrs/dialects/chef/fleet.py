@@ -33,7 +33,7 @@ from nodeattrs.formats.documents import Document, read
 from nodeattrs.kinds import ALREADY_RUN, OTHER_REPOSITORY, STORE_GONE
 from nodeattrs.store import NewerRevision, Revision, Store, open_store
 from nodeattrs.store.engines.store import last_runs
-from nodeattrs.store.remembered import SavedNode
+from nodeattrs.store.saved_nodes import SavedNode
 from nodeattrs.workers.batches import CHUNK, Workers, through
 from nodeattrs.workers.shipping import FACTS, REPOSITORY, PackedRepository, digest_of, held, packed
 

@@ -31,7 +31,7 @@ from nodeattrs.kinds import EMPTY_RUN_LIST
 from nodeattrs.node.node import Node
 from nodeattrs.store import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
 from nodeattrs.store.engines.texts import is_same_form
-from nodeattrs.store.remembered import SavedNode, remembered, root_from
+from nodeattrs.store.saved_nodes import SavedNode, load_saved, root_from
 from nodeattrs.store.search.word import search_word
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def machine_name(facts: Facts) -> str:
 
 def last_of(repository: Repository, store: Store, name: str) -> SavedNode | None:
     """The saved node of a repository; None where it is not saved. raises: BadName, DocumentError, StoreError"""
-    return remembered(store, name, repository.config.sensitive, root=repository.root)
+    return load_saved(store, name, repository.config.sensitive, root=repository.root)
 
 
 def require_known(repository: Repository, store: Store, name: str, facts: Facts) -> None:
