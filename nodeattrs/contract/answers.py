@@ -57,8 +57,10 @@ def part_of(answer: Answer) -> Part:
 
 
 def lines_of(trace: Trace) -> Iterator[Origin]:
-    """Yield the origins of a trace: those of each claim in the order of the trace, each followed by its causes' lines,
-    then those of list elements. Some come twice.
+    """Yield the origins of a trace: of each claim in order, followed by the origins of its causes, then of list
+    elements.
+
+    Some come twice.
     """
     for one in trace.claims:
         for claim in (one.claim, *one.then):

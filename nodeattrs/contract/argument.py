@@ -13,7 +13,7 @@ class Argument(NamedTuple):
     help:     one line; "" hides it from --help
     keywords: further arguments of `argparse.ArgumentParser.add_argument`
     group:    the title below which `--help` lists it; "" for none
-    choice:   the name of a set of arguments of which at most one may be given; with "!" at its end, exactly one.
+    choice:   the name of a set of arguments: at most one of the set may be given; with "!" at its end, exactly one.
               "" for none
     """
 

@@ -47,7 +47,7 @@ class Caller:
         return nullcontext(lambda name: None)
 
     def screen(self, stream: TextIO) -> Screen:
-        """The width and colours of a stream; here those of no terminal."""
+        """The width and colours of a stream; here as for a file."""
         from nodeattrs.reports import Screen
 
         return Screen()

@@ -130,7 +130,7 @@ class Command(NamedTuple):
 
     summary:     one line, for lists of commands
     description: a paragraph
-    arguments:   its own; those of *shared* are added
+    arguments:   its own; *shared* adds others
     examples:    command lines without the program and the command; () for none
     exits:       exit code -> its meaning here; {} leaves the list out
     run:         the function; it may raise NodeattrsError, or BadUsage for arguments that do not go together. Or the

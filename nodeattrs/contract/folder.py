@@ -25,7 +25,7 @@ class Folder:
     root:     the directory
     settings: of the directory
     warnings: what was read so far and is probably not meant
-    also_sensitive: sensitive paths beside those of the settings; set it before `config` is read
+    also_sensitive: further sensitive paths, beside the settings; set it before `config` is read
     """
 
     @taking(root=A_PATH)
@@ -46,7 +46,8 @@ class Folder:
 
     @cached_property
     def hiera(self) -> Lookup | None:
-        """The Hiera tree that the settings name, else that of a hiera.yaml in the folder; None where there is neither.
+        """The Hiera tree that the settings name, else the one of a hiera.yaml in the folder; None where there is
+        neither.
 
         raises: BadArgument, where the settings name a file that does not exist
         """

@@ -25,7 +25,7 @@ class LookupScope(Protocol):
     def lookup(self, name: Any, **options: Any) -> Any:
         """The value of a key, or of the first of several keys that is set. raises: NotFound, LookupError
 
-        options: those of Puppet's `lookup`: merge, default_value, ...
+        options: as of Puppet's `lookup`: merge, default_value, ...
         """
 
     def explain(self, name: str, **options: Any) -> LookupExplanation:
@@ -159,7 +159,7 @@ def lookup_of(place: Path, root: Path, puppet_version: int | None = None, sensit
     """The Hiera tree of a hiera.yaml, or of a folder with one. raises: BadArgument, where it does not exist
 
     root:           the folder of the repository
-    puppet_version: whose rules are followed; None: those of the default version
+    puppet_version: whose rules are followed; None: the default version
     sensitive:      paths whose values are wrapped as secrets; the first step is the key
     """
     return cast(Lookup, peer("hiera").lookup_of(place, root, puppet_version, sensitive))

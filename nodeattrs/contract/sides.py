@@ -24,7 +24,7 @@ from nodeattrs.errors import BadName, NotFound
 from nodeattrs.git import Blob, Git
 
 _PASSED_OVER = {".git", ".nodeattrs", "__pycache__"}
-"""Folders that are no part of a side: those of git, of saved runs, and of Python's bytecode."""
+"""Folders that are no part of a side: of git, of saved runs, of Python's bytecode."""
 
 _MOST_LINKS = 40
 """The most links on the way to one file."""

@@ -69,7 +69,7 @@ _FIELDS: dict[str, Callable[[Any], str]] = {
     "name": partial(checked_name, what="node"),
     "environment": _checked_environment,
 }
-"""What can be assigned besides levels: field -> a function that raises BadArgument for a wrong value."""
+"""Attributes that can be assigned, without levels: field -> a function that raises BadArgument for a wrong value."""
 
 
 def _writer(name: str) -> property:

@@ -235,7 +235,7 @@ class ComponentTree:
             made = OwnedMap((), mark)
             self.ledger.put(self.slot, (*path, step), made, mark)
             return (made, ABSENT) if self._has_two_slots and self.ledger.early else (ABSENT, made)
-        if isinstance(thing, dict):  # a frozen one, perhaps in a list, of which `store` takes a copy
+        if isinstance(thing, dict):  # a frozen one, perhaps in a list; `store` takes a copy
             self.store((*path, step), OwnedMap(), parent=place, on_the_way=on_the_way)
             return self.place((*path, step))
         if isinstance(thing, list) and type(step) is int:
@@ -321,7 +321,7 @@ class ComponentTree:
             assigned = type(value) is dict and self._by_recipe
             if ledger.provenance:
                 verb = _FULL if full else Verb.REPLACE if assigned else _SET
-                mark = ledger.marks.number_here(depth, verb, 3, on_the_way)  # its frame, this one, and that of a caller
+                mark = ledger.marks.number_here(depth, verb, 3, on_the_way)  # its frame, this one, and a caller's
             if assigned:
                 value = AssignedMap(value, mark)
             elif isinstance(value, OwnedMap):

@@ -176,7 +176,7 @@ class Intake:
         self._set_by_run("automatic", stored(facts, ()), 0)
 
     def _set_by_run(self, level: str, tree: Mapping[Any, Any], depth: int) -> None:
-        """Store each entry with the run as setter. depth: from which the locator counts paths"""
+        """Store each entry with the run as setter. depth: where the locator begins to count paths"""
         component = self._trees[level]
         with SetterBlock(self._node, _RUN), quietly(self._ledger.looks):
             for key, value in tree.items():
@@ -358,7 +358,7 @@ def _as_saved(ledger: Ledger) -> Ledger:
 
 
 def _take_over(component: ComponentTree, saved: Ledger, but: Callable[[Origin], bool]) -> None:
-    """Make the content of a component's (lower) slot a copy of that of another ledger, with its marks.
+    """Make the content of a component's (lower) slot a copy of the same slot of another ledger, with its marks.
 
     but: whether values of an origin are left out
     """

@@ -159,7 +159,7 @@ def unevaluated_copy(part: Any, deferred: dict[Any, None]) -> Any:
     """An independent plain copy of a value or of `Joined` maps, in which deferred values stay as they are.
 
     It computes nothing, so it can be made under the ledger's lock; `evaluated` then computes without the lock.
-    deferred: gets each top-level key whose entry contains deferred values; None where *part* is no map and has some
+    deferred: gets each top-level key whose entry contains deferred values; None where *part* is not a map and has some
     """
     if type(part) is not Joined:
         if not isinstance(part, dict):

@@ -382,7 +382,7 @@ class Ledger(dict[Any, Any]):
     def origin(self, slot: int, path: Path) -> tuple[Origin, Mark]:
         """The origin of the value that a slot has at *path*, and its mark; of the map above where *path* is not set.
 
-        For a list, those of its last change; for an element of a united list, those of its first setter.
+        For a list, of its last change; for an element of a united list, of its first setter.
         cost: the depth of the path
         """
         tree = self.trees[slot]
@@ -402,7 +402,7 @@ HISTORY_BOUND = 5
 
 
 EVENTS = frozenset({"overwritten", "erased", "silent"})
-"""What an Event tells. "silent": an `unless` found a value and did not set its own."""
+"""The kinds of an Event. "silent": an `unless` found a value and did not set its own."""
 
 
 class Event(NamedTuple):

@@ -142,7 +142,7 @@ class WatchedMap(OwnedMap):
     """The root map of a node's facts where reads are noted: reading a key notes a look at all facts below that key.
 
     Reading all keys notes a look at all facts. Views note finer looks themselves, and read this map quietly.
-    looks: where reads are noted; for a copy of another WatchedMap, those of the original
+    looks: where reads are noted; a copy of another WatchedMap notes where the original does
     """
 
     __slots__ = ("looks",)
@@ -262,8 +262,8 @@ def setters_at(tree: Any, set_by: SetBy, inside: Path, at: Path = ()) -> list[At
 def set_by_at(tree: OwnedMap, path: Path) -> tuple[SetBy, Any]:
     """Returns (origin, value) at *path* in a slot's tree.
 
-    Where *path* is not set, the value is ABSENT and the origin that of the nearest map above. Inside a list or a frozen
-    map, the origin is that of the whole list or map.
+    Where *path* is not set, the value is ABSENT, with the origin of the nearest map above. Inside a list or a frozen
+    map, the whole list or map has the origin.
     """
     here: Any = tree
     set_by: SetBy = tree.origin

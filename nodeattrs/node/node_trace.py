@@ -116,10 +116,10 @@ def _with_history(ledger: Ledger, trace: Trace, own_paths: Mapping[int, Path], b
             rows += _each_setter(ledger, _with_changes(stated, lists.get(id(claim))), own)
     if brief:
         return trace._replace(claims=tuple(rows))
-    told = {id(event) for one in lists.values() for event in one.events}
+    shown_events = {id(event) for one in lists.values() for event in one.events}
     element_paths = {one.slot: one.path for one in lists.values()}
     is_covered = any(len(one.claim.path) < len(trace.path) for one in trace.losers)
-    history = _past(ledger, trace.path, told, element_paths, is_covered)
+    history = _past(ledger, trace.path, shown_events, element_paths, is_covered)
     return trace._replace(claims=tuple(rows), history=tuple(history))
 
 

@@ -1,8 +1,8 @@
 """Setters, the sources that set values, and marks, the lines that did.
 
 A setter is a source with a name: "recipe apache2::default". A *mark* is what a slot keeps for each value: the number of
-a `Mark`, which has a locator, a verb, and the depth from which the locator counts paths. A line of code is noted as a
-code object and an offset; its file and line are looked up when they are asked for. Slots are not known here.
+a `Mark`, which has a locator, a verb, and the depth where the locator begins to count paths. A line of code is noted as
+a code object and an offset; its file and line are looked up when they are asked for. Slots are not known here.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Mark(NamedTuple):
     locator: finds the place of a value
     verb:    set, replace, full assignment, append, erase or silent
     depth:   the locator counts paths from this depth of the slot's tree
-    bulk:    whether it is a document of facts, of which a snapshot keeps the file and no lines
+    bulk:    whether it is a document of facts: a snapshot keeps its file and no lines
     is_late: whether it set deferred values in a saved run, which were computed only when that run was saved
     """
 

@@ -195,7 +195,8 @@ class LineRange(NamedTuple):
 
 
 class CodeLocator:
-    """The locator of a value that a line of Python code set. `at` finds the line, inside a literal that of each part.
+    """The locator of a value that a line of Python code set. `at` finds the line, inside a literal the line of each
+    part.
 
     Making one looks nothing up.
     site:       the expression that set the value

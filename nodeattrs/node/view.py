@@ -234,7 +234,7 @@ class ReadCache(dict[Any, Any]):
             return _read(value, path)
 
     def ordered_keys(self) -> tuple[Any, ...]:
-        """All keys of the map, those of weaker maps first. They are found at the first call, and kept."""
+        """All keys of the map, the keys of weaker maps first. They are found at the first call, and kept."""
         if self.order is None:
             with self.version.reading(KEYS, self.path):
                 self.order = tuple(keys_of(self.maps()))

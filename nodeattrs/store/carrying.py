@@ -248,7 +248,7 @@ def _revision(record: JsonMap, noted: Noted) -> Revision | None:
 
 
 def _known_secrets(store: Store, name: str) -> frozenset[Path]:
-    with contextlib.suppress(DocumentError):  # of a damaged node, which the import may mend
+    with contextlib.suppress(DocumentError):  # of a damaged node, which the import may replace
         return withheld_of(store, name)
     return frozenset()
 

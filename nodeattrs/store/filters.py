@@ -4,8 +4,8 @@ An entry is text, split at slashes ("network/interfaces/eth0"), or a list of key
 "/dev/sda1"]). There are no wildcards. No argument is changed, so the live node keeps all.
 
 Each slot of a snapshot is cut by the lists of its level, and the history with it, so that nothing blocked is left and
-the slots still merge to the document. Besides `node.snapshots` and `node.restoring`, this is the only module that knows
-the form of a snapshot. Stores and files are not known here.
+the slots still merge to the document. Only this module, `node.snapshots` and `node.restoring` know the form of a
+snapshot. Stores and files are not known here.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def _markers(tree: Any, path: Path) -> Iterator[Path]:
 
 
 def withheld_of(store: Store, name: str) -> frozenset[Path]:
-    """The paths of a node's secrets, in its latest revision and in that of its last run; none where it is not saved.
+    """The paths of a node's secrets, in its latest revision and in its last run; none where it is not saved.
 
     raises: DocumentError, where one of the two cannot be read
     """
@@ -164,7 +164,7 @@ class SavedNode:
 
     @cached_property
     def normal(self) -> Node:
-        """The node with name, environment, run-list and normal attributes alone, from which the next run starts.
+        """The node with name, environment, run-list and normal attributes alone: the start of the next run.
 
         The rest of the snapshot is not restored. raises: DocumentError, where it is damaged
         """

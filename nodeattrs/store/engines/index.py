@@ -6,7 +6,7 @@ revision  time, notes, and the texts of one save
 path, field, entry, word, part, part_entry, node_part
           the index. A document is divided into parts (`search.fields`); nodes with an equal part share it. A query
           goes from fields to paths, from paths and words to entries (values), to parts, to nodes. Numbers of rows
-          are hashes under the key of the store, so that nobody can make two of them equal.
+          are hashes under the key of the store, so that an attacker cannot make two equal.
 former    the parts that a node has had since the store was pruned
 
 Each value is a "?" in the SQL, so no value and no query becomes SQL text.
@@ -299,7 +299,7 @@ class Index:
         return parts
 
     def _forget_parts(self, parts: set[int]) -> None:
-        """Remove those of the parts that no node has, and entries, words, paths and fields of no other part."""
+        """Remove parts that no node has, and entries, words, paths and fields that no other part has."""
         transaction = self._transaction
         parts = transaction.unused("node_part", "part", parts)
         condition, wanted = transaction.condition_in("part", parts)
@@ -328,7 +328,7 @@ class Index:
         return self.numbered(index_parts(document)).keys() == {part for (part,) in rows}
 
     def has_all_words(self) -> bool:
-        """Whether the number of indexed words is that of the words in all entries; False where an entry has no text."""
+        """Whether the index has as many words as all entries together; False where an entry has no text."""
         ((count,),) = self._transaction.all("SELECT count(*) FROM word")
         for (text,) in self._transaction.rows("SELECT coalesce(folded, text) FROM entry"):
             if not isinstance(text, str):  # in a damaged file

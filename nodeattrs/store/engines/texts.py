@@ -95,7 +95,9 @@ _LARGEST_TEXT = 10
 
 
 def text_budget(file: str = "a text of the store") -> Budget:
-    """A new budget for reading one text of the store, ten times that of a document. file: its name in messages"""
+    """A new budget for reading one text of the store, ten times larger than for a document. file: its name in
+    messages
+    """
     limits = in_force()
     return Budget(file, limits.replaced(bytes=_LARGEST_TEXT * limits.bytes))
 

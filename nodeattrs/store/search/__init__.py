@@ -1,4 +1,4 @@
-"""Search for saved nodes: Chef's query language with terms of our own, and the entries by which nodes are found.
+"""Search for saved nodes: Chef's query language with terms of our own, and the entries that find nodes.
 
 `parse_query` makes a `Query`; a store answers it from its index (`engines.index`).
 """

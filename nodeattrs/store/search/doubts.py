@@ -124,9 +124,9 @@ class NodesByValue:
         self._inside_lists = {name for steps in prefixes for name in self._having(steps, _WHOLE)}
 
     def with_value(self, value: Any) -> set[str] | None:
-        """The names of the nodes that read *value* at the path; None where the index cannot tell.
+        """The names of the nodes that read *value* at the path; None where the index does not know.
 
-        It cannot for a map, and for a list with a map or a list in it.
+        That is for a map, and for a list with a map or a list in it.
         value: JSON-able data, or the marker of a secret. ABSENT: the nodes where the path is not set, without nodes
                that have its last key elsewhere
         """

@@ -1,4 +1,4 @@
-"""The values by which search finds a node, from its document: two merged trees, divided into parts and entries.
+"""The values that search finds a node with, from its document: two merged trees, divided into parts and entries.
 
 Chef searches another merge than a node reads: default, normal, override, automatic, with lists united, and null never
 replacing. Terms of our own search the tree that the node reads. Both are merged from the four levels of the document,
@@ -61,7 +61,7 @@ NO_NUL = "\ufffd"
 
 
 class SearchEntry(NamedTuple):
-    """One value by which search finds a node.
+    """One value that search finds a node with.
 
     steps: the keys that lead to the value, without indexes of lists
     kind:  "s" text, "n" number, "b" true or false, "z" null, "w" a list or an empty map as a whole
@@ -164,7 +164,7 @@ def _explicit(item: Any) -> str:
 
 
 def index_parts(document: JsonMap) -> Iterator[IndexPart]:
-    """Yield the parts of a document, by which search finds its node; each value of the two trees is in one of them.
+    """Yield the parts of a document, which search finds its node with; each value of the two trees is in one of them.
 
     raises: BadValue, BadArgument, for a document that cannot be searched
     """
@@ -174,7 +174,7 @@ def index_parts(document: JsonMap) -> Iterator[IndexPart]:
 
 
 def _parts(steps: Steps, chef: JsonMap, own: JsonMap) -> Iterator[IndexPart]:
-    """Yield the parts of a map: those of its big inner maps, then the rest, at the root divided by hashes of names."""
+    """Yield the parts of a map: of its big inner maps, then the rest, at the root divided by hashes of names."""
     small: dict[int, list[str]] = {}
     for key in chef if chef is own else {**chef, **own}:
         one, other, sort = chef.get(key, _NONE), own.get(key, _NONE), 0
@@ -200,7 +200,7 @@ _NONE: JsonMap = {}
 
 
 def _cached_parts(steps: Steps, tree: JsonMap, text: bytes) -> Iterator[IndexPart]:
-    """The parts of a map that both trees have. text: the map as JSON, by which the division is cached"""
+    """The parts of a map that both trees have. text: the map as JSON, the key of the cached division"""
     for key, at, names in _division(steps, text):
         inner = dig(tree, at[len(steps) :])
         yield IndexPart(key, at, inner, inner, names)
@@ -227,7 +227,7 @@ def entries_of(value: Any, steps: Steps) -> list[SearchEntry]:
 
 
 def _elements(value: JsonMap | list[Any]) -> Iterator[Any]:
-    """The elements of a list, with those of inner lists instead of these; none of an empty map."""
+    """The elements of a list; instead of an inner list, its elements. None for an empty map."""
     for inner in value:
         if isinstance(inner, list):
             yield from _elements(inner)
