@@ -930,7 +930,7 @@ class TestListsThatSeveralWorkedOn:
     def test_all_its_history_is_no_more_than_that(self, listed):
         """Nothing was overwritten that does not live on."""
         ledger = ledger_of(listed.node)
-        events = {id(event) for one in ledger.history["l",].values() for event in one.events()}
+        events = {id(event) for one in ledger.history["l",].values() for event in one.events}
 
         assert {id(event) for event in list_history_at(ledger, 2, ("l",)).events} == events
 
@@ -1416,7 +1416,7 @@ class TestMemory:
 
         (chronicle,) = ledger_of(said.node).history["l",].values()
 
-        assert len(chronicle.events()) == HISTORY_BOUND
+        assert len(chronicle.events) == HISTORY_BOUND
         assert [past.times for past in said.node.trace("l").history] == [2000 - HISTORY_BOUND]
 
     def test_nor_does_a_block_that_is_entered_often(self, said):
@@ -1459,9 +1459,9 @@ class TestMemory:
             return ledger_of(node)
 
         chronicle = after(len(lists)).history["a", "l"][4, False]
-        counts = [1, *range(len(lists) - len(chronicle.last), len(lists))]
+        counts = [1, *range(len(lists) + 1 - len(chronicle.events), len(lists))]
         stood = [(*set_by_at(after(count).trees[4], ("a", "l")), count + 2) for count in counts]
-        assert repr(stood) == repr([(one.set_by, one.value, one.by) for one in chronicle.events()])
+        assert repr(stood) == repr([(one.set_by, one.value, one.by) for one in chronicle.events])
 
 
 class TestProvenanceOff:

@@ -339,7 +339,8 @@ class Attributes(Mapping[Any, Any]):
         >>> node["port"], [str(claim.origin) for claim in node.trace("port").unknown]
         (80, ['roles/base.rb:1 (role base)'])
         """
-        self._trees[component(level).name].add_unknown(Layer.unknown(name, origin, reason, lines))
+        slot = self._trees[component(level).name].slot
+        self._ledger.add_unknown(slot, (Layer.unknown(name, origin, reason, lines),))
 
     def _level(self, level: str) -> Writer:
         return Writer(self._trees[component(level).name])
@@ -429,7 +430,7 @@ class Attributes(Mapping[Any, Any]):
         """
         steps, pairs = steps_of(path), []
         for name, tree in self._trees.items():
-            value = tree.plain(steps, evaluate=True)
+            value = tree.plain_of(tree.place(steps), True, steps)
             pairs.append((name, "not_present" if value is ABSENT else value))
         return pairs
 

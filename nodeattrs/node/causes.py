@@ -11,10 +11,10 @@ import ast
 import os
 import pathlib
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice, pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from nodeattrs.causes import flow
 from nodeattrs.causes.file_names import file_of
@@ -29,8 +29,9 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats import documents
 from nodeattrs.formats.python import PythonText
 from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.restoring import SavedLocator
 from nodeattrs.node.setters import Mark
-from nodeattrs.node.sites import ExpressionSite, is_inside, text_of
+from nodeattrs.node.sites import CodeLocator, ExpressionSite, is_inside, text_of
 from nodeattrs.node.slots import PLAN
 from nodeattrs.node.values import Deferred, Withheld
 
@@ -40,29 +41,6 @@ _DEEPEST = 6
 
 Read = Callable[[Path], tuple[Origin, tuple[Cause, ...]] | None]
 """path of an attribute -> (origin, causes) of its value when it was read; None where it is not followed or not set."""
-
-
-class CodePlace(Protocol):
-    """What this module needs of the locator of a line of code: a `CodeLocator` of a run, or a `SavedLocator`.
-
-    site:   the expression that set the value
-    calls:  the calls that led to it, the innermost first
-    root:   gives the folder to which file names are relative
-    at:     the origin of a path inside the value
-    placed: an origin for any file and line, with the same setter
-    source: the parsed text of another source file
-    """
-
-    @property
-    def site(self) -> ExpressionSite: ...
-    @property
-    def calls(self) -> Sequence[ExpressionSite]: ...
-    @property
-    def root(self) -> Callable[[], str]: ...
-    def at(self, path: Path) -> Origin: ...
-    def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin: ...
-    def source(self, filename: str) -> PythonText | None:
-        """The text of another source file, as it was for the run; None where that version is not available."""
 
 
 Then = Callable[[Ledger, At, Any, frozenset[Path], Path], Trace]
@@ -81,10 +59,10 @@ def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], then: T
     then:  traces an attribute that was read
     """
     mark = ledger.marks[by.source]
-    kept = getattr(mark.locator, "kept_causes", None)
-    if kept is not None:
-        return tuple(kept.get(by.path, ()))
-    is_earlier = getattr(mark.locator, "is_earlier", False)
+    saved = mark.locator if isinstance(mark.locator, SavedLocator) else None
+    if saved is not None and saved.kept_causes is not None:
+        return saved.kept_causes.get(by.path, ())
+    is_earlier = saved is not None and saved.is_earlier
     known: dict[Path, tuple[Origin, tuple[Cause, ...]] | None] = {}
 
     def read(of: Path) -> tuple[Origin, tuple[Cause, ...]] | None:
@@ -105,21 +83,19 @@ def _causes_at(mark: Mark, path: Path, value: Any, finder: CauseFinder) -> tuple
         value = value.unwrap()
     elif mark.is_late or type(value) in (Deferred, Withheld):
         value = ABSENT
-    if getattr(mark.locator, "site", None) is not None:
-        # A map above the path that was written holds what was written, and more: no expression stands for it.
-        return _causes_of_code(
-            mark.locator,  # type: ignore[arg-type]  # it has a site
-            path[mark.depth :] if len(path) >= mark.depth else None,
-            value,
-            finder,
-        )
+    if isinstance(mark.locator, (CodeLocator, SavedLocator)) and mark.locator.site is not None:
+        # A map above the path that was written has other values, too: no expression stands for it.
+        inside = path[mark.depth :] if len(path) >= mark.depth else None
+        return _causes_of_code(mark.locator, mark.locator.site, inside, value, finder)
     give = getattr(mark.locator, "causes", None)
     return () if give is None else tuple(give(path[mark.depth :], value, finder))
 
 
-def _causes_of_code(locator: CodePlace, path: Path | None, value: Any, finder: CauseFinder) -> tuple[Cause, ...]:
+def _causes_of_code(
+    locator: CodeLocator | SavedLocator, site: ExpressionSite, path: Path | None, value: Any, finder: CauseFinder
+) -> tuple[Cause, ...]:
     """The causes of a value that a line of code set: first the calls, the innermost first."""
-    site, calls = locator.site, locator.calls
+    calls = locator.calls
     origins = [_origin_of_call(locator, call) for call in calls]
     led = [Cause(CALLED, origin) for origin in origins if origin is not None]
     if site.text is None:
@@ -178,7 +154,7 @@ def _frames(expressions: list[_Expression]) -> Iterator[Frame]:
             yield Frame(function, code, node if isinstance(node, ast.Call) else None)
 
 
-def _origin_of_call(locator: CodePlace, call: ExpressionSite) -> Origin | None:
+def _origin_of_call(locator: CodeLocator | SavedLocator, call: ExpressionSite) -> Origin | None:
     """The origin of a call; None outside of the repository, and for a comprehension."""
     origin = locator.placed(call.file, None if call.span is None else call.span[0])
     return origin if is_inside(origin.file) and not call.in_comprehension else None
@@ -214,7 +190,7 @@ class CauseFinder:
         self._read = read
         self.unavailable: dict[str, None] = {}
 
-    def module_finder(self, locator: CodePlace) -> Any:
+    def module_finder(self, locator: CodeLocator | SavedLocator) -> Any:
         """A function (module name, importing file) -> `flow.ParsedCode` of the module, for `flow.Flow`.
 
         It returns None for a module outside of the repository, and for one whose version is not available; the latter

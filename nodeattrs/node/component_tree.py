@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nodeattrs.core.claim import Verb
-from nodeattrs.core.fold import Layer
 from nodeattrs.core.origins import At
 from nodeattrs.core.policy import Meet
 from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig, spell
@@ -184,10 +183,6 @@ class ComponentTree:
         Negative indexes count from the end.
         """
         return steps_down(self.root(), path)
-
-    def plain(self, path: Path, evaluate: bool = False) -> Any:
-        """A plain copy of the value at *path*; ABSENT where nothing is set. evaluate: True computes deferred values"""
-        return self.plain_of(self.place(path), evaluate, path)
 
     def plain_of(self, place: Place, evaluate: bool = False, path: Path = ()) -> Any:
         """A plain copy of the value at a place; ABSENT where nothing is set. path: of the place, for messages"""
@@ -417,10 +412,6 @@ class ComponentTree:
         self._note_detached((), self.root())
         mark = self._mark_here(0, Verb.REPLACE if self._by_recipe else Verb.SET)
         self.ledger.replace(self.slot, AssignedMap(value, mark) if self._by_recipe else value, mark)
-
-    def add_unknown(self, layer: Layer) -> None:
-        """Add a layer that cannot be read to the current setter's slot."""
-        self.ledger.add_unknown(self.slot, (layer,))
 
     def empty(self) -> None:
         """Empty both slots for a new run, without history, and forget their unknown layers.

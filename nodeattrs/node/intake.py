@@ -134,10 +134,7 @@ class Intake:
 
     def ensure_tags(self) -> None:
         """Make normal `tags` a list, with the run as its setter: [] where it is absent or null, [tag] for a scalar."""
-        tags = _tags(self._node)
-        if tags is ABSENT:
-            self._set_by_run("normal", {"tags": []}, 1)
-        elif not isinstance(tags, list):
+        if not isinstance(_tags(self._node), list):
             with SetterBlock(self._node, _RUN):
                 ensured_tags(self._node)
 
@@ -173,14 +170,9 @@ class Intake:
 
     def set_automatic(self, facts: Mapping[Any, Any]) -> None:
         """Set automatic attributes that the run itself knows, such as `recipes` and `roles`. No value may be a map."""
-        self._set_by_run("automatic", stored(facts, ()), 0)
-
-    def _set_by_run(self, level: str, tree: Mapping[Any, Any], depth: int) -> None:
-        """Store each entry with the run as setter. depth: where the locator begins to count paths"""
-        component = self._trees[level]
         with SetterBlock(self._node, _RUN), quietly(self._ledger.looks):
-            for key, value in tree.items():
-                component.store((key,), value, depth=depth)
+            for key, value in stored(facts, ()).items():
+                self._trees["automatic"].store((key,), value, depth=0)
 
 
 def facts_of(node: Attributes) -> dict[Any, Any]:

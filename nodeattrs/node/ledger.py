@@ -8,8 +8,7 @@ history. Components and writers are not known here: a slot is a number from 1 to
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -373,7 +372,7 @@ class Ledger(dict[Any, Any]):
         key = (slot, event.what == "silent")
         chronicle = chronicles.get(key)
         if chronicle is None:
-            chronicles[key] = Chronicle(event)
+            chronicles[key] = Chronicle([event])
         else:
             chronicle.add(event)
 
@@ -423,36 +422,18 @@ class Event(NamedTuple):
 class Chronicle:
     """The history of one path of one slot. It keeps the first event and the last four, and counts the others.
 
-    There is no empty Chronicle: it is made with its first event.
-    first:   the oldest event
-    last:    the newest events, at most four, the newest one last
-    dropped: the number of events in between that are not kept
+    events:  the kept events, the oldest first; at least one, at most HISTORY_BOUND
+    dropped: the number of events after the first one that are not kept
     """
 
-    __slots__ = ("dropped", "first", "last")
+    __slots__ = ("dropped", "events")
 
-    def __init__(self, first: Event) -> None:
-        self.first = first
-        self.last: deque[Event] = deque(maxlen=HISTORY_BOUND - 1)
-        self.dropped = 0
+    def __init__(self, events: list[Event], dropped: int = 0) -> None:
+        self.events, self.dropped = events, dropped
 
     def add(self, event: Event) -> None:
-        """Add the newest event; the oldest of `last` is dropped where there are four. cost: constant"""
-        if len(self.last) == HISTORY_BOUND - 1:
+        """Add the newest event; the second oldest is dropped where there are too many."""
+        self.events.append(event)
+        if len(self.events) > HISTORY_BOUND:
+            del self.events[1]
             self.dropped += 1
-        self.last.append(event)
-
-    @classmethod
-    def from_events(cls, events: Sequence[Event], dropped: int) -> Chronicle:
-        """A chronicle of at most five events, the oldest first. events: at least one, else IndexError
-
-        dropped: the number of events that are not among them
-        """
-        made = cls(events[0])
-        made.last.extend(events[1:])
-        made.dropped = dropped
-        return made
-
-    def events(self) -> list[Event]:
-        """A new list of the kept events, the oldest first; at least one."""
-        return [self.first, *self.last]

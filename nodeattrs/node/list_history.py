@@ -240,7 +240,7 @@ def _states(ledger: Ledger, slot: int, path: Path) -> Iterator[_State]:
         if isinstance(value, list):
             yield _State(one, set_by, value, None)
         chronicle = ledger.history.get(path, {}).get((one, False))
-        for event in reversed(chronicle.events()) if chronicle is not None else ():
+        for event in reversed(chronicle.events) if chronicle is not None else ():
             if event.what == "overwritten":
                 yield _State(one, event.set_by, event.value, event)
 

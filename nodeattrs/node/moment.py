@@ -65,7 +65,7 @@ class _Moment:
     def overwritten(self, slot: int, at: Path) -> tuple[Any, SetBy]:
         """The value that was overwritten or erased since; ABSENT for none."""
         chronicle = self.known.get(at, {}).get((slot, False))
-        events = chronicle.events() if chronicle is not None else ()
+        events = chronicle.events if chronicle is not None else ()
         found = ((one.value, one.set_by) for one in events if last_mark(one.set_by) < self.last <= one.by)
         return next(found, (ABSENT, 0))
 
@@ -83,8 +83,8 @@ class _Moment:
 
     def chronicle(self, of: Chronicle) -> Chronicle | None:
         """The events that were; None where there was none."""
-        events = [one for one in of.events() if max(one.by, last_mark(one.set_by)) < self.last]
-        return Chronicle.from_events(events, of.dropped) if events else None
+        events = [one for one in of.events if max(one.by, last_mark(one.set_by)) < self.last]
+        return Chronicle(events, of.dropped) if events else None
 
 
 def _with(value: OwnedMap, key: Any, entry: Any, set_by: SetBy) -> OwnedMap:

@@ -15,7 +15,7 @@ from nodeattrs.node.attributes import WORDS, Attributes
 from nodeattrs.node.documents import chef_document
 from nodeattrs.node.intake import ensured_tags, replace_slot
 from nodeattrs.node.levels import WholeComponentWriter
-from nodeattrs.node.restoring import NodeIdentity, chef_levels, identity_in_chef, identity_in_snapshot, restore_ledger
+from nodeattrs.node.restoring import NodeIdentity, chef_levels, identity_in, identity_in_snapshot, restore_ledger
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.saved_code import Versions
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, rules_in
@@ -131,7 +131,7 @@ class Node(Attributes):
         options:  as for `Node`
         raises:   DocumentError, where the document is damaged
         """
-        node = cls._with_identity(identity_in_chef(document), {"rules": rules_in(document), **options})
+        node = cls._with_identity(identity_in(document, "chef_environment"), {"rules": rules_in(document), **options})
         for level, tree in chef_levels(document):
             replace_slot(node._trees[level], tree, locator)
         return node

@@ -276,7 +276,7 @@ def _chronicled(
         own = owns.get(slot, (*at, *rest))[len(at) :]
         first, *later = [
             None if id(event) in but else _event(ledger, slot, at, event, rest, own, covered)
-            for event in chronicle.events()
+            for event in chronicle.events
         ]
         dropped = Earlier(Claim(at, ABSENT, slot, Origin("forgotten")), "forgotten", None, chronicle.dropped)
         for past in (*reversed(later), dropped if chronicle.dropped and not rest else None, first):

@@ -6,7 +6,8 @@ was left out becomes `Withheld`, which raises an error when it is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
@@ -36,14 +37,6 @@ class NodeIdentity(NamedTuple):
     run_list: list[Any]
 
 
-def identity_in_chef(document: Any) -> NodeIdentity:
-    """The name, environment and run-list in Chef's node JSON. Without them: environment "_default", run-list [].
-
-    raises: DocumentError, where it is not a map, has no name, or a field of the wrong type
-    """
-    return _identity(document, "chef_environment")
-
-
 def identity_in_snapshot(snapshot: Any) -> NodeIdentity:
     """The name, environment and run-list in a snapshot. Without them: environment "_default", run-list [].
 
@@ -56,10 +49,15 @@ def identity_in_snapshot(snapshot: Any) -> NodeIdentity:
             f"this snapshot has version {snapshot.get('version')!r}, and versions up to {VERSION} are read here",
             hint="a newer nodeattrs wrote it: upgrade",
         )
-    return _identity(snapshot, "environment")
+    return identity_in(snapshot, "environment")
 
 
-def _identity(document: Any, field: str) -> NodeIdentity:
+def identity_in(document: Any, field: str) -> NodeIdentity:
+    """The name, environment and run-list in a node's document. Without them: environment "_default", run-list [].
+
+    field:  the key of the environment: "chef_environment" in Chef's node JSON
+    raises: DocumentError, where it is not a map, has no name, or a field of the wrong type
+    """
     if not isinstance(document, Mapping):
         raise DocumentError(f"a node document is a map, not a {type(document).__name__}", hint='{"name": "web1"}')
     name, environment = document.get("name"), document.get(field) or DEFAULT_ENVIRONMENT
@@ -125,7 +123,7 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions |
             at = _unpacked_path(path)
             guard = None if ledger.secrets is None else partial(ledger.secrets.wrapped, at)
             chronicle = _unpacked_chronicle(dropped, events, guard)
-            ledger.history.setdefault(at, {})[slot, chronicle.first.what == "silent"] = chronicle
+            ledger.history.setdefault(at, {})[slot, chronicle.events[0].what == "silent"] = chronicle
         for slot, name, reason, origin, *given in data.get("unknown", ()):
             if type(slot) is not int or not 1 <= slot <= len(SLOTS) or not {type(name), type(reason)} <= {str}:
                 raise ValueError(f"an unknown layer in slot {slot!r}")
@@ -154,7 +152,7 @@ def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[
         Event(what, value, _unpacked_set_by(set_by), by)
         for (what, _, set_by, by), value in zip(events, values, strict=True)
     ]
-    return Chronicle.from_events(unpacked, dropped)
+    return Chronicle(unpacked, dropped)
 
 
 def _number(packed: Mapping[str, Any], field: str) -> int | None:
@@ -167,13 +165,13 @@ def _number(packed: Mapping[str, Any], field: str) -> int | None:
 def _unpacked_mark(packed: Mapping[str, Any], run: SavedRun) -> Mark:
     origin, places = _unpacked_origin(packed), _unpacked_lines(packed.get("lines", []))
     over = packed.get("over", None if origin.line is None else [origin.line] * 2)
-    locator = SavedLocator(origin, places, None if over is None else LineRange(origin.file, *map(int, over)), run)
+    lines = None if over is None else LineRange(origin.file, *map(int, over))
+    locator = SavedLocator(origin, places, lines, run, is_earlier=packed.get("earlier") is True)
     if "code" in packed:
         locator.code = _unpacked_site(packed["code"], run)
         locator.calls = [_unpacked_site(call, run) for call in packed["code"].get("calls", ())]
     if "causes" in packed:
         locator.kept_causes = _unpacked_causes(packed["causes"])
-    locator.is_earlier = packed.get("earlier") is True
     verb, depth = Verb(packed.get("verb", "set")), int(packed.get("depth", 0))
     return Mark(locator, verb, depth, bool(packed.get("bulk")), packed.get("late") is True)
 
@@ -279,6 +277,7 @@ def _unpacked_path(path: list[Any]) -> Path:
     return tuple(path)
 
 
+@dataclass(eq=False, slots=True)
 class SavedLocator:
     """The locator of a value that a saved run set, as its snapshot has it. Reads no files, unless causes are asked for.
 
@@ -292,19 +291,19 @@ class SavedLocator:
     is_earlier:  whether a run before the saved one set the value
     """
 
-    def __init__(self, origin: Origin, places: dict[Any, Any], lines: LineRange | None, run: SavedRun) -> None:
-        self.origin, self.places, self.lines, self.run = origin, places, lines, run
-        self.code: SavedSite | None = None
-        self.calls: list[SavedSite] = []
-        self.kept_causes: dict[Path, tuple[Cause, ...]] | None = None
-        self.is_earlier = False
+    origin: Origin
+    places: dict[Any, Any]
+    lines: LineRange | None
+    run: SavedRun
+    code: SavedSite | None = None
+    calls: Sequence[SavedSite] = ()
+    kept_causes: dict[Path, tuple[Cause, ...]] | None = None
+    is_earlier: bool = False
 
     def for_next_run(self) -> SavedLocator:
         """A copy for a node of the next run: its origin says "saved", once, and `is_earlier` is True."""
         origin = self.origin if self.origin.kind.startswith("saved") else self.origin.saved()
-        found = SavedLocator(origin, self.places, self.lines, self.run)
-        found.code, found.calls, found.kept_causes, found.is_earlier = self.code, self.calls, self.kept_causes, True
-        return found
+        return replace(self, origin=origin, is_earlier=True)
 
     @property
     def site(self) -> SavedSite | None:
@@ -359,9 +358,9 @@ def contradictions(ledger: Ledger) -> Iterator[str]:
         yield from _SlotCheck(ledger, slot).faults(tree, ())
     for path, chronicles in ledger.history.items():
         for (slot, _), chronicle in chronicles.items():
-            if len(chronicle.events()) > HISTORY_BOUND:
+            if len(chronicle.events) > HISTORY_BOUND:
                 yield f"too much history at {path} in slot {slot}"
-            for event in chronicle.events():
+            for event in chronicle.events:
                 known = _is_mark(ledger, event.by) and _are_marks(ledger, event.set_by, path)
                 if not (known and _fits(event.value, event.set_by)):
                     yield f"an unknown mark in the history of {path} in slot {slot}"

@@ -179,18 +179,6 @@ class Marks:
         self.table.append(mark)
         return len(self.table) - 1
 
-    def number_of(self, setter: Setter, locator: Locator, depth: int, verb: Verb = Verb.SET) -> int:
-        """The number of the mark for a setter, a depth and a verb; the mark is added at the first call.
-
-        setter:  from `known_setter`
-        locator: of the mark, if it is added
-        """
-        key = (id(setter), depth, verb)
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = self.add(Mark(locator, verb, depth))
-        return number
-
     def number_here(self, depth: int, verb: Verb = Verb.SET, above: int = 2, on_the_way: bool = False) -> int:
         """The number of the mark for the line outside of this library that calls now; a new mark is added.
 
@@ -203,7 +191,10 @@ class Marks:
         """
         setter, entered = self.setter, self.entered
         if setter.locator is not None:
-            return self.number_of(setter, setter.locator, depth, verb)
+            setter_key = (id(setter), depth, verb)
+            if setter_key not in self._numbers:
+                self._numbers[setter_key] = self.add(Mark(setter.locator, verb, depth))
+            return self._numbers[setter_key]
         frame: Any = frame_above(above)
         while frame.f_code.co_filename.startswith(_HERE) and frame.f_back is not None:
             frame = frame.f_back

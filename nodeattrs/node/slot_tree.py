@@ -16,36 +16,20 @@ from nodeattrs.node.slots import Slot
 class SlotTree:
     """The content of one slot of a node: `node.slots[2]`. Every call looks at the current values; nothing is cached.
 
-    slot: its number, level and source
+    number: 1 to 15, weakest first, as the Chef documentation counts
+    level:  "default", "force_default", "normal", "override", "force_override" or "automatic"
+    source: "attribute file", "recipe", "environment", "role" or "facts"
+    title:  level and source as text: "force_default / recipe"
     `to_dict` copies the values, `origin` and `verb` say how one was set, `layer` is the slot as a layer of a fold.
     `assigned` and `unknown` are empty for most slots.
     """
 
-    __slots__ = ("_ledger", "slot")
+    __slots__ = ("_ledger", "level", "number", "source", "title")
 
     def __init__(self, ledger: Ledger, slot: Slot) -> None:
         self._ledger = ledger
-        self.slot = slot
-
-    @property
-    def number(self) -> int:
-        """1 to 15, weakest first, as the Chef documentation counts."""
-        return self.slot.number
-
-    @property
-    def level(self) -> str:
-        """One of six levels: "default", "force_default", "normal", "override", "force_override", "automatic"."""
-        return self.slot.level
-
-    @property
-    def source(self) -> str:
-        """One of five sources: "attribute file", "recipe", "environment", "role", "facts"."""
-        return self.slot.source
-
-    @property
-    def title(self) -> str:
-        """Level and source as text: "force_default / recipe"."""
-        return self.slot.title
+        self.number, self.level, self.source = slot
+        self.title = slot.title
 
     @property
     def assigned(self) -> list[Path]:

@@ -261,10 +261,6 @@ def _whole(locator: Any) -> tuple[Any, Path]:
     return locator, under
 
 
-def _packed_lines(lines: dict[Any, Any]) -> list[Any]:
-    return [[step, line, column, _packed_lines(below)] for step, (line, column, below) in lines.items()]
-
-
 class _Reach:
     """For each mark of a ledger, the paths of the values that it set in some slots, and in their history.
 
@@ -284,7 +280,7 @@ class _Reach:
             tree = ledger.trees[number]
             self._walk(tree, tree.origin, ())
         for path, _, chronicle in _chronicles_in(ledger, slots):
-            for event in chronicle.events():
+            for event in chronicle.events:
                 self._walk(event.value, event.set_by, path)
                 self._note(event.by, path)
 
@@ -354,30 +350,32 @@ def _mirror(here: dict[Any, Any], value: Any, path: Path, says_below: Callable[[
             _mirror(below, inner, (*path, step), says_below)
 
 
-def _lines_of(mark: Mark, covered: dict[Any, Any], base: Origin, at: Path) -> dict[Any, Any]:
-    """The places below *at* that differ from the place above: step -> [line, column, places below]."""
-    lines: dict[Any, Any] = {}
+def _packed_lines(mark: Mark, covered: dict[Any, Any], base: Origin, at: Path) -> list[Any]:
+    """[step, line, column, lines below] for each step below *at* whose place differs from *base*, or has lines
+    below.
+    """
+    lines = []
     for step, inner in covered.items():
         origin = mark.locator.at((*at, step))
-        below = _lines_of(mark, inner, origin, (*at, step))
+        below = _packed_lines(mark, inner, origin, (*at, step))
         if below or (origin.line, origin.column) != (base.line, base.column):
-            lines[step] = [origin.line, origin.column, below]
+            lines.append([step, origin.line, origin.column, below])
     return lines
 
 
 def _packed_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
     base = mark.unplaced if mark.bulk else mark.locator.at(())  # for facts the file without a line
     over = getattr(mark.locator, "lines", None)
-    lines = {} if type(mark.locator) is Origin else _lines_of(mark, covered, base, ())
+    lines = [] if type(mark.locator) is Origin else _packed_lines(mark, covered, base, ())
     packed = {**_packed_origin(base), "verb": mark.verb.value}
     if mark.depth:
         packed["depth"] = mark.depth
     if mark.bulk:
         packed["bulk"] = True
-    if getattr(mark.locator, "is_earlier", False):
+    if isinstance(mark.locator, SavedLocator) and mark.locator.is_earlier:
         packed["earlier"] = True
     if lines:
-        packed["lines"] = _packed_lines(lines)
+        packed["lines"] = lines
     if over is not None and (over.first, over.last) != (base.line, base.line):
         packed["over"] = [over.first, over.last]
     return packed
@@ -468,13 +466,14 @@ def _packed_set_by(set_by: Any) -> Any:
 def _packed_history(ledger: Ledger, slots: Collection[int]) -> list[list[Any]]:
     """A row for each chronicle of some slots: [path, slot, number of dropped events, events]."""
     return [
-        [list(path), slot, chronicle.dropped, [_packed_event(*event) for event in (chronicle.first, *chronicle.last)]]
+        [
+            list(path),
+            slot,
+            chronicle.dropped,
+            [[one.what, packed(one.value, False), _packed_set_by(one.set_by), one.by] for one in chronicle.events],
+        ]
         for path, slot, chronicle in _chronicles_in(ledger, slots)
     ]
-
-
-def _packed_event(what: str, value: Any, set_by: Any, by: int) -> list[Any]:
-    return [what, packed(value, evaluate=False), _packed_set_by(set_by), by]
 
 
 def _packed_unknown(ledger: Ledger, slots: Collection[int]) -> Iterator[list[Any]]:

@@ -14,7 +14,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
-from typing import Any, NoReturn, overload
+from typing import Any, NoReturn
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.looks import ENTRY, KEYS, SORT, TREE, Looks
@@ -119,17 +119,15 @@ class _View:
     def __delitem__(self, step: Any) -> NoReturn:
         self._refuse(step)
 
-    def clear(self) -> NoReturn:
-        """raises: AttributeIsReadOnly, as every method that would write"""
+    def clear(self, *values: Any, **more: Any) -> NoReturn:
+        """Never returns, like each method that would write. raises: AttributeIsReadOnly"""
         self._refuse()
 
     def pop(self, *steps: Any) -> NoReturn:
-        """raises: AttributeIsReadOnly"""
+        """Never returns, like each method that would write. raises: AttributeIsReadOnly, with the path in its hint"""
         self._refuse(*steps[:1])
 
-    def delete(self, *steps: Any) -> NoReturn:
-        """raises: AttributeIsReadOnly"""
-        self._refuse(*steps[:1])
+    delete = pop
 
     def __copy__(self) -> _View:
         return self
@@ -329,15 +327,8 @@ class MapView(_View, Mapping[Any, Any]):
             data = unevaluated_copy(part, deferred)
         return evaluated(data, deferred, self._path) if evaluate else data
 
-    def update(self, *entries: Any, **more: Any) -> NoReturn:
-        """raises: AttributeIsReadOnly"""
-        self._refuse()
-
-    def setdefault(self, key: Any, value: Any = None) -> NoReturn:
-        """raises: AttributeIsReadOnly"""
-        self._refuse(key)
-
-    popitem = _View.clear
+    update = popitem = _View.clear
+    setdefault = _View.pop
 
 
 class ListView(_View, Sequence[Any]):
@@ -354,13 +345,7 @@ class ListView(_View, Sequence[Any]):
         self._items = items  # lists in slots are never changed in place
         self._path = path
 
-    @overload
-    def __getitem__(self, index: int) -> Any: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Any]: ...
-    @overload
-    def __getitem__(self, index: tuple[Any, ...]) -> Any: ...
-    def __getitem__(self, index: int | slice | tuple[Any, ...]) -> Any:
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self._items)))]
         if type(index) is tuple and index:
@@ -395,12 +380,8 @@ class ListView(_View, Sequence[Any]):
         """As `to_list`, but deferred values stay by default: the method that code which stores any view calls."""
         return plain(self._items, evaluate, self._path)
 
-    def append(self, *values: Any) -> NoReturn:
-        """raises: AttributeIsReadOnly, as every method that would write"""
-        self._refuse()
-
-    extend = insert = push = concat = unshift = sort = reverse = replace = append
-    shift = delete_at = uniq = remove = __iadd__ = append
+    append = extend = insert = push = concat = unshift = sort = reverse = replace = _View.clear
+    shift = delete_at = uniq = remove = __iadd__ = _View.clear
 
 
 def _read(value: Any, path: Path) -> Any:

@@ -180,8 +180,11 @@ class RecordReader:
         Call it for the records of one node in the order of their numbers.
         raises: the errors that `errors_in_file` turns into a DocumentError
         """
-        saved = _understood(record)
-        _follow(saved, self._last)
+        saved = _checked(record)
+        if saved.revision is not None:
+            if saved.revision.number <= self._last.get(saved.name, 0):
+                raise DocumentError(f"revision {saved.revision.number} of the node {saved.name!r} comes too late")
+            self._last[saved.name] = saved.revision.number
         if saved.name not in self._known:
             self._known[saved.name] = _known_secrets(self._store, saved.name)
         return _withheld(saved, (*self._sensitive, *withheld_in(saved), *self._known[saved.name]))
@@ -207,7 +210,7 @@ def errors_in_file(file: str, line: int | None) -> Iterator[None]:
         raise DocumentError(f"this is no node: {error}", file=file, line=line) from None
 
 
-def _understood(record: Any) -> Saved:
+def _checked(record: Any) -> Saved:
     """The revision in a record. What a store would refuse is refused here, before anything is saved.
 
     raises: NodeattrsError, ValueError, TypeError, KeyError, OverflowError, RecursionError
@@ -227,14 +230,6 @@ def _understood(record: Any) -> Saved:
     if node.name != saved.name:
         raise DocumentError(f"the snapshot is of the node {node.name!r}, the document of {saved.name!r}")
     return saved
-
-
-def _follow(saved: Saved, last: dict[str, int]) -> None:
-    """Note the number of a node's last revision. raises: DocumentError, where one comes after a later one"""
-    if saved.revision is not None:
-        if saved.revision.number <= last.get(saved.name, 0):
-            raise DocumentError(f"revision {saved.revision.number} of the node {saved.name!r} comes too late")
-        last[saved.name] = saved.revision.number
 
 
 def _revision(record: JsonMap, noted: Noted) -> Revision | None:
