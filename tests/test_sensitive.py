@@ -90,7 +90,7 @@ SPEAKS = {
             event
             for chronicles in ledger_of(node).history.values()
             for one in chronicles.values()
-            for event in one.events()
+            for event in one.events
         ]
     ),
 }  # fmt: skip

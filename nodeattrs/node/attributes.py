@@ -15,17 +15,17 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.trace import Trace
-from nodeattrs.core.tree import ABSENT, Path, as_path, checked_name, near
-from nodeattrs.errors import BadArgument, BadValue, UnknownName, wrong_argument
-from nodeattrs.node.component_tree import ComponentTree
+from nodeattrs.core.tree import ABSENT, Path, as_path, checked_name, near, spell
+from nodeattrs.errors import BadArgument, BadValue, TypeConflict, UnknownName, wrong_argument
+from nodeattrs.node.component_tree import ComponentTree, Place, joined_place, part_to_merge, step_down, value_of
 from nodeattrs.node.documents import write_as_yaml
+from nodeattrs.node.joined import entry_at, joined, joined_roots
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.levels import LevelView, merged_at, remove_path
+from nodeattrs.node.maps import Branch, Joined
 from nodeattrs.node.node_trace import trace_of
-from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.slot_tree import SlotTree
 from nodeattrs.node.slots import COMPONENTS, DEFAULT_ENVIRONMENT, DEFAULT_GROUP, OVERRIDE_GROUP, PLAN, SLOTS, component
-from nodeattrs.node.values import key_of, refuse_spelled, steps_of, stored
+from nodeattrs.node.values import Deferred, Secrets, key_of, refuse_spelled, steps_of, stored
 from nodeattrs.node.view import ListView, MapView
 from nodeattrs.node.writers import FullWriter, ListWriter, UnlessWriter, Writer
 
@@ -268,7 +268,7 @@ class Attributes(Mapping[Any, Any]):
         raises: TypeConflict, where a component has a number or a list in the way
         source: Chef's `merged_attributes`
         """
-        return merged_at(self._ledger, PLAN, steps_of(path))
+        return _merged_at(self._ledger, PLAN, steps_of(path))
 
     def to_plain(self, evaluate: bool = False) -> dict[Any, Any]:
         """As `to_dict`, but deferred values stay by default: called where a node is stored as a value of another."""
@@ -356,7 +356,7 @@ class Attributes(Mapping[Any, Any]):
         raises: BadArgument for the empty path; the error of a deferred value, and nothing is removed then
         source: Chef's `rm`
         """
-        return remove_path(self._ledger, PLAN, self._removable(path), self._clear_all)
+        return _remove_path(self._ledger, PLAN, self._removable(path), self._clear_all)
 
     def rm_default(self, *path: Any) -> Any:
         """Remove *path* from the four default components, and return their merged value as it was, or None."""
@@ -382,10 +382,10 @@ class Attributes(Mapping[Any, Any]):
         self._clear_override(path)
 
     def _clear_default(self, path: Path) -> Any:
-        return remove_path(self._ledger, DEFAULT_GROUP, path, lambda at: self._unlink(_DEFAULT_LEVEL, at))
+        return _remove_path(self._ledger, DEFAULT_GROUP, path, lambda at: self._unlink(_DEFAULT_LEVEL, at))
 
     def _clear_override(self, path: Path) -> Any:
-        return remove_path(self._ledger, OVERRIDE_GROUP, path, lambda at: self._unlink(_OVERRIDE_LEVEL, at))
+        return _remove_path(self._ledger, OVERRIDE_GROUP, path, lambda at: self._unlink(_OVERRIDE_LEVEL, at))
 
     def _unlink(self, names: Iterable[str], path: Path) -> None:
         for name in names:
@@ -442,6 +442,93 @@ class Attributes(Mapping[Any, Any]):
     def __reduce__(self) -> NoReturn:
         hint = "store node.snapshot(), and Node.restore(...) it; node.to_dict() is plain data of what is read"
         raise BadArgument("a node is not pickled", hint=hint)
+
+
+# --- levels ----------------------------------------------------------------------
+
+
+def _merged_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
+    """A plain copy of the values that the components have at *path*, merged; None where no component has one.
+
+    Each component is stepped through for itself, so null or text in a stronger one hides no value of a weaker one.
+    Deferred values stay deferred.
+    raises: TypeConflict, where a component has a number or a list in the way
+    source: Chef's `merged_attributes`
+    """
+    with ledger.lock:
+        part = _part_at(ledger, branch, path)
+        return None if part is ABSENT else ledger.plain_copy(part, False)
+
+
+def _part_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
+    slots = [child for child in branch.children if isinstance(child, int)]
+    if len(slots) == len(branch.children):
+        file, recipe = (ledger.trees[slot] for slot in slots)
+        return part_to_merge(_stepped(joined_place(file, recipe), path))
+    parts = [
+        _part_at(ledger, child, path)
+        if isinstance(child, Branch)
+        else part_to_merge(_stepped((ABSENT, ledger.trees[child]), path))
+        for child in branch.children
+    ]
+    policy = ledger.plan(branch).policy
+    for step in path:
+        policy = policy.at(step)
+    return joined(policy, parts)
+
+
+def _remove_path(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[Path], object]) -> Any:
+    """Call *remove* with *path*, and return a plain copy of the merged value that stood there; None where it was
+    absent.
+
+    Where the parent is not a map in the merge of the branch, *remove* is not called, and the result is None.
+    path:   at least one step
+    remove: removes the path from the slots of the branch
+    raises: the error of a deferred value at the path, or in its way; nothing is removed then
+    """
+    with ledger.lock:
+        holder = ledger.part_at(branch, path[:-1], compute=True)
+        if not isinstance(holder, (dict, Joined)):
+            return None
+        value = entry_at(holder, path[-1])
+        if type(value) is Deferred:
+            value = value.evaluate(path)
+        as_it_was = None if value is ABSENT else ledger.plain_copy(value, False, path)
+        remove(path)
+        return as_it_was
+
+
+class LevelView(MapView):
+    """The merged view of one level; a later write does not change it.
+
+    `view["a"]["b"]` reads as any merged map does. `view("a", "b")` merges on the current values instead: it
+    gives a plain copy, or None where no component has a value there.
+    """
+
+    __slots__ = ("_branch", "_ledger")
+
+    def __init__(self, ledger: Ledger, branch: Branch) -> None:
+        with ledger.lock:
+            super().__init__(joined_roots(ledger.trees, ledger.plan(branch)), ledger.version())
+        self._ledger, self._branch = ledger, branch
+
+    def __call__(self, *path: Any) -> Any:
+        return _merged_at(self._ledger, self._branch, steps_of(path))
+
+
+def _stepped(place: Place, path: Path) -> Place:
+    """The place some steps below a place; (ABSENT, ABSENT) beyond null, text, and what is not set."""
+    for depth, step in enumerate(path):
+        thing = value_of(place)
+        if thing is ABSENT or thing is None or isinstance(thing, str):
+            return ABSENT, ABSENT
+        if not isinstance(thing, dict) and not (isinstance(thing, list) and type(step) is int):
+            raise TypeConflict(
+                f"cannot step to {spell((step,))}: {spell(path[:depth])} has no such place in one of the components",
+                path=path,
+            )
+        place = step_down(place, step)
+    return place
 
 
 write_as_yaml((Attributes, MapView, ListView, Writer, ListWriter))

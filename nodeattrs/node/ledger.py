@@ -21,10 +21,9 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.joined import entry_at, evaluated, joined_roots, unevaluated_copy
 from nodeattrs.node.maps import Branch, Joined, OwnedMap, SetBy, WatchedMap, setters_at, writable_copy
-from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
-from nodeattrs.node.values import READY, Deferred
+from nodeattrs.node.values import READY, Deferred, Secrets
 from nodeattrs.node.view import MapView, Version, read_steps
 
 _TEXT = {str}

@@ -14,13 +14,12 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.node.attributes import WORDS, Attributes
 from nodeattrs.node.documents import chef_document
 from nodeattrs.node.intake import ensured_tags, replace_slot
-from nodeattrs.node.levels import WholeComponentWriter
 from nodeattrs.node.restoring import NodeIdentity, chef_levels, identity_in, identity_in_snapshot, restore_ledger
 from nodeattrs.node.run_list import normalised
-from nodeattrs.node.saved_code import Versions
+from nodeattrs.node.sites import Versions
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, rules_in
 from nodeattrs.node.snapshots import snapshot_document
-from nodeattrs.node.writers import ListWriter
+from nodeattrs.node.writers import ListWriter, WholeComponentWriter
 
 __all__ = ["DEFAULT_ENVIRONMENT", "WORDS", "Node", "words_of"]
 

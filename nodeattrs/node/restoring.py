@@ -20,9 +20,17 @@ from nodeattrs.formats.python import PythonText
 from nodeattrs.node.documents import FORMAT, LEVELS, VERSION
 from nodeattrs.node.ledger import EVENTS, HISTORY_BOUND, Chronicle, Event, Ledger
 from nodeattrs.node.maps import AssignedMap, ChangedListOrigins, OwnedMap, setters_in_element
-from nodeattrs.node.saved_code import FileVersion, SavedDocument, SavedRead, SavedRun, SavedSite, Versions
 from nodeattrs.node.setters import Mark
-from nodeattrs.node.sites import LineRange, relative
+from nodeattrs.node.sites import (
+    FileVersion,
+    LineRange,
+    SavedDocument,
+    SavedRead,
+    SavedRun,
+    SavedSite,
+    Versions,
+    relative,
+)
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
 

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from nodeattrs.core.claim import UNKNOWN, Locator, Origin, Verb
 from nodeattrs.core.frames import frame_above
 from nodeattrs.core.origins import At
-from nodeattrs.node.saved_code import SavedRead, SavedRun
-from nodeattrs.node.sites import Calls, CodeLocator, ExpressionSite, site_of
+from nodeattrs.node.sites import Calls, CodeLocator, ExpressionSite, SavedRead, SavedRun, site_of
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
 EARLY = frozenset({ATTRIBUTE_FILE, RUN})

@@ -20,9 +20,17 @@ from nodeattrs.node.ledger import Chronicle, Ledger
 from nodeattrs.node.maps import AssignedMap, ChangedListOrigins, OwnedMap, SetBy, last_mark, setters_in_element
 from nodeattrs.node.node_trace import brief_then
 from nodeattrs.node.restoring import SavedLocator
-from nodeattrs.node.saved_code import FileVersion, SavedDocument, SavedSite
 from nodeattrs.node.setters import CALLER, Mark
-from nodeattrs.node.sites import CodeLocator, ExpressionSite, is_inside, relative, site_of
+from nodeattrs.node.sites import (
+    CodeLocator,
+    ExpressionSite,
+    FileVersion,
+    SavedDocument,
+    SavedSite,
+    is_inside,
+    relative,
+    site_of,
+)
 from nodeattrs.node.slot_names import FACTS
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.values import Deferred, Sensitive, Symbol, Withheld

@@ -326,6 +326,18 @@ class Writer(_Handle):
         )
 
 
+class WholeComponentWriter(Writer):
+    """The writer of a whole component that stays live when the component is replaced: a word of attribute files.
+
+    Other writers keep the old content then.
+    """
+
+    __slots__ = ()
+
+    def _place(self) -> Place:
+        return self._tree.root()
+
+
 class ListWriter(_Handle):
     """A list of one component, read and changed in place, with Ruby's and Python's methods.
 

@@ -23,7 +23,7 @@ from nodeattrs.formats.documents import content_of
 from nodeattrs.git import Blob, Git
 from nodeattrs.node.node import Node
 from nodeattrs.node.running import setting_as
-from nodeattrs.node.saved_code import Versions, python_text
+from nodeattrs.node.sites import Versions, python_text
 from nodeattrs.node.values import MARKER, Sensitive, Withheld
 from nodeattrs.store.engines.store import Store
 from nodeattrs.store.filters import LEVELS, filtered_snapshot, saved_document
@@ -33,7 +33,7 @@ _NAME = re.compile("[0-9a-f]{40}")
 
 
 class RepositoryVersions:
-    """The files of a repository in any version, found by digest on disk or in Git: a `node.saved_code.Versions`.
+    """The files of a repository in any version, found by digest on disk or in Git: a `node.sites.Versions`.
 
     The constructor reads nothing; each content is read once and kept. root: the folder of the repository
     """
