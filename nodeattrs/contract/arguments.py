@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
-from typing import TYPE_CHECKING
 
 from nodeattrs.contract.argument import Argument
+from nodeattrs.core.tree import Path, parse
 from nodeattrs.errors import BadArgument
-
-if TYPE_CHECKING:
-    from nodeattrs.core.tree import Path
 
 FORMATS = ("text", "json", "yaml")
 
@@ -150,8 +147,6 @@ def output(forms: Sequence[str] = FORMATS, also: Sequence[str] = ()) -> tuple[Ar
 
 def path_of(text: str | None) -> Path:
     """The steps of a path that an argument spells; () for None and "". raises: BadArgument, for a wrong spelling"""
-    from nodeattrs.core.tree import parse
-
     return parse(text) if text else ()
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 from nodeattrs.codes import Code
+from nodeattrs.core.unread import Unread
 from nodeattrs.errors import NodeattrsError
-
-if TYPE_CHECKING:
-    from nodeattrs.core.unread import Unread
-    from nodeattrs.reports import Report, Screen
+from nodeattrs.reports import Report, Screen
 
 
 class Caller:
@@ -48,8 +46,6 @@ class Caller:
 
     def screen(self, stream: TextIO) -> Screen:
         """The width and colours of a stream; here as for a file."""
-        from nodeattrs.reports import Screen
-
         return Screen()
 
 

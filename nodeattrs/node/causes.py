@@ -316,7 +316,7 @@ def _module(name: str, file: str, root: str) -> str | None:
 def imported_sources(text: PythonText, root: str) -> tuple[PythonText, ...]:
     """The sources of the repository that a source imports, directly or through others; each once, () for none.
 
-    Cached: they are read as they are at the first call. root: the folder of the repository
+    They are read as they are at the first call, and kept. root: the folder of the repository
     """
     found: dict[str, PythonText] = {}
     waiting = [text]

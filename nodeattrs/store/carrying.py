@@ -186,7 +186,9 @@ class RecordReader:
                 raise DocumentError(f"revision {saved.revision.number} of the node {saved.name!r} comes too late")
             self._last[saved.name] = saved.revision.number
         if saved.name not in self._known:
-            self._known[saved.name] = _known_secrets(self._store, saved.name)
+            self._known[saved.name] = frozenset()
+            with contextlib.suppress(DocumentError):  # of a damaged node, which the import may replace
+                self._known[saved.name] = withheld_of(self._store, saved.name)
         return _withheld(saved, (*self._sensitive, *withheld_in(saved), *self._known[saved.name]))
 
 
@@ -240,12 +242,6 @@ def _revision(record: JsonMap, noted: Noted) -> Revision | None:
     if type(number) is not int or not 0 < number < _MOST or at.tzinfo is None:
         raise ValueError("a revision has a number, and a time with its zone")
     return Revision(number, at.astimezone(UTC), noted)
-
-
-def _known_secrets(store: Store, name: str) -> frozenset[Path]:
-    with contextlib.suppress(DocumentError):  # of a damaged node, which the import may replace
-        return withheld_of(store, name)
-    return frozenset()
 
 
 def _withheld(saved: Saved, sensitive: tuple[Path, ...]) -> Saved:

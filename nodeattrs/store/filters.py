@@ -11,7 +11,7 @@ snapshot. Stores and files are not known here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import Path, copied, near, spell
@@ -103,56 +103,49 @@ def _lists_by_level(lists: Lists | None, which: str) -> dict[str, Iterable[Entry
 
 def _allowed(tree: Tree, entries: Iterable[Entry], what: str) -> Tree:
     out: Tree = {}
-    for entry, keys in entries_of(entries, f"allow list of the {what}"):
+    where = f"allow list of the {what}"
+    for entry, keys in _entries(entries, where):
         source, target = tree, out
         for depth, key in enumerate(keys[:-1]):
-            if key not in _map(source, keys[:depth], entry):
+            if key not in _map(source, keys[:depth], entry, where):
                 break
             source, target = source[key], target.setdefault(key, {})
         else:
-            if keys and keys[-1] in _map(source, keys[:-1], entry):
+            if keys and keys[-1] in _map(source, keys[:-1], entry, where):
                 target[keys[-1]] = copied(source[keys[-1]])
     return out
 
 
 def _blocked(tree: Tree, entries: Iterable[Entry], what: str) -> Tree:
     out: Tree = copied(tree)
-    for entry, keys in entries_of(entries, f"block list of the {what}"):
+    where = f"block list of the {what}"
+    for entry, keys in _entries(entries, where):
         part: Any = out
         for depth, key in enumerate(keys[:-1]):
             if isinstance(part, str) and isinstance(key, str):
                 part = key if key in part else None
             else:
-                part = _map(part, keys[:depth], entry).get(key)
+                part = _map(part, keys[:depth], entry, where).get(key)
             if part is None or part is False:
                 break
         else:
             if keys:
-                _map(part, keys[:-1], entry).pop(keys[-1], None)
+                _map(part, keys[:-1], entry, where).pop(keys[-1], None)
     return out
 
 
-class _Entry(NamedTuple):
-    """An entry as it was written, and the list that it stands in."""
-
-    text: Entry
-    where: str
-
-    def keys(self) -> Path:
-        text = self.text
-        if isinstance(text, str):
-            parts = text.split("/")
-            while parts and not parts[-1]:
-                parts.pop()
-            return tuple(parts[1:] if parts and not parts[0] else parts)
-        if isinstance(text, list | tuple) and all(type(key) in (str, int) for key in text):
-            return tuple(text)
-        raise BadArgument(
-            f"the {self.where} has an entry that is neither text nor a list of keys: {text!r}", hint=_SHAPE
-        )
+def _keys(entry: Entry, where: str) -> Path:
+    if isinstance(entry, str):
+        parts = entry.split("/")
+        while parts and not parts[-1]:
+            parts.pop()
+        return tuple(parts[1:] if parts and not parts[0] else parts)
+    if isinstance(entry, list | tuple) and all(type(key) in (str, int) for key in entry):
+        return tuple(entry)
+    raise BadArgument(f"the {where} has an entry that is neither text nor a list of keys: {entry!r}", hint=_SHAPE)
 
 
-def entries_of(entries: Iterable[Entry], where: str) -> Iterator[tuple[_Entry, Path]]:
+def _entries(entries: Iterable[Entry], where: str) -> Iterator[tuple[Entry, Path]]:
     """Yield (entry, keys) for each entry of a list; keys are () for "" and "/".
 
     where:  the name of the list in messages
@@ -160,19 +153,18 @@ def entries_of(entries: Iterable[Entry], where: str) -> Iterator[tuple[_Entry, P
     """
     if isinstance(entries, str | bytes | Mapping) or not isinstance(entries, Iterable):
         raise BadArgument(f"the {where} is not a list of entries: {entries!r}", hint=_SHAPE)
-    for text in entries:
-        entry = _Entry(text, where)
-        yield entry, entry.keys()
+    for entry in entries:
+        yield entry, _keys(entry, where)
 
 
-def _map(part: Any, path: Path, entry: _Entry) -> Tree:
+def _map(part: Any, path: Path, entry: Entry, where: str) -> Tree:
     if isinstance(part, dict):
         return part
     # The message does not show the value: such lists are for values that should not be seen.
     raise TypeConflict(
         f"{spell(path)} is {_kind(part)}, not a map, so nothing inside it can be named",
         path=path,
-        details=[f"the {entry.where} names {entry.text!r}"],
+        details=[f"the {where} names {entry!r}"],
         hint="name all of it, or take the entry away" if path else None,
     )
 
@@ -237,7 +229,7 @@ def _by_slot(allow: dict[str, Iterable[Entry]], block: dict[str, Iterable[Entry]
 
 def _names(entries: Iterable[Entry], where: str) -> Names:
     names: Names = {}
-    for _, keys in entries_of(entries, where):
+    for _, keys in _entries(entries, where):
         here = names
         for key in keys[:-1]:
             here = here.setdefault(key, {})

@@ -271,11 +271,10 @@ def import_nodes(store: Store, folder: str | os.PathLike[str], sensitive: Iterab
 def read_folder(
     store: Store, folder: str | os.PathLike[str], sensitive: Iterable[Path] = ()
 ) -> tuple[list[Saved], list[str]]:
-    """Returns (revisions, remarks): the revisions that `import_nodes` saves, by node, the oldest first; nothing is
-    saved.
+    """Returns (revisions, remarks). The revisions are what `import_nodes` saves, by node, the oldest first.
 
-    remarks: sentences for the user, such as that a file was edited; [] for none
-    raises:  DocumentError with the file
+    The remarks are sentences for the user, such as that a file was edited; [] for none. Nothing is saved.
+    raises: DocumentError with the file
     """
     reader = RecordReader(store, tuple(sensitive))
     found: list[Saved] = []

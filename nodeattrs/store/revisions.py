@@ -7,7 +7,7 @@ revisions are kept until they are pruned. Nothing here looks inside a document o
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from nodeattrs.codes import declared
@@ -138,11 +138,6 @@ class Saved(NamedTuple):
 
     def __ne__(self, other: object) -> bool:
         return not self == other
-
-
-def now() -> datetime:
-    """The current time in UTC."""
-    return datetime.now(UTC)
 
 
 def newer_revision(name: str, after: int, found: Revision | None, where: str) -> NewerRevision:

@@ -50,7 +50,6 @@ from nodeattrs.store.revisions import (
     Revision,
     Saved,
     newer_revision,
-    now,
     number_taken,
 )
 from nodeattrs.store.search.fields import IndexPart, index_parts
@@ -552,7 +551,7 @@ class _Save:
         if self._after is not None and self._after != (latest[0] if latest else 0):
             found = _revision_in(self._name, latest) if latest else None
             raise newer_revision(self._name, self._after, found, where)
-        revision = Revision(last + 1, now(), self._saved.noted)
+        revision = Revision(last + 1, datetime.now(UTC), self._saved.noted)
         is_found = self._document_in(_hashes_in(latest)) == self._document_in(self._hashes)
         self._put(transaction, revision, revision.number, is_found)
         return revision
