@@ -25,11 +25,11 @@ from hypothesis import strategies as st
 from nodeattrs import Node
 from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, MissingExtra, NodeNotFound, StoreError
 from nodeattrs.store import NewerRevision, Noted, Saved, open_store, saved_document
-from nodeattrs.store.carrying import copy, exported, read_nodes, save_nodes
+from nodeattrs.store.carrying import copy_store, export_lines, read_nodes, save_nodes
 from nodeattrs.store.engines import index, postgresql
 from nodeattrs.store.engines import store as stores
 from nodeattrs.store.engines.index import VERSION
-from nodeattrs.store.remembered import restore
+from nodeattrs.store.saved_nodes import restore
 from nodeattrs.store.search import parse_query
 from tests.effort import examples
 
@@ -523,7 +523,7 @@ class StoreExam:
         node.normal["mark"] = 2
         store.save(Saved("web1", saved_document(node), node.snapshot()))
         other = open_store(self.fresh(tmp_path_factory))
-        imported(other, exported(store, ["web1"], then, snapshots=True), "nodes.jsonl")
+        imported(other, export_lines(store, ["web1"], then, snapshots=True), "nodes.jsonl")
 
         assert store.load("web1", 1) == other.load("web1")
         assert {"mark": 1} == other.load("web1").document["normal"]
@@ -702,7 +702,7 @@ class DatabaseExam:
 
         assert fault in "".join(open_store(place).check())
         sound = open_store(tmp_path / "sound.db")
-        assert (1, 1) == copy(open_store(place), sound)
+        assert (1, 1) == copy_store(open_store(place), sound)
         assert [] == sound.check()
         assert ["web1"] == sound.search(parse_query("mark:1"))
 

@@ -14,7 +14,7 @@ from nodeattrs import Node
 from nodeattrs.cli import main
 from nodeattrs.errors import DocumentError, StoreError
 from nodeattrs.store import Noted, Saved, open_store, saved_document
-from nodeattrs.store.carrying import copy, exported
+from nodeattrs.store.carrying import copy_store, export_lines
 from nodeattrs.store.search import parse_query
 from tests import postgresql_server
 from tests.store_exam import imported, pair
@@ -80,7 +80,7 @@ def test_what_is_copied_between_engines_and_back_is_as_it_was(place, engines):
     was = all_of(store)
     for engine in (*engines[1:], engines[0]):
         target = open_store(place(engine))
-        assert (3, 78) == copy(store, target)
+        assert (3, 78) == copy_store(store, target)
         assert was == all_of(target)
         store.close()
         store = target
@@ -93,7 +93,7 @@ def test_what_is_copied_between_engines_and_back_is_as_it_was(place, engines):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_export_brings_the_same(place, engine):
     store, target = filled(place("sqlite")), open_store(place(engine))
-    lines = list(exported(store, store.names(), snapshots=True, history=True))
+    lines = list(export_lines(store, store.names(), snapshots=True, history=True))
 
     assert 80 == len(lines)
     assert ["db1", "web1", "web2"] == imported(target, lines, "nodes.jsonl")
@@ -104,10 +104,10 @@ def test_an_export_brings_the_same(place, engine):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_was_interrupted_is_done_by_doing_it_again(place, engine):
     store, target = filled(place("sqlite")), open_store(place(engine))
-    lines = list(exported(store, store.names(), history=True))
+    lines = list(export_lines(store, store.names(), history=True))
     imported(target, lines[:61], "nodes.jsonl")
     imported(target, lines, "nodes.jsonl")
-    copy(store, target)
+    copy_store(store, target)
 
     assert all_of(store) == all_of(target)
 
@@ -119,10 +119,10 @@ def test_another_history_is_not_mixed_with_ours(place, engine):
     was = all_of(target)
 
     with pytest.raises(StoreError, match=r"revision 1 of the node 'web2' cannot be kept in .*another history there"):
-        copy(store, target)
+        copy_store(store, target)
     assert was.items() <= all_of(target).items()
     target.delete("web2")
-    copy(store, target)
+    copy_store(store, target)
     assert all_of(store) == all_of(target)
 
 

@@ -25,7 +25,7 @@ from nodeattrs.cli import main
 from nodeattrs.dialects.chef.fleet import Fleet, NodeOutcome, resolve, still_to_do
 from nodeattrs.errors import BadArgument, NodeattrsError, StoreError
 from nodeattrs.store import Store, open_store
-from nodeattrs.store.remembered import set_normal
+from nodeattrs.store.saved_nodes import set_normal
 from nodeattrs.workers import batches
 from nodeattrs.workers.batches import jobs_for, processors, without_processes
 from tests.on_disk import repository

@@ -27,9 +27,9 @@ from nodeattrs.errors import (
     TypeConflict,
 )
 from nodeattrs.store import NewerRevision, Noted, Saved, open_store, saved_document
-from nodeattrs.store.carrying import exported
+from nodeattrs.store.carrying import export_lines
 from nodeattrs.store.engines.store import last_runs
-from nodeattrs.store.remembered import node_of, remembered, remove_normal, restore, set_normal
+from nodeattrs.store.saved_nodes import load_saved, node_of, remove_normal, restore, set_normal
 from nodeattrs.store.search.word import search_word
 from tests.on_disk import perform, repository
 from tests.store_exam import imported, rows_of
@@ -263,7 +263,7 @@ class TestCare:
             remove_normal(store, "web1", ("tier",)),
             restore(store, "web1", remove_normal(store, "web1", ("runs",)).number),
         ]
-        imported(store, exported(store, ["web1"], snapshots=True), "nodes.jsonl")
+        imported(store, export_lines(store, ["web1"], snapshots=True), "nodes.jsonl")
 
         assert ["node set", "node rm", "restore"] == [revision.noted.by for revision in revisions]
         assert ("import", True) == (store.load("web1").noted.by, store.load("web1").noted.ok)
@@ -287,7 +287,7 @@ class TestCare:
     def test_what_is_exported_can_be_imported_elsewhere(self, store, tmp_path, snapshots):
         for name in ("web1", "web2"):
             store.save(kept(name, runs=1))
-        lines = list(exported(store, store.names(), snapshots=snapshots))
+        lines = list(export_lines(store, store.names(), snapshots=snapshots))
         other = open_store(tmp_path / "other.db")
 
         assert ["web1", "web2"] == imported(other, lines, "nodes.jsonl")
@@ -338,7 +338,7 @@ class TestCare:
         files = [path for path in tmp_path.rglob("*") if path.is_file()]
         assert files
         assert [] == [path for path in files if b"s3cret" in path.read_bytes()]
-        assert "s3cret" not in "".join(exported(store, ["web1"], snapshots=True))
+        assert "s3cret" not in "".join(export_lines(store, ["web1"], snapshots=True))
 
     def test_a_secret_is_not_stored_by_hand_either(self, store):
         store.save(kept())
@@ -347,7 +347,7 @@ class TestCare:
                 set_normal(store, "web1", path, value, [("secret",), ("deep", "secret")])
         imported(store, ['{"name": "web9", "normal": {"secret": "s3cret"}}'], "nodes.jsonl", [("secret",)])
 
-        assert "s3cret" not in "".join(exported(store, store.names(), snapshots=True))
+        assert "s3cret" not in "".join(export_lines(store, store.names(), snapshots=True))
         assert {"$sensitive": "withheld"} == store.load("web9").document["normal"]["secret"]
 
     def test_what_was_withheld_stays_secret_for_who_knows_no_list(self, store):
@@ -379,7 +379,7 @@ class TestCare:
         }
         imported(store, [json.dumps(line)], "web1.json")
 
-        assert "s3cret" not in "".join(exported(store, ["web1"], snapshots=True))
+        assert "s3cret" not in "".join(export_lines(store, ["web1"], snapshots=True))
         assert {"$sensitive": "withheld"} == store.load("web1").document["normal"]["db"]["password"]
 
     def test_a_marker_in_one_part_of_an_import_counts_for_the_other(self, store):
@@ -388,7 +388,7 @@ class TestCare:
         document = {"name": "web1", "default": {"db": {"password": "s3cret"}}, "odd": {"order": 1}}
         imported(store, [json.dumps({"document": document, "snapshot": node.snapshot()})], "nodes.jsonl")
 
-        assert "s3cret" not in "".join(exported(store, ["web1"], snapshots=True))
+        assert "s3cret" not in "".join(export_lines(store, ["web1"], snapshots=True))
 
     def test_an_import_without_secrets_changes_nothing(self, store):
         """
@@ -398,7 +398,7 @@ class TestCare:
         node.default["db"]["password"] = "s3cret"
         saved = Saved("web1", {**saved_document(node), "more": {"of": "Chef"}}, node.snapshot())
         store.save(saved)
-        imported(store, list(exported(store, ["web1"], snapshots=True)), "nodes.jsonl", [("db", "password")])
+        imported(store, list(export_lines(store, ["web1"], snapshots=True)), "nodes.jsonl", [("db", "password")])
 
         assert (saved.document, saved.snapshot) == (store.load("web1").document, store.load("web1").snapshot)
 
@@ -408,7 +408,7 @@ class TestCare:
             node.default["db"]["password"] = "s3cret"
             store.save(Saved("web1", saved_document(node), node.snapshot()))
 
-        assert "s3cret" not in repr(remembered(store, "web1", at=1).node.to_dict())
+        assert "s3cret" not in repr(load_saved(store, "web1", at=1).node.to_dict())
 
     def test_a_secret_changes_no_content_hash(self, tmp_path):
         """

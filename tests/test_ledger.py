@@ -249,8 +249,8 @@ def write_beside_the_answers(its):
 
 MUTANTS = {
     "a write notes nothing": lambda patch: patch.setattr(ledger.Ledger, "_set", write_without_a_note),
-    "no version gets old": lambda patch: patch.setattr(ledger.Ledger, "_outdate", write_in_the_version_of_now),
-    "an answer is kept": lambda patch: patch.setattr(ledger.Ledger, "_outdate", write_beside_the_answers),
+    "no version gets old": lambda patch: patch.setattr(ledger.Ledger, "_end_version", write_in_the_version_of_now),
+    "an answer is kept": lambda patch: patch.setattr(ledger.Ledger, "_end_version", write_beside_the_answers),
     "marks are ignored": lambda patch: (
         patch.setitem(PAIR.kinds, AssignedMap, MAP),
         patch.setattr(PAIR, "cells", {}),
@@ -277,23 +277,23 @@ def test_each_planted_fault_is_noticed(mutant, monkeypatch):
 class TestHistory:
     def test_it_keeps_the_first_and_the_last_few(self):
         """And counts what lies between."""
-        chronicle = Chronicle(Event("overwritten", 0, 0, 0))
+        chronicle = Chronicle([Event("overwritten", 0, 0, 0)])
         for number in range(1, 100):
             chronicle.add(Event("overwritten", number, 0, 0))
 
-        assert [event.value for event in chronicle.events()] == [0, *range(101 - HISTORY_BOUND, 100)]
+        assert [event.value for event in chronicle.events] == [0, *range(101 - HISTORY_BOUND, 100)]
         assert chronicle.dropped == 100 - HISTORY_BOUND
 
     @settings(max_examples=examples(150))
     @given(st.integers(0, 30))
     def test_none_is_lost_from_the_count(self, times):
         """Kept and dropped together are all."""
-        chronicle = Chronicle(Event("silent", 0, 0, 0))
+        chronicle = Chronicle([Event("silent", 0, 0, 0)])
         for number in range(times):
             chronicle.add(Event("silent", number, 0, 0))
 
-        assert len(chronicle.events()) + chronicle.dropped == times + 1
-        assert len(chronicle.events()) <= HISTORY_BOUND
+        assert len(chronicle.events) + chronicle.dropped == times + 1
+        assert len(chronicle.events) <= HISTORY_BOUND
 
     def test_a_first_write_leaves_no_entry(self, node):
         """The tree itself is who speaks now; nothing is kept twice."""
@@ -380,9 +380,7 @@ class TestCheck:
 
 
 def _too_long() -> Chronicle:
-    chronicle = Chronicle(Event("silent", 1, 0, 0))
-    chronicle.last = [Event("silent", 1, 0, 0)] * HISTORY_BOUND
-    return chronicle
+    return Chronicle([Event("silent", 1, 0, 0)] * (HISTORY_BOUND + 1))
 
 
 class TestRoots:

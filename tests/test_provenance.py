@@ -27,9 +27,9 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.formats.documents import parse
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.ledger import HISTORY_BOUND
+from nodeattrs.node.list_history import list_history_at
 from nodeattrs.node.maps import set_by_at, setters_at
 from nodeattrs.node.running import origin_here, setting_as
-from nodeattrs.node.worked_lists import work_at
 from nodeattrs.testing import programs
 from tests.edits import leaves
 from tests.effort import examples
@@ -38,9 +38,11 @@ from tests.sane import contradictions_in
 
 
 def continuation(ledger, slot, path):
-    """The history of the list at a path of a slot, or that the path leads into; None without one."""
-    work = work_at(ledger, slot, path)
-    return None if work is None else work.continued
+    """The setters of the list at a path of a slot, or that the path leads into; None where no line changed it in
+    place.
+    """
+    work = list_history_at(ledger, slot, path)
+    return None if work is None else work.changes
 
 
 NAMES = {"setting_as": setting_as, "origin_here": origin_here, "Sensitive": Sensitive, "Symbol": Symbol, "lazy": lazy}
@@ -882,8 +884,8 @@ class TestListsThatSeveralWorkedOn:
         found = continuation(ledger_of(said.node), slot, path)
         return found and (
             found.slot,
-            [(one.rank, one.value, one.origin.place) for one in found.begun],
-            [(one.rank, one.origin.place) for one in found.steps],
+            [(one.rank, one.value, one.origin.place) for one in found.first],
+            [(one.rank, one.origin.place) for one in found.later],
         )
 
     def test_the_list_names_who_set_it_and_who_went_on(self, listed):
@@ -928,9 +930,9 @@ class TestListsThatSeveralWorkedOn:
     def test_all_its_history_is_no_more_than_that(self, listed):
         """Nothing was overwritten that does not live on."""
         ledger = ledger_of(listed.node)
-        events = {id(event) for one in ledger.history["l",].values() for event in one.events()}
+        events = {id(event) for one in ledger.history["l",].values() for event in one.events}
 
-        assert {id(event) for event in continuation(ledger, 2, ("l",)).events} == events
+        assert {id(event) for event in list_history_at(ledger, 2, ("l",)).events} == events
 
     def test_what_was_assigned_anew_has_overwritten(self, said):
         """The list before it is history; what was done to that is no part of the new one."""
@@ -944,7 +946,7 @@ class TestListsThatSeveralWorkedOn:
             node.default['l'].push('d')      #: d
         """,
         )
-        found = continuation(ledger_of(said.node), 2, ("l",))
+        found = list_history_at(ledger_of(said.node), 2, ("l",))
 
         assert self.continued(said, ("l",)) == (None, [(2, ["c"], said.at["set"])], [(2, said.at["d"])])
         assert [event.value for event in found.events] == [["c"]]
@@ -1013,7 +1015,7 @@ class TestListsThatSeveralWorkedOn:
         said.run("attribute file", "x", "node.default['l'] = ['a']  #: set")
         said.run("recipe", "x", "node.default['l'].push('b')  #: push")
         said.run("attribute file", "x", "node.default['l'] = ['c']")
-        found = continuation(ledger_of(said.node), 2, ("l",))
+        found = list_history_at(ledger_of(said.node), 2, ("l",))
 
         assert self.continued(said, ("l",)) == (None, [(1, ["a"], said.at["set"])], [(2, said.at["push"])])
         assert [event.value for event in found.events] == [["a"]]
@@ -1029,8 +1031,8 @@ class TestListsThatSeveralWorkedOn:
         said.run("role", "x", "node.role_default['l'].push('z')  #: push")
         found = continuation(ledger_of(said.node), 4, ("l",))
 
-        assert [one.origin.place for one in found.begun] == ["base.json:1", "w.json:2"]
-        assert [one.origin.place for one in found.steps] == [said.at["push"]]
+        assert [one.origin.place for one in found.first] == ["base.json:1", "w.json:2"]
+        assert [one.origin.place for one in found.later] == [said.at["push"]]
 
     def test_it_outlives_the_run(self, listed):
         """In a snapshot, and in normal attributes that the next run takes over."""
@@ -1046,7 +1048,7 @@ class TestListsThatSeveralWorkedOn:
         Intake(later.node).keep_saved(said.node)
         found = continuation(ledger_of(later.node), 7, ("l",))
 
-        assert [str(one.origin) for one in (*found.begun, *found.steps)] == [
+        assert [str(one.origin) for one in (*found.first, *found.later)] == [
             f"{said.at['set']} (saved recipe x)",
             f"{said.at['push']} (saved recipe x)",
         ]
@@ -1414,7 +1416,7 @@ class TestMemory:
 
         (chronicle,) = ledger_of(said.node).history["l",].values()
 
-        assert len(chronicle.events()) == HISTORY_BOUND
+        assert len(chronicle.events) == HISTORY_BOUND
         assert [past.times for past in said.node.trace("l").history] == [2000 - HISTORY_BOUND]
 
     def test_nor_does_a_block_that_is_entered_often(self, said):
@@ -1457,9 +1459,9 @@ class TestMemory:
             return ledger_of(node)
 
         chronicle = after(len(lists)).history["a", "l"][4, False]
-        counts = [1, *range(len(lists) - len(chronicle.last), len(lists))]
+        counts = [1, *range(len(lists) + 1 - len(chronicle.events), len(lists))]
         stood = [(*set_by_at(after(count).trees[4], ("a", "l")), count + 2) for count in counts]
-        assert repr(stood) == repr([(one.set_by, one.value, one.by) for one in chronicle.events()])
+        assert repr(stood) == repr([(one.set_by, one.value, one.by) for one in chronicle.events])
 
 
 class TestProvenanceOff:

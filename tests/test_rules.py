@@ -18,12 +18,13 @@ from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.node.documents import json_ready
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.maps import OwnedMap
-from nodeattrs.node.running import plan_of, setting_as
+from nodeattrs.node.running import setting_as
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.store import open_store
 from nodeattrs.store.search import indexed, parse_query, read_tree
 from nodeattrs.testing import layers, trees
 from tests.ledgers import ledger_of
+from tests.node_fold import fold_of_node
 from tests.on_disk import repository
 from tests.sane import contradictions_in
 
@@ -233,7 +234,7 @@ class TestOnANode:
         """
         node = self.node()
 
-        assert self.EXPECTED == node.to_dict() == fold([plan_of(node)]).value
+        assert self.EXPECTED == node.to_dict() == fold([fold_of_node(node)]).value
         assert self.EXPECTED == {key: getattr(node[key], "to_plain", lambda key=key: node[key])() for key in node}
         assert [] == contradictions_in(node)
 

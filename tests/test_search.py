@@ -25,9 +25,9 @@ from nodeattrs.store.search import (
     parse_query,
     read_tree,
 )
-from nodeattrs.store.search.doubts import doubts, no_such_path
+from nodeattrs.store.search.doubts import no_such_path, unknown_names
 from nodeattrs.store.search.fields import CHEF, NO_NUL, OWN, SearchEntry, index_parts, scalar_text, whole, within
-from nodeattrs.store.search.query import All
+from nodeattrs.store.search.query import Everything
 from tests import postgresql_server
 from tests.effort import examples
 from tests.oracles import search_language
@@ -152,7 +152,7 @@ class TestDoubts:
     )
     def test_each_field_and_path_that_no_node_has(self, store, query, doubted, hint):
         """With near ones, or with how such a thing is written."""
-        told = doubts(store, parse_query(query), False)
+        told = unknown_names(store, parse_query(query), False)
 
         assert doubted == [one.message for one in told]
         assert all(hint in str(one.hint) for one in told)
@@ -160,10 +160,10 @@ class TestDoubts:
     def test_where_something_was_found_only_what_may_hide_is_doubted(self, store):
         """Beside OR and NOT; in an empty store nothing."""
         for query, many in ("zzz:1", 0), ("nginx_port:80 OR zzz:1", 1), ("NOT zzz:1", 1), ("name:n0", 0):
-            assert many == len(doubts(store, parse_query(query), True))
+            assert many == len(unknown_names(store, parse_query(query), True))
         for name in store.names():
             store.delete(name)
-        assert [] == doubts(store, parse_query("zzz:1"), False)
+        assert [] == unknown_names(store, parse_query("zzz:1"), False)
 
     def test_a_path_that_was_asked_for_is_doubted_alike(self, store):
         documents = [store.load(name).document for name in store.names()]
@@ -314,7 +314,7 @@ class TestTheLanguage:
 def outcome(text: str) -> str:
     """What is asked, or what is wrong: the sign that cannot be read, or a value."""
     try:
-        return search_language.spelled(parse_query(text).asked)
+        return search_language.spelled(parse_query(text).condition)
     except BadArgument as error:
         place = re.search(r"at sign (\d+)", str(error))
         if place:
@@ -628,7 +628,7 @@ def test_importing_the_package_does_not_import_the_search():
 )
 def test_who_asks_for_anything_asks_for_all(text, anything):
     """No index is asked then."""
-    assert anything == isinstance(parse_query(text).asked, All)
+    assert anything == isinstance(parse_query(text).condition, Everything)
 
 
 @pytest.mark.parametrize("field", ["role", "_a", "AND", "OR", "NOT", "TO", "not", "é", "a-b", "1a", "*", ""])
@@ -640,7 +640,7 @@ def test_one_field_with_one_value_needs_no_parentheses(field, value):
 
     def read(text):
         try:
-            return search_language.spelled(parse_query(text).asked)
+            return search_language.spelled(parse_query(text).condition)
         except BadArgument as error:
             return type(error)
 

@@ -24,9 +24,10 @@ from nodeattrs.errors import (
     ValueWithheld,
 )
 from nodeattrs.node.intake import Intake
-from nodeattrs.node.running import plan_of, setting_as, walk
+from nodeattrs.node.running import setting_as, walk
 from nodeattrs.store import saved_document
 from tests.ledgers import ledger_of
+from tests.node_fold import fold_of_node
 from tests.sane import contradictions_in
 
 SECRET = "hunter2"
@@ -77,7 +78,8 @@ SPEAKS = {
     "snapshot": lambda node: json.dumps(node.snapshot()) + repr(node.snapshot()),
     "Chef's JSON": lambda node: repr(node.to_chef()) + node.to_chef_json(),
     "saved document": lambda node: json.dumps(saved_document(node)),
-    "the fold of the slots": lambda node: repr(fold([plan_of(node)])) + fold([plan_of(node)]).explain("db.password"),
+    "the fold of the slots": lambda node: repr(fold([fold_of_node(node)])),
+    "the fold, explained": lambda node: fold([fold_of_node(node)]).explain("db.password"),
     "json with default=str": lambda node: json.dumps(node.to_dict(), default=str),
     "a second snapshot": lambda node: json.dumps(Node.restore(node.snapshot()).snapshot()),
     "an explanation after a restore": lambda node: Node.restore(node.snapshot()).explain("db.password"),
@@ -88,7 +90,7 @@ SPEAKS = {
             event
             for chronicles in ledger_of(node).history.values()
             for one in chronicles.values()
-            for event in one.events()
+            for event in one.events
         ]
     ),
 }  # fmt: skip

@@ -22,7 +22,7 @@ from nodeattrs.formats.documents import parse
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.running import setting_as
 from nodeattrs.node.snapshots import snapshot_ledger
-from nodeattrs.store.remembered import RepositoryVersions
+from nodeattrs.store.saved_nodes import RepositoryVersions
 from nodeattrs.testing import KEYS, paths, programs, values
 from tests.edits import changed, leaves
 from tests.effort import examples
@@ -248,7 +248,7 @@ def test_of_slots_that_nobody_wants_nothing_is_packed():
         with setting_as(node, "attribute file" if name == "first" else "recipe", name):
             level["a"] = name
             level["a"] = f"{name} again"
-    packed, whole = snapshot_ledger(ledger_of(node), only=(8,)), snapshot_ledger(ledger_of(node))
+    packed, whole = snapshot_ledger(ledger_of(node), numbers=(8,)), snapshot_ledger(ledger_of(node))
 
     assert {number for number, tree in packed["slots"].items() if tree["m"]} == {"8"}
     assert packed["slots"]["8"] == whole["slots"]["8"]

@@ -129,6 +129,13 @@ def test_a_run_loads_no_dialect_that_its_repository_does_not_name(tmp_path: Path
     assert [] == [name for name in loaded if name.startswith(others) and not name.endswith(".dialect")]
 
 
+@pytest.mark.parametrize("command", ["explain", "search", "history", "show", "diff", "help"])
+def test_a_look_at_a_store_reads_no_metadata_of_packages(command: str, place: Path):
+    code, loaded, errors = counted(LINES[command], place)
+
+    assert (code, "importlib.metadata" in loaded, "nodeattrs.dialects.registry" in loaded) == (0, False, False), errors
+
+
 @pytest.mark.parametrize("command", ["explain", "search", "history", "show", "diff"])
 def test_a_look_at_a_store_reads_the_settings_of_a_repository_and_loads_no_repository(command: str, place: Path):
     code, loaded, errors = counted(LINES[command].replace("nodes.db", "../nodes.db"), place / "repository")

@@ -18,12 +18,13 @@ from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, UnknownLayer, UnknownName
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.maps import OwnedMap
-from nodeattrs.node.running import plan_of, setting_as
+from nodeattrs.node.running import setting_as
 from nodeattrs.node.slots import PAIR, SLOTS
 from nodeattrs.store import Noted, Saved, open_store
 from nodeattrs.store.filters import filtered_snapshot
 from nodeattrs.testing import layers, trees
 from tests.ledgers import ledger_of
+from tests.node_fold import fold_of_node
 
 RUBY = Origin("role", "base", "roles/base.rb", 1)
 WHY = "is Ruby, which was not run"
@@ -119,7 +120,7 @@ class TestWhereItMatters:
             ledger_of(node).replace(number, OwnedMap(tree))
         for number, level in enumerate(unknown):
             node.unknown(level, str(number), RUBY, WHY)
-        folded = fold([Fold((plan_of(node),), PAIR)])
+        folded = fold([Fold((fold_of_node(node),), PAIR)])
 
         for path in itertools.chain([()], ((key,) for key in "ab"), itertools.product("ab", "ab")):
             ours, theirs = node.trace(path), folded.trace(path)

@@ -20,7 +20,7 @@ from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.errors import RecipeFailed
 from nodeattrs.node.running import setting_as
-from nodeattrs.store.remembered import RepositoryVersions
+from nodeattrs.store.saved_nodes import RepositoryVersions
 from tests.causality.causes import examined, made
 from tests.causality.written import FIRST, SECOND, THIRD
 from tests.on_disk import repository

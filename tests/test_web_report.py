@@ -19,8 +19,8 @@ from nodeattrs.cli import main
 from nodeattrs.reports.attributes import attributes
 from nodeattrs.store import open_store
 from nodeattrs.store.filters import saved_document
-from nodeattrs.store.remembered import remembered_or_raise
 from nodeattrs.store.revisions import Saved
+from nodeattrs.store.saved_nodes import load_saved_or_raise
 from nodeattrs.web.rendering import SourceLinks, bare, layers, tree_rows, value_text
 
 pytest.importorskip("jinja2")
@@ -52,7 +52,7 @@ class TestRows:
         """For every attribute of every node of the example."""
         store = open_store(str(site / "nodes.db"))
         for name in store.names():
-            node = remembered_or_raise(store, name).node
+            node = load_saved_or_raise(store, name).node
             for row in attributes(node):
                 trace = node.trace(row.path)
                 assert (trace.winner.rank, trace.winner.origin) == (row.rank, row.origin), row.path

@@ -131,12 +131,12 @@ class _Asked:
 
     def _paths(self, word: str) -> Iterator[str]:
         """The next step of the paths that begin so, with a dot where more lies below."""
-        from nodeattrs.store.remembered import remembered_or_raise
+        from nodeattrs.store.saved_nodes import load_saved_or_raise
 
         above = word.rpartition(".")[0]
         node = getattr(self.options, "node", None) or getattr(self.options, "before", None)
         store, _ = store_of(settings_of(self.options))
-        tree = remembered_or_raise(store, str(node).partition("@")[0]).node.to_dict(evaluate=False)
+        tree = load_saved_or_raise(store, str(node).partition("@")[0]).node.to_dict(evaluate=False)
         path = parse(above) if above else ()
         inner = dig(tree, path)
         for key, value in inner.items() if isinstance(inner, dict) else ():

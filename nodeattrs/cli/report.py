@@ -66,11 +66,11 @@ def _page(
     from nodeattrs.reports.explain import explained
     from nodeattrs.reports.history import History
     from nodeattrs.reports.values import unread_at
-    from nodeattrs.store.remembered import remembered_or_raise
+    from nodeattrs.store.saved_nodes import load_saved_or_raise
     from nodeattrs.web.report import NodeData
 
     sources = sources_of(settings_of(options), options.sources)
-    found = remembered_or_raise(store, name, sensitive, revision_or_time(options.at), sources)
+    found = load_saved_or_raise(store, name, sensitive, revision_or_time(options.at), sources)
     terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
     node, revision = found.node, found.saved.revision
     number = revision.number if revision else None
@@ -104,13 +104,13 @@ def source_of(repository: RepositorySettings | None) -> SourceLinks:
 def _changed(store: Store, sensitive: Iterable[Path], name: str, number: int | None) -> list[str]:
     """The paths that differ from the revision before; none where there is none."""
     from nodeattrs.reports.diff import Difference, DiffSide
-    from nodeattrs.store.remembered import remembered_or_raise
+    from nodeattrs.store.saved_nodes import load_saved_or_raise
 
     numbers = [one.number for one in store.history(name)]
     earlier = [one for one in numbers if number is not None and one < number]
     if not earlier:
         return []
     before, now = (
-        DiffSide(str(at), remembered_or_raise(store, name, sensitive, at).node) for at in (earlier[0], number)
+        DiffSide(str(at), load_saved_or_raise(store, name, sensitive, at).node) for at in (earlier[0], number)
     )
     return [one["path"] for one in Difference(before, now).to_dict()["changes"]]

@@ -1,4 +1,7 @@
-"""What a dialect answers: the values of one subject, and what was not read for them (`Unread`)."""
+"""The answer of a dialect for one subject: values by path, the lines that set them, and what was not read (`Unread`).
+
+A subject is a node, host, stack or release. A verb needs nothing else of a dialect to print values.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,16 @@ __all__ = ["Answered", "Part", "Setting", "Unread", "lines_of", "part_of"]
 
 
 class Part(NamedTuple):
-    """Values of one kind in an answer, and the lines that set them.
+    """The values of one kind in an answer, with functions that find their lines when a verb asks for them.
 
-    places:   the lines that set the value at a path, the winner first
+    tree:     the values; *is_keyed*: each key may be looked up at its first use, and its value be an error
+    places:   path -> the lines that set the value there, the winner first; () where it is not set
     trace:    path -> winner, losers and rules; None where the dialect has no traces
-    deciding: the lines that decide which lines set a path, and set nothing themselves
-    written:  the trees that people wrote for it, overridden or not; None where *tree* has every path of them
-    is_keyed: whether each first step is a question of its own, so that the root has no trace; *tree* may look each up
-              at its first use, and has an error as the value of one that cannot be had
-    unread:   what was not read and may change the value at a path, or below it; None asks the trace
-    read_all: look every value of *tree* up now; does nothing where all of them are there already
+    deciding: path -> lines that decide which lines set it, such as a condition, and set nothing themselves
+    written:  gives the trees that people wrote, overridden or not; None where *tree* has all their paths
+    is_keyed: whether each key of *tree* is a question of its own, so that the root has no trace
+    unread:   path -> what was not read and may change the value there or below; None: taken from the trace
+    read_all: looks up every value of *tree* that is not looked up yet
     """
 
     tree: Mapping[Any, Any]
@@ -38,11 +41,11 @@ class Part(NamedTuple):
 
 
 Answered = Mapping[str, Part]
-"""The answer for one subject: "attribute", "resource" or "key" -> the values of that kind."""
+"""The answer for one subject: kind of values ("attribute", "resource", "key") -> Part."""
 
 
 def part_of(answer: Answer) -> Part:
-    """An `Answer` of the core as a part. A scalar or a list has the path ("",)."""
+    """An `Answer` of the core as a part. A value that is not a map gets the key ""."""
     value = answer.value
     causes = getattr(answer, "causes", lambda _: ())
     return Part(
@@ -54,7 +57,11 @@ def part_of(answer: Answer) -> Part:
 
 
 def lines_of(trace: Trace) -> Iterator[Origin]:
-    """All origins of a trace: first the values that are read, each followed by the lines that its value comes from."""
+    """Yield the origins of a trace: of each claim in order, followed by the origins of its causes, then of list
+    elements.
+
+    Some come twice.
+    """
     for one in trace.claims:
         for claim in (one.claim, *one.then):
             yield claim.origin
@@ -64,7 +71,7 @@ def lines_of(trace: Trace) -> Iterator[Origin]:
 
 
 class Setting(NamedTuple):
-    """A path that a file sets, and the line; lines count from 1. A list is one value.
+    """A path that a file sets, and the line, from 1. The elements of a list have no Setting of their own.
 
     note: where the line counts, if no subject has its value: "in site.yml play 2"
     """

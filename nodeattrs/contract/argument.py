@@ -1,4 +1,4 @@
-"""A word or an option as data: from it come parsers, `--help`, completion and the pages of `man`."""
+"""A positional word or an option of a command as data, for parsers, `--help`, completion and the pages of `man`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 
 class Argument(NamedTuple):
-    """A word or an option of a command.
+    """A positional word or an option of a command. It is data: the command line makes a parser of it.
 
-    names:    ("key",) for a word; ("--on",) or ("--format", "-F") for an option
+    names:    ("key",) for a positional word; ("--on",) or ("--format", "-F") for an option
     help:     one line; "" hides it from --help
     keywords: further arguments of `argparse.ArgumentParser.add_argument`
     group:    the title below which `--help` lists it; "" for none
-    choice:   of the arguments with the same word here one at most may be given; "!" at its end: exactly one
+    choice:   the name of a set of arguments: at most one of the set may be given; with "!" at its end, exactly one.
+              "" for none
     """
 
     names: tuple[str, ...]
@@ -24,6 +25,8 @@ class Argument(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name in `Question.arguments`: the first long name, with _ for -, unless `keywords` have a "dest"."""
+        """The key in `Question.arguments`: "dest" of `keywords`, else the first long name with _ for -, else the
+        word.
+        """
         first = next((one for one in self.names if one.startswith("--")), self.names[0])
         return str(self.keywords.get("dest") or first.lstrip("-").replace("-", "_"))

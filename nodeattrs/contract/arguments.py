@@ -1,16 +1,13 @@
-"""Arguments that several commands share, and what the texts of some of them mean."""
+"""Arguments that several commands share, and functions that parse their texts. Each constant is a tuple to add."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
-from typing import TYPE_CHECKING
 
 from nodeattrs.contract.argument import Argument
+from nodeattrs.core.tree import Path, parse
 from nodeattrs.errors import BadArgument
-
-if TYPE_CHECKING:
-    from nodeattrs.core.tree import Path
 
 FORMATS = ("text", "json", "yaml")
 
@@ -56,7 +53,7 @@ UNREAD = (
         ("--unread",), "a line for each place that was not read (default: for each kind)", {"action": "store_true"}
     ),
 )
-"""How what was not read, and may change the answer, counts."""
+"""The options for places that were not read and may change the answer."""
 
 
 TEXT = tuple(
@@ -75,7 +72,7 @@ STORE = (Argument(("--store",), _STORE_HELP, {"metavar": "PLACE"}),)
 
 
 STRICT = (Argument(("--strict",), "fail where an unreadable layer may decide", {"action": "store_true"}),)
-"""Whether an answer that an unknown layer might change is one."""
+"""The option that makes an unknown layer which may decide an error."""
 
 
 AT = (
@@ -85,7 +82,7 @@ AT = (
         {"metavar": "WHEN"},
     ),
 )
-"""Which revision is meant."""
+"""The option for a revision by number or time; `revision_or_time` parses it."""
 
 
 ALL_NAMES = Argument(
@@ -135,7 +132,10 @@ SOURCES = (
 
 
 def output(forms: Sequence[str] = FORMATS, also: Sequence[str] = ()) -> tuple[Argument, ...]:
-    """How to write: format, colour, tracebacks. forms: the formats, the default first; also: further ones"""
+    """The options of every output: format, colour, tracebacks, limits, unread places.
+
+    forms: the formats, the default first; also: further formats of this command
+    """
     form = {"choices": (*forms, *also), "default": forms[0]}
     color = {"choices": ("auto", "always", "never"), "default": "auto"}
     return (
@@ -146,15 +146,14 @@ def output(forms: Sequence[str] = FORMATS, also: Sequence[str] = ()) -> tuple[Ar
 
 
 def path_of(text: str | None) -> Path:
-    """The path that an argument spells; () for None and "". raises: BadArgument"""
-    from nodeattrs.core.tree import parse
-
+    """The steps of a path that an argument spells; () for None and "". raises: BadArgument, for a wrong spelling"""
     return parse(text) if text else ()
 
 
 def revision_or_time(text: str | None) -> int | datetime | None:
-    """A revision from --at, by its number or as a time in UTC; None for None. A day means its end.
+    """The text of --at as the number of a revision, or as a time in UTC; None for None.
 
+    A date without a time means the end of that day; a time without a zone is UTC. Numbers have at most seven digits.
     raises: BadArgument, where the text is neither
 
     >>> revision_or_time("7"), revision_or_time("2030-01-31T12:00+01:00").isoformat()

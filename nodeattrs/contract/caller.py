@@ -1,59 +1,56 @@
-"""What a command may show while it works, beside the `Output` that it returns."""
+"""Calls for a command that shows something before it returns its `Output`: warnings, lines, a progress bar."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 from nodeattrs.codes import Code
+from nodeattrs.core.unread import Unread
 from nodeattrs.errors import NodeattrsError
-
-if TYPE_CHECKING:
-    from nodeattrs.core.unread import Unread
-    from nodeattrs.reports import Report, Screen
+from nodeattrs.reports import Report, Screen
 
 
 class Caller:
-    """The command line, page or tool for which a command runs. This one shows nothing.
+    """The command line, page or tool for which a command runs. This class shows nothing; `cli` has one that writes.
 
-    A command calls it only for what cannot wait for the `Output`: a warning, the first of many nodes, a progress bar.
+    A command calls its methods only for what cannot wait for the `Output`: warnings, the first of many nodes, progress.
     """
 
     def warn(self, warnings: Iterable[object], code: Code = NodeattrsError.entry) -> None:
-        """Show warnings, each once. code: for bare sentences"""
+        """Show warnings: sentences, errors or findings, each once. code: the code of those that are sentences"""
 
     def remark(self, lines: Iterable[str]) -> None:
-        """Show lines that are neither an answer nor a warning."""
+        """Show lines that are neither an answer nor a warning, such as what a command does now."""
 
     def aside(self, lines: Iterable[str]) -> None:
-        """Show lines as `remark` does, which may be coloured for `screen(sys.stderr)`."""
+        """Show lines as `remark` does; they may have colours for `screen(sys.stderr)`."""
 
     def report(self, report: Report, unread: Iterable[Unread] | None = None) -> None:
-        """Show a part of the answer now. unread: as in `Output`"""
+        """Show a part of the answer now. unread: what was not read and may change it; None: not known or no answer"""
 
     def text(self, text: str) -> None:
         """Show a part of the answer as it is, such as the lines of one node."""
 
     def progress(self, text: str) -> None:
-        """Replace the line that says how far the command is."""
+        """Replace the one line on a terminal that says how far the command is."""
 
     def counting(self, total: int | None = None, what: str = "node") -> AbstractContextManager[Callable[[str], None]]:
-        """A context with a progress bar; gives a function to call with the name of each finished item.
+        """A context manager with a progress bar. It gives a function to call with the name of each finished item.
 
         total: the number of items; None where it is not known
+        what:  an item in one word
         """
         return nullcontext(lambda name: None)
 
     def screen(self, stream: TextIO) -> Screen:
-        """The width and colours for lines that go to *stream*."""
-        from nodeattrs.reports import Screen
-
+        """The width and colours of a stream; here as for a file."""
         return Screen()
 
 
 class Through(Protocol):
-    """Takes the outcomes of many nodes one by one, with a progress bar, until Ctrl-C."""
+    """A function that takes the outcomes of many nodes one by one; `cli` has one with a progress bar and Ctrl-C."""
 
     def __call__(
         self,
@@ -82,6 +79,8 @@ def one_by_one(
     *,
     jobs: int | None = 1,
 ) -> int:
-    """Take all outcomes, without a progress bar; Ctrl-C is nothing special. Returns their number."""
+    """A `Through` that takes all outcomes without a progress bar, and returns their number. Ctrl-C is an error as
+    usual.
+    """
     taken = list(map(take, outcomes(stopping or (lambda: False))))
     return len(taken)

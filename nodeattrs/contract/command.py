@@ -1,4 +1,8 @@
-"""A command as data: from it come the parser, `--help`, completion and the pages of `man`."""
+"""A command as data, its `Question` and its `Output`.
+
+From a `Command` come the parser, `--help`, completion and the pages of `man`. Its function gets a `Question` and
+returns an `Output`; it prints nothing, except through `Question.caller`.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +23,20 @@ from nodeattrs.reports.screen import Screen
 if TYPE_CHECKING:
     from nodeattrs.project.settings import Settings
 
-VERB = ("folder", "asking", "ruby", "output")
-"""What a verb shares with all others; see `Command.shared`."""
+_VERB = ("folder", "asking", "ruby", "output")
+"""`Command.shared` of every verb."""
 
 
 class Question(NamedTuple):
-    """What a command is called with.
+    """What the function of a command gets: a folder, a request, and the values of its arguments. Nothing is read yet.
 
     side:      the folder
     request:   facts, options and overrides
     arguments: name -> value, of the arguments that the command declares and shares; "format" is the form of the output
-    dialects:  the names of the dialects to ask; empty: all
-    progress:  called with a subject, how many are done, and of how many
-    caller:    takes warnings, and what cannot wait for the output
-    through:   takes the outcomes of many nodes one by one, until Ctrl-C
+    dialects:  the names of the dialects to ask; (): all
+    progress:  a function to call with a finished subject, the number of finished ones, and their total
+    caller:    shows warnings, and what cannot wait for the output
+    through:   takes the outcomes of many nodes one by one
     """
 
     side: Side
@@ -45,7 +49,7 @@ class Question(NamedTuple):
 
     @property
     def settings(self) -> Settings:
-        """The settings that count for the call. raises: NotFound, where the folder of the arguments is not there"""
+        """The settings of the folder that the arguments name. raises: NotFound, where that folder is not there"""
         from nodeattrs.project.settings import Settings  # parsers, which help does not need
 
         found = self.arguments.get("settings")
@@ -53,12 +57,13 @@ class Question(NamedTuple):
 
 
 class CheckFindings(NamedTuple):
-    """What a check found. The options of the caller say which findings count, and how they come out.
+    """What a check found, for `Output.checked`. The options --fail-on, --ignore, ... then choose findings and exit
+    code.
 
     found:   the findings
-    looked:  what the check looked at -> how many; {} where it does not count
-    root:    the folder from which the findings name files; "" for the current one
-    ways_on: lines about what to do where there was nothing to look at
+    looked:  kind of things that were checked -> their number; {} where they are not counted
+    root:    the folder to which file names in findings are relative; "" for the current one
+    ways_on: lines about what to do where there was nothing to check
     """
 
     found: Iterable[Finding]
@@ -68,10 +73,10 @@ class CheckFindings(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """A prompt of Python, which the caller opens until the input ends.
+    """A Python prompt that the caller opens after the report, until the input ends.
 
-    names:  the variables that are there
-    banner: the line above the prompt of a terminal
+    names:  variable -> value
+    banner: the line above the prompt on a terminal
     """
 
     names: Mapping[str, Any]
@@ -79,15 +84,16 @@ class Prompt(NamedTuple):
 
 
 class Output(NamedTuple):
-    """What a command gives. Only `cli` writes it.
+    """What the function of a command returns. Only `cli` writes it; pages and tools take the data of the report.
 
-    report:   lines for people, and data for --format json; `PlainReport` serves for both. A text is printed as it is
+    report:   lines for people, and data for --format json; a text is printed as it is
+    code:     the exit code
     warnings: sentences, errors or findings
-    checked:  what a command that shares "checking" found, instead of a report; the exit code follows from it
-    error:    the whole answer, in place of a report; for an error whose code is not 1
-    unread:   what was not read and may change the answer: then the exit code is 5 in place of 0, and JSON has the
-              fields `certain` and `unread`; None for what is no answer
-    prompt:   what a person may try things on, after the report
+    checked:  findings instead of a report, from which the exit code follows; for commands that share "checking"
+    error:    an error instead of a report, for one whose exit code is not 1
+    unread:   what was not read and may change the answer. If there is any, the exit code is 5 instead of 0. JSON has
+              the fields `certain` and `unread`, unless it is None: for what is no answer
+    prompt:   a Python prompt after the report; None for none
     """
 
     report: Report | str = ""
@@ -101,35 +107,38 @@ class Output(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlainReport:
-    """A report that is made already. data: JSON-able, with its "version" """
+    """A report that is ready: its lines, and the same as data.
+
+    text: the lines, for any width of screen
+    data: JSON-able, with its "version"
+    """
 
     text: Sequence[str]
     data: Mapping[str, Any]
 
     def lines(self, screen: Screen) -> Iterable[str]:
-        """The lines of the report, for a screen."""
+        """The lines of the report; the screen makes no difference."""
         return self.text
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as plain data."""
+        """A copy of the data, one level deep."""
         return dict(self.data)
 
 
 class Command(NamedTuple):
-    """A command.
+    """A command as data: its help, its arguments, and the function that answers. Making one runs nothing.
 
     summary:     one line, for lists of commands
     description: a paragraph
-    arguments:   its own; those that it shares come by themselves
-    examples:    command lines, without the words before them; empty for none
-    exits:       exit code -> its meaning here; empty leaves the list out
-    run:         raises: NodeattrsError; BadUsage, where the arguments cannot be meant. Or the name of a verb,
-                 which asks the dialect alone; the request has the values of the arguments as options
-    shared:      what else it takes: "folder", "asking", "ruby", "strict", "code", "settings",
-                 "store", "output"; "text": "output" without formats; "checking": which findings count, and formats
-    forms:       the formats of "output", the default first; a text of its own is printed as it is
-    unsaved:     the verb that answers for every dialect where nothing is saved and the verb knows all arguments;
-                 "" for none
+    arguments:   its own; *shared* adds others
+    examples:    command lines without the program and the command; () for none
+    exits:       exit code -> its meaning here; {} leaves the list out
+    run:         the function; it may raise NodeattrsError, or BadUsage for arguments that do not go together. Or the
+                 name of a verb, which then asks this dialect alone, with the arguments as options of the request
+    shared:      sets of further arguments: "folder", "asking", "ruby", "strict", "code", "settings", "store",
+                 "output"; "text": "output" without formats; "checking": which findings count, and formats
+    forms:       the formats of "output", the default first
+    unsaved:     the verb that answers where nothing is saved, if it knows all arguments; "" for none
     """
 
     summary: str
@@ -138,16 +147,16 @@ class Command(NamedTuple):
     examples: Sequence[str]
     exits: Mapping[int, str]
     run: Callable[[Question], Output] | str
-    shared: Sequence[str] = VERB
+    shared: Sequence[str] = _VERB
     forms: Sequence[str] = ("text", "json", "yaml")
     unsaved: str = ""
 
 
 class CommandGroup(NamedTuple):
-    """A word of the command line with commands below it, as `nodeattrs catalog check`.
+    """A word of the command line with commands below it, such as `catalog` in `nodeattrs catalog check`.
 
-    summary, description, examples: as of a `Command`
-    commands: the word of each -> the command
+    summary, description, examples: of the help for the word itself; examples begin with a word of a command
+    commands: word -> command
     """
 
     summary: str

@@ -1,8 +1,7 @@
-"""The contract of a dialect: what a way to layer configuration gives, so that every verb can ask it.
+"""The contract of a dialect, a way to layer configuration: `Dialect`, and `Opened` for one version of its files.
 
-A dialect is a light object: its module imports no parser and no library. `open` and `check` import what they need.
-From `Opened` alone follow why, where, blame, list, matrix, diff, impact, what-if, the editor's hover, the pages and the
-tools of `nodeattrs mcp`. A dialect prints nothing and writes no HTML. docs/how-to/own-dialect.md builds one.
+The module of a dialect imports no parser and no library; `open` and `check` import what they need. All verbs, pages,
+editors and tools work from `Opened` alone. A dialect prints nothing. docs/how-to/own-dialect.md builds one.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _DATA = (".json", ".yaml", ".yml", ".toml")
 
 
 class Option(NamedTuple):
-    """The option that names the place of a dialect's files: --hiera PLACE."""
+    """The option that names the place of a dialect's files: --hiera PLACE. `Request.places` has its value."""
 
     name: str
     metavar: str
@@ -35,12 +34,12 @@ class Option(NamedTuple):
 
 
 class CheckedFiles(NamedTuple):
-    """What a check looked at.
+    """Files of one kind that a check has read, and its findings.
 
-    what:  one of them, as a word: "cloud-config file"
-    total: how many there are
-    found: what is wrong or probably not meant, with files as they are seen from the folder
-    fixes: the files that can be corrected without changing a value, for some of the findings
+    what:  one file of the kind, in words: "cloud-config file"
+    total: the number of files
+    found: what is wrong or probably not meant; file names are relative to the folder of the check
+    fixes: findings -> corrected files that remove some of them without changing a value. It writes nothing
     """
 
     what: str
@@ -50,46 +49,50 @@ class CheckedFiles(NamedTuple):
 
 
 class Opened(ABC):
-    """One side of a question, opened by a dialect. It reads nothing before it is asked.
+    """One version of a dialect's files, opened for one question. The base class: a dialect writes a subclass.
 
-    It may keep what it has read for the next subject. The verbs open it anew where they need to know what one answer
-    has read.
+    Nothing is read before the first call. A verb asks `is_there`, then `subjects`, then `answer` for each; the other
+    methods have defaults that answer nothing. It may keep what it has read for the next subject. A verb that needs to
+    know what one answer has read opens the files again.
     """
 
     unread: Sequence[Unread] = ()
-    """What could not be read, or must not run, and may change the last answer."""
+    """What could not be read, or must not run, and may change the last answer. `answer` sets it."""
 
     looks: Looks | None = None
-    """Where the next answer notes what it looks at of its subject; None: nowhere. See `contract.sharing`."""
+    """A verb sets it: the next answer notes there what it reads of its subject (`contract.sharing`). None: nowhere."""
 
     notes_looks: bool = False
-    """Whether answers note everything that they look at of their subject, so that others may share them."""
+    """Whether answers note all that they read of their subject, so that subjects may share answers."""
 
     def __init__(self, side: Side, request: Request) -> None:
         self.side, self.request = side, request
 
     @property
     def warnings(self) -> Sequence[object]:
-        """What was read, and is probably not meant: sentences, errors or findings. Complete after the last answer."""
+        """What was read and is probably not meant: sentences, errors or findings. Complete after the last answer."""
         return ()
 
     @property
     @abstractmethod
     def is_there(self) -> bool:
-        """Whether the side has anything of this dialect. raises: NodeattrsError"""
+        """Whether the side has any file of this dialect. raises: NodeattrsError"""
 
     @abstractmethod
     def subjects(self) -> Iterable[str]:
-        """The names of the nodes, hosts, releases that can be asked. raises: NodeattrsError"""
+        """The names of the nodes, hosts or releases that `answer` takes; () for none. raises: NodeattrsError"""
 
     @abstractmethod
     def answer(self, name: str) -> Answered:
-        """The values of one subject. raises: NodeattrsError"""
+        """The values of one subject: kind -> Part. It sets `unread`. raises: NodeattrsError, for an unknown
+        subject, too
+        """
 
     def settings(self, file: str) -> Iterator[Setting]:
-        """The paths that a file of the side sets, with their lines. file: below the top of the side
+        """Yield the paths that a file sets, with their lines; nothing for a file of another dialect.
 
-        This one gives all leaves of a JSON, YAML or TOML file, and nothing for a file that cannot be parsed.
+        By default: all leaves of a JSON, YAML or TOML file, and nothing for one that cannot be parsed.
+        file: relative to the top of the side
         """
         if not file.endswith(_DATA):
             return
@@ -104,63 +107,72 @@ class Opened(ABC):
                 yield Setting(path, document.place(path)[0])
 
     def lines_of(self, path: TreePath) -> Iterable[tuple[Origin, str]]:
-        """The lines that set a path in files that perhaps no subject reads, each with a note or "".
+        """(line, note) for each line that sets a path in a file that perhaps no subject reads; by default none.
 
-        The note says where the line counts. raises: NodeattrsError
+        The note says where the line counts; "" for none. raises: NodeattrsError
         """
         return ()
 
     def unread_lines(self, path: TreePath) -> Iterable[Unread]:
-        """What was not read among the files of `lines_of`, and may set a path. raises: NodeattrsError"""
+        """The files of `lines_of` that were not read and may set a path; by default none. raises: NodeattrsError"""
         return ()
 
     def may_run(self, file: str) -> bool:
-        """Whether code that was not run, and may set anything, may run a file. file: below the top of the side"""
+        """Whether a file may be run by code that was not run itself, and may set anything; by default no.
+
+        file: relative to the top of the side
+        """
         return False
 
     def covers(self, file: str) -> bool:
-        """Whether a file belongs to this dialect, read or not. file: below the top of the side
+        """Whether a file belongs to this dialect, read or not; by default no.
 
-        `impact` asks this about a changed file that no subject has read.
+        `impact` asks it about a changed file that no subject has read. file: relative to the top of the side
         """
         return False
 
     def leaves_out(self, file: str) -> bool:
-        """Whether a file may set values that `answer` does not give, such as variables of a play.
+        """Whether a file may set values that `answer` does not give, such as variables of a play; by default no.
 
         Where such a file changes, `impact` answers that its effect is not known.
-        file: below the top of the side
+        file: relative to the top of the side
         """
         return False
 
     def levels(self) -> Iterable[str]:
-        """The names of levels that `what-if --without` can leave out. raises: NodeattrsError"""
+        """The names of levels that `what-if --without` can leave out; by default none. raises: NodeattrsError"""
         return ()
 
     def facts_file(self, name: str) -> Path | None:
-        """The file with the facts of a subject, or None. raises: NodeattrsError"""
+        """The file with the facts of a subject; None where there is none. raises: NodeattrsError"""
         return None
 
     def look(self, name: str, look: Look) -> Any:
-        """What a subject has where an answer looked: equal values stand for equal things. raises: NodeattrsError"""
+        """The value that a subject has at a look of another subject's answer, to be compared with that subject's.
+
+        raises: NodeattrsError; NotFound, by default
+        """
         raise NotFound(f"{type(self).__name__} notes no looks")
 
     def own(self, name: str) -> Any:
-        """What only one subject has and `look` reads: equal on two sides if a change is none of its own.
+        """What belongs to one subject alone: marks of its own files, and the parts about it in files of several
+        subjects.
 
-        Marks of its files, there or not, and what files of several subjects say of it. raises: NodeattrsError
+        A change of one subject makes it differ between two sides; then the subject shares no answer.
+        raises: NodeattrsError
         """
         return ()
 
     def revisions(self) -> Mapping[str, int]:
-        """Subject -> the number of its last revision, for a dialect that starts from saved ones."""
+        """Subject -> number of its last revision, for a dialect that starts from saved ones; by default {}."""
         return {}
 
 
 class FirstSteps(NamedTuple):
-    """What lies in a folder without subjects, and the commands that lead to a first value there.
+    """A hint for a folder that has files of a dialect and no subject.
 
-    found: a sentence without a full stop: "2 cookbooks, and no node"
+    found:    what is there, as a sentence without a full stop: "2 cookbooks, and no node"
+    commands: commands that lead to a first value, whole lines
     """
 
     found: str
@@ -168,20 +180,22 @@ class FirstSteps(NamedTuple):
 
 
 class Dialect(ABC):
-    """A way to layer configuration.
+    """A way to layer configuration, as one object without state. The base class: a dialect writes a subclass.
 
-    name: how commands and reports call it: "hiera"
-    noun: what a subject is, in one word: "node", "host"
+    `open` is the only method that must be written; it gives the answers. All others have defaults that add nothing.
+    name:        in commands and reports: "hiera"
+    noun:        a subject in one word: "node", "host"
+    option:      the option that names the place of its files; None for none
     needs_facts: whether an answer without facts of its subject is doubtful
     facts_choose_files: whether facts decide which files a subject reads
     command:     the word of its commands on the command line; "" for a built-in dialect without such commands
     checks_settings: whether its `check` reports what is wrong in nodeattrs.toml, and runs where that cannot be read
-    kinds:       what `nodeattrs list` can list beside subjects: "roles"; `complete` has the names
-    tops:        the commands of a built-in dialect that stand beside the verbs, `nodeattrs NAME`: name -> summary
-    found_upwards: a file that makes the nearest folder above the current one the repository that is asked; "" for none
-    project:     what makes the current folder a part of what is asked, beside the files that a command names
-    summary, description, examples: what the help of that command says; an example is a line without "nodeattrs"
-        at its beginning; a line that has it elsewhere is printed as it is
+    kinds:       nouns that `nodeattrs list` can list beside subjects: "roles"; `complete` gives the names
+    tops:        name -> summary of the commands that a built-in dialect has beside the verbs: `nodeattrs NAME`
+    found_upwards: a file name; the nearest folder at or above the current one with it is the repository. "" for none
+    project:     files that make the current folder a part of the question, beside those that a command names
+    summary, description, examples: for the help of its word. An example is a line without "nodeattrs" at its
+        beginning; a line that has it elsewhere is printed as it is
     """
 
     name: ClassVar[str]
@@ -201,7 +215,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def open(self, side: Side, request: Request) -> Opened:
-        """One version of the files."""
+        """The files of one side, opened for a request. Nothing is read yet."""
 
     def platform(self, name: str) -> Path | None:
         """The file with the facts of a platform, such as debian-12; None where the dialect has no such files.
@@ -211,50 +225,54 @@ class Dialect(ABC):
         return None
 
     def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[CheckedFiles]:
-        """What is wrong in a folder. Code of it runs where `core.code.may_run` says so. raises: MissingExtra
+        """Check the files of a folder; () where it has none of this dialect.
 
-        count: called with the name of each file
+        Code of the repository runs only where `core.code.may_run` allows it.
+        count:  a function to call with the name of each file that is read
+        raises: MissingExtra
         """
         return ()
 
     def ways_on(self, folder: Path) -> Iterable[str]:
-        """What to do in a folder where no dialect found anything to check, a line each."""
+        """Lines about what to do in a folder where no dialect found anything to check; () for no such advice."""
         return ()
 
     def first_steps(self, folder: Path) -> FirstSteps | None:
-        """What to type in a folder that has files of the dialect and no subject; None where it has none.
+        """What to type in a folder that has files of the dialect and no subject; None where it has no such files.
 
-        It may read a few files, and takes no time that a person notices.
+        It is called for help, so it may read only a few files.
         """
         return None
 
     def commands(self) -> Mapping[str, Command]:
-        """Its own commands, beside the verbs: `nodeattrs NAME COMMAND`.
+        """Word -> command of its own commands, beside the verbs: `nodeattrs NAME WORD`; {} for none.
 
-        A command under the key "" is the only one, and has no action: `nodeattrs NAME ARGUMENTS`. The help of it has
-        the summary and description of the dialect.
+        The word "" is for a dialect with one command: `nodeattrs NAME ARGUMENTS`. Its help has the summary and
+        description of the dialect.
         """
         return {}
 
     def top(self, name: str) -> Command | CommandGroup:
-        """The command of a name in `tops`, which has its summary: help that names all commands opens none of them."""
+        """The command of a name in `tops`. It is loaded only when it is used: `tops` has the summary for lists."""
         return self.commands()[name]
 
     def options(self) -> Sequence[Argument]:
-        """What the verbs among its commands take: which files are meant, and who is asked. They come in the request."""
+        """Further arguments of its commands that are verbs; their values are in `Request.options`."""
         return ()
 
     def complete(self, noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
-        """What an argument of its commands may be, in any order; for shells. No code may run. raises: NodeattrsError
+        """The values that an argument of its commands may have, in any order, for completion in a shell; () for none.
 
+        No code of the repository may run.
         noun:      the "metavar" of the argument: "KEY", "HOST", "VAR"; or one of `kinds`
-        arguments: name -> value, of the words that are already there, and defaults
+        arguments: name -> value of the words that are there already, and defaults
+        raises:    NodeattrsError
         """
         return ()
 
 
 def _leaves(tree: Any, path: TreePath) -> Iterator[TreePath]:
-    """The paths that end: lists are one value."""
+    """Yield the path of each value that is not a map with entries; a list is one value."""
     if isinstance(tree, dict) and tree:
         for step, entry in tree.items():
             yield from _leaves(entry, (*path, step))

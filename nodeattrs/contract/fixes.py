@@ -1,4 +1,4 @@
-"""Corrected files, as a check makes them: `apply` writes them, and nothing else does."""
+"""Corrected files that a check proposes; `apply` writes them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from nodeattrs.reports.findings import Finding
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A corrected file.
+    """A proposed correction of one file. Nothing is written before `apply`.
 
-    after:  its new text
+    file:   relative to the folder of the check, with forward slashes
+    after:  its whole new text
     shown:  the old and the new text for people, without secret values
     mended: the findings that the correction removes
     """
@@ -27,13 +28,17 @@ class Fix:
     mended: tuple[Finding, ...]
 
     def diff(self) -> Iterator[str]:
-        """The lines of a unified diff from the old to the new text, without secret values."""
+        """Yield the lines of a unified diff of `shown`, without line feeds; none where the two texts are equal."""
         old, new = (text.splitlines() for text in self.shown)
         yield from difflib.unified_diff(old, new, f"a/{self.file}", f"b/{self.file}", lineterm="", n=2)
 
 
 def apply(root: pathlib.Path, made: Iterable[Fix]) -> None:
-    """Write the new texts of corrected files, each file whole. raises: OSError"""
+    """Write the new text of each corrected file, which must exist; each file is replaced whole, and keeps its mode.
+
+    Links are not followed. root: the folder to which the names of files are relative
+    raises: OSError; files before the failing one are written then
+    """
     for one in made:
         *folders, name = one.file.split("/")
         with folder_below(root, folders) as folder:

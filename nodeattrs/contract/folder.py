@@ -1,4 +1,4 @@
-"""A folder with settings, as every dialect sees it."""
+"""A folder with settings, and the Hiera tree and bindings that its settings name."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from nodeattrs.project.config import Config, RepositorySettings
 
 
 class Folder:
-    """A directory, and what its settings name.
+    """A directory with its settings, and other dialects that a run there may ask. The base of Chef's `Repository`.
 
+    The constructor checks that the directory exists (raises: NotFound) and reads nothing. `config`, `hiera` and
+    `site_files` are read at their first use and kept.
     root:     the directory
-    settings: of the directory; unless given, they are read when something needs them
+    settings: of the directory
     warnings: what was read so far and is probably not meant
-    also_sensitive: sensitive paths, beside the ones in the settings
-
-    raises: NotFound, where there is no such directory
+    also_sensitive: further sensitive paths, beside the settings; set it before `config` is read
     """
 
     @taking(root=A_PATH)
@@ -37,7 +37,7 @@ class Folder:
 
     @cached_property
     def config(self) -> Config:
-        """The settings, with `also_sensitive`. raises: DocumentError"""
+        """The settings, with `also_sensitive`; defaults where there is no file of settings. raises: DocumentError"""
         config = self.settings.config
         self.warnings += self.settings.warnings
         if not self.also_sensitive:
@@ -46,9 +46,10 @@ class Folder:
 
     @cached_property
     def hiera(self) -> Lookup | None:
-        """The Hiera tree of the settings, else of a hiera.yaml in the folder; None where there is neither.
+        """The Hiera tree that the settings name, else the one of a hiera.yaml in the folder; None where there is
+        neither.
 
-        raises: BadArgument, where the settings name one that is not there
+        raises: BadArgument, where the settings name a file that does not exist
         """
         named = self.config.hiera
         if named is None and not (self.root / "hiera.yaml").is_file():
@@ -58,7 +59,7 @@ class Folder:
 
     @cached_property
     def site_files(self) -> Any:
-        """The files of its site of bindings, as far as they were read."""
+        """A cache of the files of the folder's site of bindings, empty at first, for all nodes of the folder."""
         return files_of_bindings()
 
     def injection(
@@ -67,10 +68,10 @@ class Folder:
         lookup: Callable[..., Any] | None = None,
         search: Callable[..., Any] | None = None,
     ) -> Injection:
-        """What one run takes from the bindings of the folder.
+        """The bindings of the folder for the run of one node; `HieraParameters` where the settings name no bindings.
 
-        lookup: asked for parameters that nothing is bound to: (key, default_value=...), or None
-        search: the word `search` of recipes, for providers
+        lookup: called with (key, default_value=...) for parameters that are not bound; None: Hiera is not asked
+        search: the function `search` of recipes, for providers
         """
         place = self.config.bindings
         if place is None:
@@ -78,5 +79,5 @@ class Folder:
         return cast(Injection, peer("bindings").Injection(self, place, node, lookup, search))
 
     def shown(self, path: pathlib.Path) -> str:
-        """What messages and origins call a file: seen from here where it lies below, else as it was given."""
+        """The name of a file for messages and origins: relative to the folder where it lies below it, else as given."""
         return self.settings.shown(path)

@@ -1,4 +1,7 @@
-"""Where Hiera looks at a node on behalf of another dialect, and what another node has there (`core.looks`)."""
+"""Looks (`core.looks`) that Hiera makes at a node during a run of another dialect, for nodes that share answers.
+
+Such a look has the environment and the facts that the run itself has set, since Hiera's answer depends on them.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,17 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.errors import NotFound
 
 HIERA = "hiera"
-"""The kind of looks at Hiera: (HIERA, environment, what a run has put into the facts as JSON, look of the scope)."""
+"""The kind of these looks: (HIERA, environment, facts that the run has set as JSON, *look of the Hiera scope)."""
 
 
 class LooksOfScope(Looks):
-    """Notes the looks of a Hiera scope at a node, each with what the run itself has put into the facts so far."""
+    """The `Looks` for one Hiera scope of a run: passes each look on to the run's own looks, as a look of the kind
+    HIERA.
+
+    looks:       of the run; it gets all looks and refusals
+    facts:       the facts that the scope has; those that differ from the node's file were set by the run
+    environment: of the node
+    """
 
     def __init__(self, looks: Looks, facts: Mapping[str, Any], environment: str) -> None:
         super().__init__()
@@ -37,16 +46,18 @@ class LooksOfScope(Looks):
 
 
 class LookedScopes:
-    """The Hiera scopes of the node of the last look."""
+    """Answers looks of the kind HIERA for one node after another. It keeps the scopes of the last node alone."""
 
     def __init__(self) -> None:
         self._name = ""
         self._scopes: dict[tuple[str, str], LookupScope] = {}
 
     def look(self, hiera: Lookup | None, name: str, facts: Mapping[str, Any], look: Look) -> Any:
-        """What Hiera has for a node where another one looked.
+        """The value that Hiera has for a node at a look of another node's run.
 
-        look:   of the kind `HIERA`
+        hiera:  the tree; None where there is none
+        facts:  of the node, as its file has them
+        look:   of the kind HIERA
         raises: NodeattrsError; NotFound, without a Hiera tree
         """
         if hiera is None:

@@ -1,4 +1,7 @@
-"""What one dialect may ask of another: lookups of Hiera, the injector of bindings, and a process of Ruby."""
+"""The protocols through which one dialect asks another: lookups of Hiera, bindings, and a process of Ruby.
+
+No dialect imports another one. `peers.peer` finds one by its name; the functions here give its objects their types.
+"""
 
 from __future__ import annotations
 
@@ -17,23 +20,30 @@ from nodeattrs.reports.explain import LookupExplanation
 
 
 class LookupScope(Protocol):
-    """One node, as it looks keys up."""
+    """A Hiera tree for one node: lookups with its facts and environment. Files are read when a key needs them."""
 
     def lookup(self, name: Any, **options: Any) -> Any:
-        """The value of a key, or of the first of several keys. raises: NotFound, LookupError"""
+        """The value of a key, or of the first of several keys that is set. raises: NotFound, LookupError
+
+        options: as of Puppet's `lookup`: merge, default_value, ...
+        """
 
     def explain(self, name: str, **options: Any) -> LookupExplanation:
-        """Why a key has its value."""
+        """The explanation of a key's value, level by level. options: as for `lookup`"""
 
     def look(self, look: Look) -> Any:
-        """What this scope has where another one looked."""
+        """The value that this scope has at a look of another scope. raises: NodeattrsError"""
 
     def known_keys(self) -> Iterable[str]:
-        """The keys that the data of the node has."""
+        """The top-level keys in the data files of this node, in any order."""
 
 
 class Lookup(Protocol):
-    """A tree of layers in which nodes look keys up."""
+    """A Hiera tree, for any node. `scope` gives the one for a node.
+
+    warnings:    what was read so far and is probably not meant
+    skip_levels: names of levels that lookups leave out
+    """
 
     warnings: list[NodeattrsError]
     skip_levels: frozenset[str]
@@ -41,10 +51,10 @@ class Lookup(Protocol):
     def scope(
         self, facts: Mapping[str, Any], *, node: str, environment: str = "production", looks: Looks | None = None
     ) -> LookupScope:
-        """The tree as one node sees it. looks: where it notes what it looks at of the node"""
+        """The tree for one node. Nothing is read yet. looks: gets what is read of the node; None: nothing is noted"""
 
     def check(self) -> tuple[int, list[NodeattrsError]]:
-        """How many data files were read, and what is wrong in them."""
+        """Read all data files; returns their number, and an error for each fault."""
 
     def data_files(self, environment: str) -> Iterable[Any]:
         """The data files of an environment, each with `tree` and `document`. raises: NodeattrsError"""
@@ -54,67 +64,78 @@ class Lookup(Protocol):
 
 
 class RubyProcess(Protocol):
-    """A process of Ruby that reads and writes lines of JSON. Hold the lock from a request to its answer."""
+    """A running process of Ruby that reads and writes lines of JSON. Hold `lock` from a `send` to its `receive`.
+
+    seconds: the time limit of one exchange
+    """
 
     seconds: float
     lock: AbstractContextManager[Any]
 
     @property
     def alive(self) -> bool:
-        """Whether the process has not been ended."""
+        """Whether the process still runs."""
 
     def send(self, *message: Any, until: float) -> None:
-        """Send a message. until: the time limit, by `time.monotonic`. raises: RecipeFailed"""
+        """Send a message as one line of JSON. until: the latest moment, by `time.monotonic`. raises: RecipeFailed"""
 
     def receive(self, budget: Budget, until: float) -> list[Any]:
-        """Wait for the next message. raises: RecipeFailed, TooMuch"""
+        """Wait for the next message until a moment of `time.monotonic`. raises: RecipeFailed, TooMuch"""
 
 
 class Injection(Protocol):
-    """What one run takes from a site of bindings. Nothing is read before the first question."""
+    """The bindings for the run of one node: values, parameters, classes and relations. Files are read at the
+    first call.
+    """
 
     def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
-        """The value bound to a key for the node. raises: NotFound"""
+        """The value that is bound to a key for the node. args: for its constructor. raises: NotFound, for no binding"""
 
     def parameters(self, target: str, /, **defaults: Any) -> dict[str, Any]:
-        """Each parameter from the bindings, else from Hiera, else as it is given."""
+        """Parameter -> value for each of *defaults*: from the bindings, else from Hiera, else the default.
+
+        target: the class or defined type
+        """
 
     def bound(self, kind: str, title: str, defaults: Mapping[str, Any] | None) -> dict[str, Any]:
-        """The parameters of a resource that are bound, and that the recipe does not give."""
+        """Parameter -> value for the bound parameters of a resource; {} for none.
+
+        defaults: of a defined type, whose parameters Hiera may have; None for other resources
+        """
 
     def trace(self, word: str, key: str) -> Trace | None:
-        """The trace of `inject(key)`, or of a parameter; None where nothing is bound."""
+        """The trace of a bound value; None where nothing is bound. word: "inject" or "parameters"; None for others"""
 
     def run_list(self, items: list[str]) -> list[str]:
-        """A run-list with the included classes behind it."""
+        """A run-list with the classes that the bindings include at its end."""
 
     def relate(self, catalog: Any) -> None:
-        """Give a `Catalog` the dependencies that are bound."""
+        """Add the relations that are bound to a `Catalog`."""
 
 
 class HieraParameters:
-    """The `Injection` of a run without a site of bindings: parameters come from Hiera alone, and nothing is bound.
+    """The `Injection` of a run in a repository without bindings: nothing is bound, and Hiera alone gives parameters.
 
-    lookup: asked for each parameter: (key, otherwise=...); None where there is no Hiera tree
+    lookup: called with (key, otherwise=function) for each parameter; None: there is no Hiera tree, and defaults stay
     """
 
     def __init__(self, lookup: Callable[..., Any] | None = None) -> None:
         self._lookup = lookup
 
     def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
-        """Nothing is bound. raises: NotFound"""
+        """Never returns, since nothing is bound. raises: NotFound"""
         hint = 'write bindings = "FOLDER" in nodeattrs.toml'
         raise NotFound("this repository has no site of bindings to inject from", hint=hint)
 
     def parameters(self, target: str, /, **defaults: Any) -> dict[str, Any]:
-        """Each parameter from Hiera, else as it is given."""
+        """Parameter -> value for each of *defaults*: from Hiera (`target::name`), else the default."""
         return {name: self._asked(f"{target}::{name}", value) for name, value in defaults.items()}
 
     def bound(self, kind: str, title: str, defaults: Mapping[str, Any] | None) -> dict[str, Any]:
         """The parameters of a defined type that Hiera has; {} for a resource, whose *defaults* are None."""
         names = () if self._lookup is None else defaults or ()
-        asked = {name: self._asked(f"{kind.lower()}::{name}", _ABSENT) for name in names}
-        return {name: value for name, value in asked.items() if value is not _ABSENT}
+        found = {name: self._asked(f"{kind.lower()}::{name}", _ABSENT) for name in names}
+        return {name: value for name, value in found.items() if value is not _ABSENT}
 
     def trace(self, word: str, key: str) -> Trace | None:
         """Always None: nothing is bound."""
@@ -135,21 +156,24 @@ _ABSENT = object()
 
 
 def lookup_of(place: Path, root: Path, puppet_version: int | None = None, sensitive: Iterable[TreePath] = ()) -> Lookup:
-    """The Hiera tree at a place of a repository. raises: BadArgument, where it is not there
+    """The Hiera tree of a hiera.yaml, or of a folder with one. raises: BadArgument, where it does not exist
 
-    puppet_version: the one whose rules hold; None: the usual one
-    sensitive:      paths whose values are given as secrets; the first step is the key
+    root:           the folder of the repository
+    puppet_version: whose rules are followed; None: the default version
+    sensitive:      paths whose values are wrapped as secrets; the first step is the key
     """
     return cast(Lookup, peer("hiera").lookup_of(place, root, puppet_version, sensitive))
 
 
 def ruby_process(root: Path, script: Path) -> RubyProcess:
-    """Start a Ruby script in a folder. raises: NotFound, without a Ruby; UnknownLayer, where no code may run"""
+    """Start a Ruby script in a folder. raises: NotFound, where Ruby is not installed; UnknownLayer, where no code
+    may run
+    """
     return cast(RubyProcess, peer("chef").ruby_process(root, script))
 
 
 def doubts_of(tree: Lookup, environment: str, beside: Iterable[Lookup] = ()) -> Iterator[NodeattrsError]:
-    """What the data of an environment sets and probably does not mean.
+    """Yield a warning for each value in the data of an environment that is probably not meant, such as unused files.
 
     beside: further trees, whose hierarchies may read files of this one
     raises: NodeattrsError
@@ -158,15 +182,17 @@ def doubts_of(tree: Lookup, environment: str, beside: Iterable[Lookup] = ()) -> 
 
 
 def undecided(scope: LookupScope) -> Mapping[str, Sequence[Any]]:
-    """Key -> the levels that may decide it and cannot be read, each with `name`, `origin` and `unread`."""
+    """Key -> the levels that may decide it and could not be read, each with `name`, `origin` and `unread`; {} for
+    none.
+    """
     return cast("Mapping[str, Sequence[Any]]", peer("hiera").undecided(scope))
 
 
 def literal_key(name: str) -> str:
-    """A key as a lookup takes it, if no dot in it is a step."""
+    """A key quoted for a lookup, so that no dot in it is a step."""
     return cast(str, peer("hiera").as_asked(name))
 
 
 def files_of_bindings() -> Any:
-    """An empty memory for the files of a site of bindings, for all nodes of a repository."""
+    """An empty cache for the files of a site of bindings, for all nodes of a repository."""
     return peer("bindings").SiteFiles()

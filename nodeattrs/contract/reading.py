@@ -1,8 +1,8 @@
-"""What an answer looked at below a folder: files that were opened, looked for in vain, folders that were listed.
+"""Notes which files and folders below a side an answer has looked at, without help from the dialect.
 
-Python names every file that it opens and every folder that it lists; where files are only looked for, `os.stat` and
-`os.lstat` are ours for the time. A program that is started may read anything, and so may who asks the store.
-It knows no dialect: one that reads files needs to say nothing.
+An audit hook of Python names every file that is opened and every folder that is listed. For files that are only looked
+for, `os.stat` and `os.lstat` are replaced for that time. A program that is started may read anything, so then the notes
+say EVERYTHING.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any
 from nodeattrs.contract.sides import Side
 
 EVERYTHING = "*"
-"""The key of who may have looked at anything."""
+"""The key that means: it may have looked at anything."""
 
 _OPENS = {"open": False, "os.listdir": True, "os.scandir": True, "glob.glob": False}
 _STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "ctypes.dlopen")
 
 
-class _Looking:
-    """Who is watching now, in this process."""
+class _Current:
+    """The watch of this process; None while nothing is watched."""
 
     watch: _Watch | None = None
     hooked = False
@@ -59,7 +59,7 @@ class _Watch:
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
-    watch = _Looking.watch
+    watch = _Current.watch
     if watch is None:
         return
     if event in _OPENS:
@@ -69,29 +69,30 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def note_everything() -> None:
-    """Note that an answer may have looked at anything; nothing happens where no answer is being watched."""
-    if _Looking.watch is not None:
-        _Looking.watch.raw.add((EVERYTHING, False))
+    """Note that the watched answer may have looked at anything, such as a store; does nothing outside of `watched`."""
+    if _Current.watch is not None:
+        _Current.watch.raw.add((EVERYTHING, False))
 
 
 @contextmanager
 def watched(side: Side) -> Iterator[Callable[[], frozenset[str]]]:
-    """While it lasts, what this process looks at below a side is noted; the callable gives the keys.
+    """A context manager that notes which files and folders below a side this process looks at, in any thread.
 
-    One at a time: others that would watch wait, and what any thread looks at is noted. A hook of Python's cannot be
-    taken away, so it stays in the process, asleep.
+    It gives a function that returns the keys of all that was noted so far (`Side.mark` takes them); EVERYTHING may be
+    one of them. A second caller waits until the first block ends. The audit hook stays in the process, and does nothing
+    between two blocks.
     """
-    with _Looking.lock:
-        if not _Looking.hooked:
+    with _Current.lock:
+        if not _Current.hooked:
             sys.addaudithook(_hook)
-            _Looking.hooked = True
+            _Current.hooked = True
         watch, real = _Watch(side), (os.stat, os.lstat)
         os.stat, os.lstat = (_noting(one, watch) for one in real)
-        _Looking.watch = watch
+        _Current.watch = watch
         try:
             yield watch.keys
         finally:
-            _Looking.watch = None
+            _Current.watch = None
             os.stat, os.lstat = real
 
 

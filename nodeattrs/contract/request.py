@@ -1,4 +1,4 @@
-"""What a dialect is asked with: one value, made of texts, that can be sent to another process."""
+"""`Request`: the options, facts and overrides of one question, as plain values that can be sent to another process."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from nodeattrs.core.tree import Path as TreePath
 
 
 class WhatIf(NamedTuple):
-    """A change that is not made yet: the part of it that is no edit of files.
+    """The part of a planned change that is no edit of files. Without arguments it changes nothing.
 
     without: items to leave out of each run-list: role[web], recipe[app]
-    set:     path -> value, merged over each answer; on a node as normal attributes
-    levels:  levels or layers to leave out, by the names that `Opened.levels` gives
+    set:     (path, value) pairs, merged over each answer; on a node as normal attributes
+    levels:  names of levels or layers to leave out, from `Opened.levels`
     """
 
     without: tuple[str, ...] = ()
@@ -28,22 +28,22 @@ AS_IT_IS = WhatIf()
 
 
 class Request(NamedTuple):
-    """The options, facts and overrides of one question.
+    """The options, facts and overrides of one question. File names are texts; `place` finds them on a side.
 
-    home:     the folder of the question, as the caller names it; "" where the two sides are two folders
-    nodes:    the subjects to ask; empty: all
-    facts:    a file for all, or a folder with NODE.json or NODE.yaml; "" is `facts/` of each side, if it is there
-    store:    where runs are kept, from whose last state nodes start; "" for none
-    enc:      a file with the answer of a classifier for each node: name -> `environment`, `parameters`, `run_list`
-    places:   dialect -> the value of its option: a hiera.yaml, the folder of a site, of catalogs
-    run_code: whether code of the repository runs
-    ruby:     whether attribute files in Ruby run
+    home:      the folder of the question, as the caller names it; "" where the two sides are two folders
+    nodes:     the subjects to ask; (): all
+    facts:     a file for all subjects, or a folder with NODE.json or NODE.yaml; "": `facts/` of each side, if it exists
+    store:     the store with the last state of nodes, from which their runs start; "" for none
+    enc:       a file with a classifier's answer for each node: name -> `environment`, `parameters`, `run_list`
+    environment: the environment of all nodes; "": each node's own
+    places:    (dialect, value of its option) pairs: a hiera.yaml, the folder of a site, of catalogs
+    run_code:  whether Python code of the repository runs
+    ruby:      whether attribute files in Ruby run
     roles_only: whether cookbooks are left out
-    sensitive: further paths whose values are not shown: those of both sides count for each
-    what_if:  the part of a change that is no edit of files
-    options:  dialect -> name -> value, of the options that it declares for its own commands
-    about:    the first steps of the paths that are asked about; empty: all. An answer may leave out what was not read
-              for others
+    sensitive: further paths whose values are not shown
+    what_if:   the part of a planned change that is no edit of files
+    options:   dialect -> name -> value, of the options that it declares for its own commands
+    about:     the first steps of the paths in question; (): all. An answer need not name what was not read for others
     """
 
     home: str = ""
@@ -62,16 +62,18 @@ class Request(NamedTuple):
     about: tuple[str, ...] = ()
 
     def asking(self, path: TreePath) -> Request:
-        """The same question about one path alone."""
+        """A copy of the request that asks about the first step of *path* alone. path: at least one step"""
         return self._replace(about=(str(path[0]),))
 
     def placed(self, dialect: str, place: str) -> Request:
-        """The same question about other files of a dialect. place: the value of its option"""
+        """A copy of the request with another value of a dialect's option."""
         return self._replace(places=(*self.places, (dialect, place)))
 
     def place(self, side: Side, text: str) -> Path:
-        """The path that *text* names on a side. Inside the repository each side has its own, where it has one: else
-        the file or folder of the caller counts, which may not be committed yet.
+        """The file or folder that *text* names, as a path on a side. It need not exist.
+
+        A name inside the repository means the file of that side; where the side does not have it, the caller's own
+        file, which may not be committed yet.
         """
         if not self.home:
             own = side.root / text
@@ -83,7 +85,10 @@ class Request(NamedTuple):
         return Path(whole) if is_outside and os.path.exists(whole) else side.top / inside
 
     def named(self, side: Side, dialect: str, default: str | None) -> Path | None:
-        """The path that the option of a dialect names, else *default* below the side; None without both."""
+        """The path that the option of a dialect names, else *default* below the side's root; None without both.
+
+        It need not exist.
+        """
         given = dict(self.places).get(dialect)
         if given is not None:
             return self.place(side, given)

@@ -1,10 +1,9 @@
-"""Answers that subjects share: those that have the same wherever one of them looked have the same answer.
+"""Subjects that share an answer: two that are equal in all that an answer has read have the same answer.
 
-This is memoisation by observed dependencies. A tree has the first look of an answer, a branch for each value found
-there, the next look, and so on down to the answer. A subject is led down by its own values. Where no branch has its
-value, it is computed, and adds one. Some members of each group are computed in full all the same, and compared.
-
-Used by `impact`, `what-if` and each `matrix` of a repository. It knows no dialect: `Opened.look` says what one has.
+This is memoisation by observed dependencies. A *look* is a place where an answer read something of its subject
+(`core.looks`). A tree has the first look of an answer, a branch for each value at it, the next look, and so on down to
+the subject that was answered. Another subject is led down by its own values (`Opened.look`). Some members of each group
+are computed all the same, and compared. Used by `impact`, `what-if` and `matrix`.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from nodeattrs.contract.dialect import Opened
 from nodeattrs.core.looks import OWN, Look, Looks
 from nodeattrs.errors import NodeattrsError
 
-SMALL = 20
-"""A group of more members has some that are computed in full."""
+_SMALL = 20
+"""A group of at most so many members has no samples."""
 
 _EACH = 100
-"""One member in a hundred is computed in full; of each group at least `_LEAST`."""
+"""One member in a hundred is a sample; of each group at least `_LEAST`."""
 
 _LEAST = 2
 
@@ -33,7 +32,7 @@ _Answer = TypeVar("_Answer")
 
 
 class _Branch:
-    """A look, and for each value the branch or the subject that follows."""
+    """A look, and for each value at it the next branch, or the subject that was answered."""
 
     __slots__ = ("look", "next")
 
@@ -43,27 +42,31 @@ class _Branch:
 
 
 class Sharing:
-    """The subjects of a dialect on one or two sides, and the subject that each shares the answers with.
+    """Finds, for each subject of a dialect, an earlier subject with the same answers on one or two sides.
 
-        like = sharing.like(name)
-        if not like:
-            with sharing.noted(name):
-                ...  # answer it; a caller that finds its name in the answer calls `refuse`
+        equal = sharing.equal_subject(name)
+        if not equal:
+            with sharing.answering(name):
+                ...  # compute the answer; a caller that finds its name in it calls `refuse`
 
-    sides: the same dialect, opened on each side
+    It keeps names and looks, and no answers. sides: the same dialect, opened on each side
     """
 
     def __init__(self, sides: Sequence[Opened]) -> None:
         self._sides = sides
         self._shared = LookTree()
 
-    def like(self, name: str) -> str:
-        """The subject whose answers a subject shares; "" where it must be answered itself."""
-        return (self._shared.find(partial(self._value_of, name)) or "") if self._may_share(name) else ""
+    def equal_subject(self, name: str) -> str:
+        """An earlier subject that has the same answers; "" where there is none, and it must be computed."""
+        found = self._shared.find(partial(self._value_of, name)) if self._may_share(name) else None
+        return found or ""
 
     @contextmanager
-    def noted(self, name: str) -> Iterator[None]:
-        """A block that answers a subject: where it looks is noted, and the next ones may share its answers."""
+    def answering(self, name: str) -> Iterator[None]:
+        """A context manager for computing a subject's answers: their looks are noted, and others may share them later.
+
+        After an error, or `refuse`, none may.
+        """
         looks = [Looks() for _ in self._sides]
         may_share = self._may_share(name)
         for opened, its in zip(self._sides, looks, strict=True):
@@ -77,7 +80,7 @@ class Sharing:
             self._shared.add(_in_order(looks), partial(self._value_of, name), name)
 
     def refuse(self, why: str) -> None:
-        """Say within `noted` that no other subject shares these answers."""
+        """Say, in the block of `answering`, that no other subject may share these answers. why: in words"""
         for opened in self._sides:
             if opened.looks is not None:
                 opened.looks.refuse(why)
@@ -87,7 +90,7 @@ class Sharing:
         return self._sides[side].look(name, its)
 
     def _may_share(self, name: str) -> bool:
-        """Whether all that a subject looks at is noted, and what is its own is the same on both sides."""
+        """Whether the dialect notes all looks, and the subject's own files are the same on both sides."""
         try:
             own = [opened.own(name) for opened in self._sides if len(self._sides) > 1]
             return all(one.notes_looks for one in self._sides) and all(one == own[0] for one in own)
@@ -96,34 +99,39 @@ class Sharing:
 
 
 def _in_order(looks: Sequence[Looks]) -> list[tuple[int, Look]]:
-    """The looks of all sides, each with the number of its side: 0 for what is the same on each."""
+    """(side, look) for each look of all sides; only side 0 for looks at the subject's own files, which are the same."""
     made = dict.fromkeys(look for its in looks for look in its.made)
     return [(side, look) for look in made for side in range(1 if look[0] in OWN else len(looks))]
 
 
 class LookTree:
-    """The subjects that were answered, by what they have at their looks."""
+    """Subjects that were answered, to be found by their values at the looks of their answers. Empty at first.
+
+    All answers begin with the same look, and go on with the same one where the values so far are equal.
+    """
 
     def __init__(self) -> None:
         self._top: _Branch | str | None = None
 
     def find(self, value_of: Callable[[Any], Any]) -> str | None:
-        """The subject that has the same at each of its looks; None without one.
+        """The subject with the same value at each of its looks; None for none, and where a value cannot be read.
 
-        value_of: what the subject of the question has at a look
+        value_of: look -> the value of the subject in question
         """
         here = self._top
         try:
             while isinstance(here, _Branch):
                 here = here.next.get(value_of(here.look))
-        except NodeattrsError:  # what it has cannot be read: its own answer says so
+        except NodeattrsError:  # its own answer will say why
             return None
         return here
 
     def add(self, looks: Iterable[Any], value_of: Callable[[Any], Any], name: str) -> bool:
-        """Keep a subject. Returns False, and keeps nothing, where equal values led to another look before.
+        """Add a subject that was answered; returns whether it was added.
 
-        looks: of its answer, in order
+        Not where a value cannot be read, or where equal values led to another look, or to a subject, before.
+        looks:    of its answer, in order
+        value_of: look -> the value of this subject
         """
         try:
             found = [(look, value_of(look)) for look in looks]
@@ -147,18 +155,18 @@ class LookTree:
 
 
 def has_name(name: str, answer: Any) -> bool:
-    """Whether a text of an answer has the name of its subject. Then no other subject shares it."""
+    """Whether the name of a subject is in a text of its answer, so that no other subject may share it."""
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", repr(answer)) is not None
 
 
 class SampledAnswers(NamedTuple, Generic[_Answer]):
-    """The answers of all subjects, after some that are shared were computed as well.
+    """The answers of all subjects, and how many of them were shared.
 
     answers:    subject -> its answer
-    shared:     the number of subjects that share an answer
-    checked:    the number of these that were computed as well
-    one_by_one: the number of subjects that were computed because one of their group has another answer
-    seed:       of the choice
+    shared:     the number of subjects that share the answer of another one
+    checked:    the number of samples: subjects that were computed to compare them with the shared answer
+    one_by_one: the number of subjects that were computed because a sample of their group differed
+    seed:       of the choice of samples
     """
 
     answers: dict[str, _Answer]
@@ -169,72 +177,79 @@ class SampledAnswers(NamedTuple, Generic[_Answer]):
 
     @property
     def note(self) -> str:
-        """That subjects were computed one by one, in words; "" where none was."""
+        """A warning that samples differed, so that groups were computed one by one; "" where none did."""
         some = f"{self.one_by_one} subjects have the same facts wherever they were read, and not the same answer"
         return f"{some}: each of them was computed" if self.one_by_one else ""
 
 
-def checked(
+def compute_samples(
     own: Mapping[str, _Answer],
-    like: Mapping[str, str],
+    equal: Mapping[str, str],
     compute: Callable[[Sequence[str]], Mapping[str, _Answer]],
     is_same: Callable[[_Answer, _Answer], bool],
 ) -> SampledAnswers[_Answer]:
-    """Compute some members of each large group as well. Where one differs, each member of its group is computed.
+    """The answers of all subjects. Samples of each large group are computed; where one differs, its whole group is.
 
     own:     subject -> its answer, for those that were computed
-    like:    subject -> the subject whose answer it shares
-    compute: computes subjects without sharing
+    equal:   subject -> the subject in *own* whose answer it shares; without an answer there, it is left out
+    compute: subjects -> their answers, computed without sharing; called twice, with [] where there is nothing to do
+    is_same: whether two answers are equal
     """
     groups: dict[str, list[str]] = {}
-    for name, one in like.items():
+    for name, one in equal.items():
         if one in own:
             groups.setdefault(one, []).append(name)
     shared = {name: one for one, names in groups.items() for name in names}
-    seed = seed_of(sorted([*own, *shared]))
-    again = compute([*drawn(groups, seed)])
-    odd = {shared[name] for name, answer in again.items() if not is_same(answer, own[shared[name]])}
-    one_by_one = [name for one in sorted(odd) for name in groups[one]]
-    answers = {**own, **{name: own[one] for name, one in shared.items() if one not in odd}, **compute(one_by_one)}
-    return SampledAnswers(answers, len(shared) - len(one_by_one), len(again), len(one_by_one), seed)
+    seed = _seed_of(sorted([*own, *shared]))
+    samples = compute([*drawn(groups, seed)])
+    wrong = {shared[name] for name, answer in samples.items() if not is_same(answer, own[shared[name]])}
+    one_by_one = [name for one in sorted(wrong) for name in groups[one]]
+    answers = {**own, **{name: own[one] for name, one in shared.items() if one not in wrong}, **compute(one_by_one)}
+    return SampledAnswers(answers, len(shared) - len(one_by_one), len(samples), len(one_by_one), seed)
 
 
-def answers(
+def shared_answers(
     opened: Opened,
     names: Iterable[str],
     compute: Callable[[str], _Answer],
-    says: Callable[[_Answer], object],
+    content: Callable[[_Answer], object],
 ) -> SampledAnswers[_Answer]:
-    """The answer of each subject of one side, all computed in this process.
+    """The answer of each subject of one side; subjects that are equal in all that was read share one.
 
-    compute: computes the answer of a subject
-    says:    gives all that an answer says: equal for equal answers
+    compute: subject -> its answer, in this process
+    content: answer -> a value to compare; equal answers have equal ones
     """
     sharing = Sharing([opened])
     own: dict[str, _Answer] = {}
-    like: dict[str, str] = {}
+    equal: dict[str, str] = {}
     for name in names:
-        if other := sharing.like(name):
-            like[name] = other
+        other = sharing.equal_subject(name)
+        if other:
+            equal[name] = other
             continue
-        with sharing.noted(name):
+        with sharing.answering(name):
             own[name] = compute(name)
-            if has_name(name, says(own[name])):
+            if has_name(name, content(own[name])):
                 sharing.refuse("a text has its name")
-    return checked(
-        own, like, lambda some: {name: compute(name) for name in some}, lambda one, other: says(one) == says(other)
-    )
+
+    def compute_all(some: Sequence[str]) -> Mapping[str, _Answer]:
+        return {name: compute(name) for name in some}
+
+    return compute_samples(own, equal, compute_all, lambda one, two: content(one) == content(two))
 
 
-def seed_of(names: Sequence[str]) -> int:
-    """The seed of the samples of some subjects: the same for the same subjects."""
+def _seed_of(names: Sequence[str]) -> int:
+    """A seed for choosing samples: the same for the same subjects."""
     return int.from_bytes(sha256("\0".join(names).encode("utf-8", "surrogatepass")).digest()[:4], "big")
 
 
 def drawn(groups: Mapping[str, Sequence[str]], seed: int) -> Iterator[str]:
-    """The members of the larger groups that are computed in full, beside the one that was."""
+    """Yield the samples of each group with more than twenty members: one in a hundred, two at least.
+
+    groups: the subject that was computed -> the subjects that share its answer
+    """
     chance = random.Random(seed)
     for one in sorted(groups):
         members = sorted(groups[one])
-        if len(members) > SMALL:
+        if len(members) > _SMALL:
             yield from chance.sample(members, max(_LEAST, len(members) // _EACH))

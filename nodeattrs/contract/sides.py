@@ -1,7 +1,8 @@
-"""The files of the two sides of a change: folders to be read, and what each file in them holds.
+"""The files of one side of a question: a folder, or a commit that is written into a private folder.
 
-A commit is laid into a private folder; a folder is read where it is. A name from git becomes no path outside of
-that folder, a link that leads out of it is not laid. It knows contents by their marks only, and no dialect.
+A *mark* is a short text for what is at a path: the name that git gives to a file's content, or "link:TARGET". Two sides
+are compared by their marks. A name from git never becomes a path outside of the private folder; a link that leads out
+of it is not made.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from nodeattrs.errors import BadName, NotFound
 from nodeattrs.git import Blob, Git
 
 _PASSED_OVER = {".git", ".nodeattrs", "__pycache__"}
-"""What is no part of a work tree: git's own, what our runs have kept, what Python has."""
+"""Folders that are no part of a side: of git, of saved runs, of Python's bytecode."""
 
-_LEADS_OUT = 40
-"""Links that may lead to each other."""
+_MOST_LINKS = 40
+"""The most links on the way to one file."""
 
 FOLDER = "folder"
 
@@ -36,13 +37,14 @@ _LINK, _PROGRAM = "120000", "100755"
 
 @dataclass(frozen=True)
 class Side:
-    """One side.
+    """The files of one version: a folder to read, and a mark for each file below it. `folder_side` or `commit_side`
+    makes one.
 
-    title: what it is called: "main", "the work tree", "old/"
-    top:   the folder that has all of it; everything below counts
-    root:  the folder that is asked, in it
-    files: path below *top* -> mark of what the file holds; of a link its target, with "link:" before it
-    notes: what was left out, a sentence each
+    title: in reports: "main", "the work tree", "old/"
+    top:   the folder with all files; origins and file names are relative to it
+    root:  the folder of the question, at or below *top*
+    files: path relative to *top* -> mark of the file; of a link "link:" and its target
+    notes: sentences about files that were left out
     """
 
     title: str
@@ -53,7 +55,10 @@ class Side:
     _marks: dict[str, str] = field(default_factory=dict, compare=False)
 
     def mark(self, key: str) -> str:
-        """What is at a path, in a word; "" for nothing. Of a folder with a slash at the end, the names in it."""
+        """The mark of what is at a path; "" for nothing, FOLDER for a folder; cached.
+
+        key: relative to *top*; with a slash at its end, the mark of a folder's list of names
+        """
         if key not in self._marks:
             self._marks[key] = self._marked(key)
         return self._marks[key]
@@ -70,7 +75,7 @@ class Side:
 
     @cached_property
     def _folders(self) -> dict[str, set[str]]:
-        """Each folder, and the names in it."""
+        """Folder relative to *top* -> the names in it."""
         found: dict[str, set[str]] = {"": set()}
         for path in self.files:
             while path:
@@ -84,19 +89,26 @@ class Side:
 
     @cached_property
     def links(self) -> dict[str, str]:
-        """The links, and where each leads."""
+        """Path of each link -> its target, as the link has it."""
         return {path: mark[5:] for path, mark in self.files.items() if mark.startswith("link:")}
 
     def without(self, ignored: Collection[str]) -> Side:
-        """The side, where files that Git ignores count as no change. ignored: with a slash at the end for a folder"""
+        """A copy of the side without the marks of some files, so that they count as no change; the files stay on disk.
+
+        ignored: paths relative to *top*, with a slash at the end for a folder
+        """
         folders = tuple(one for one in ignored if one.endswith("/"))
         left_out = {one for one in self.files if one in ignored or one.startswith(folders)} if ignored else set()
         files = {file: mark for file, mark in self.files.items() if file not in left_out}
         return replace(self, files=files, _marks={})
 
     def key_of(self, path: str, *, listed: bool = False) -> Iterator[str]:
-        """The keys of what is looked at when *path*, below *top*, is opened or listed: links on the way, too."""
-        steps, here, left = [*reversed(path.split("/"))], "", _LEADS_OUT
+        """Yield the keys (see `mark`) of what is read when *path* is opened: of each link on the way, then of its end.
+
+        path:   relative to *top*
+        listed: True: the path is a folder that is listed, so the last key ends with a slash
+        """
+        steps, here, left = [*reversed(path.split("/"))], "", _MOST_LINKS
         while steps:
             step = steps.pop()
             if step in ("", "."):
@@ -110,7 +122,7 @@ class Side:
         yield f"{here}/" if listed else here
 
     def shown(self, file: str) -> str | None:
-        """A file as an origin names it, as a path below *top*; None where it lies elsewhere."""
+        """A file name, absolute or relative to *root*, as a path relative to *top*; None where it lies outside."""
         path, start = os.path.normpath(os.path.join(self.root, file)), os.path.join(self.top, "")
         if path.startswith(start):
             return path[len(start) :].replace(os.sep, "/")
@@ -118,12 +130,13 @@ class Side:
         return None if inside.startswith(os.pardir) else inside.replace(os.sep, "/")
 
     def content_mark(self, file: Path) -> str:
-        """A text that is equal for equal content of a file: its mark if it is made already, else its age and size.
+        """A text that is the same as long as a file has the same content: its mark, else its time and size.
 
-        "" for a link below the folder and for a file that is not there.
+        "" for a link below *top*, and for a file that does not exist. A mark is not computed for this.
         """
-        key = None if isinstance(self.files, _Later) else self.shown(str(file))
-        if key is not None and (mark := self.files.get(key)):
+        key = None if isinstance(self.files, _LazyMarks) else self.shown(str(file))
+        mark = self.files.get(key) if key is not None else None
+        if mark:
             return "" if mark.startswith("link:") else mark
         try:
             status = os.stat(file)
@@ -132,9 +145,9 @@ class Side:
         return f"{file} {status.st_mtime_ns} {status.st_size}"
 
     def marks_of(self, file: str, suffixes: Iterable[str] = ("",)) -> list[str]:
-        """The marks of files and of the links on the way to them; "" for each that is not there or lies elsewhere.
+        """The marks of files, and of the links on the way to them; "" for each that does not exist.
 
-        file: the start of their names, to which each suffix is added
+        [] for a name that lies outside of *top*. file: the start of their names, to which each suffix is added
         """
         start = self.shown(file)
         paths = [] if start is None else [f"{start}{suffix}" for suffix in suffixes]
@@ -142,7 +155,7 @@ class Side:
         return [self.files.get(key, "") for key in keys]
 
     def named(self, path: str) -> str:
-        """A path below *top* as people are shown it: seen from *root*."""
+        """A path relative to *top*, as a path relative to *root*, for people."""
         if self.root == self.top:
             return path
         return os.path.relpath(os.path.join(self.top, path), self.root).replace(os.sep, "/")
@@ -150,7 +163,10 @@ class Side:
 
 @contextlib.contextmanager
 def private_folder() -> Iterator[Path]:
-    """A folder of our own, which goes at the end. Within the block it is inside of the border."""
+    """A context manager with a new empty folder, which is removed at the end.
+
+    Within the block its files may be read (`border`).
+    """
     place = Path(os.path.realpath(tempfile.mkdtemp(prefix="nodeattrs-")))
     with border.widened(place):
         try:
@@ -160,13 +176,13 @@ def private_folder() -> Iterator[Path]:
 
 
 def sides_of(before: str, after: str | None, folder: Path, private: Path) -> tuple[Side, Side]:
-    """The two sides of a command line.
+    """The (old, new) sides that a command line names. Commits are written below *private*.
 
-    before:  BASE..HEAD, BASE...HEAD, a revision, or with *after* a folder
-    after:   the other folder, or None
-    folder:  the one that is asked; in git it may lie below the root of the work tree
-    private: where commits are laid
-    raises:  NotFound, NoRevision, BadName
+    before:  BASE..HEAD, BASE...HEAD (from where HEAD branched off), a revision to compare with the work tree; or,
+             with *after*, a folder
+    after:   the new folder; None: *before* is of git
+    folder:  the folder of the question; in git it may lie below the root of the work tree
+    raises:  NotFound, for a folder, or where there is no work tree; NoRevision; BadName
     """
     if after is not None:
         return folder_side(Path(before)), folder_side(Path(after))
@@ -186,29 +202,31 @@ def sides_of(before: str, after: str | None, folder: Path, private: Path) -> tup
 
 
 def commit_side(git: Git, commit: str, title: str, place: Path, like: Side | None = None) -> Side:
-    """A commit, laid into a folder. What *like* has, too, is laid as a second name of the same file.
+    """Write the files of a commit into a new folder *place*, and return the side.
 
-    raises: NoRevision; BadName, for a name that leads out
+    Submodules, and links that lead out, are left out with a note.
+    like:   a side that was written before; files with the same content are hard links to its files
+    raises: NoRevision; BadName, for a name that leads out of the folder
     """
     entries = git.files(commit)
     for one in entries:
         _check(one.path)
     entries = [one for one in entries if not _PASSED_OVER.intersection(one.path.split("/"))]
     place.mkdir(parents=True)
-    laying = _Laying(git, place)
-    laying.files(_again([one for one in entries if one.kind == "blob" and one.mode != _LINK], like, place))
-    laying.modules([one for one in entries if one.kind == "commit"])
-    laying.links([one for one in entries if one.mode == _LINK])
+    writer = _CommitWriter(git, place)
+    writer.files(_link_equal([one for one in entries if one.kind == "blob" and one.mode != _LINK], like, place))
+    writer.modules([one for one in entries if one.kind == "commit"])
+    writer.links([one for one in entries if one.mode == _LINK])
     root = place / git.prefix
     if not root.is_dir():
         root.mkdir(parents=True)
-        laying.notes.append(f"{title} has no folder {git.prefix.rstrip('/')}")
-    marks = {one.path: one.id for one in entries if one.mode != _LINK} | laying.marks
-    return Side(title, place, root, marks, tuple(laying.notes))
+        writer.notes.append(f"{title} has no folder {git.prefix.rstrip('/')}")
+    marks = {one.path: one.id for one in entries if one.mode != _LINK} | writer.marks
+    return Side(title, place, root, marks, tuple(writer.notes))
 
 
-def _again(files: list[Blob], like: Side | None, place: Path) -> list[Blob]:
-    """Lay what a side has already; those that it has not."""
+def _link_equal(files: list[Blob], like: Side | None, place: Path) -> list[Blob]:
+    """Link the files whose content another side has; returns the other files."""
     known = {} if like is None else {mark: like.top / path for path, mark in like.files.items()}
     left = []
     for one in files:
@@ -216,14 +234,13 @@ def _again(files: list[Blob], like: Side | None, place: Path) -> list[Blob]:
         if source is None or not source.is_file():
             left.append(one)
         else:
-            # A program and a file that is none may hold the same.
-            is_alike = os.access(source, os.X_OK) == (one.mode == _PROGRAM)
-            (os.link if is_alike else shutil.copyfile)(source, _made(place, one.path))
+            has_same_mode = os.access(source, os.X_OK) == (one.mode == _PROGRAM)
+            (os.link if has_same_mode else shutil.copyfile)(source, _made(place, one.path))
     return left
 
 
-class _Laying:
-    """A commit on its way into a folder. Links come last, so that none leads anywhere before."""
+class _CommitWriter:
+    """Writes the files of a commit into a folder. Call `links` last, so that no file is written through a link."""
 
     def __init__(self, git: Git, place: Path) -> None:
         self._git, self._place = git, place
@@ -277,20 +294,23 @@ def _leads_out(path: str, target: str) -> bool:
 
 
 def _made(place: Path, path: str) -> Path:
-    """A path in the folder, with the folders above it. Links are laid last, so that none leads anywhere yet."""
+    """A path in a folder; the folders above it are made. Links must come after all files."""
     target = place / PurePosixPath(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     return target
 
 
-def copied(side: Side, place: Path, title: str = "") -> Side:
-    """A side, laid once more into a folder of our own, to be changed."""
+def copy_side(side: Side, place: Path, title: str = "") -> Side:
+    """Copy the files of a side into a folder *place*, and return the side of the copy, whose files may be changed.
+
+    It has the marks of *side*, which do not follow later changes. title: "" keeps the title
+    """
     for file, mark in side.files.items():
         target = _made(place, file)
         if mark.startswith("link:"):
             if not _leads_out(file, mark[5:]):
                 os.symlink(mark[5:], target)
-            elif (side.top / file).is_symlink():  # it stays one that leads out, and is refused as before
+            elif (side.top / file).is_symlink():  # it stays a link that leads out, which readers refuse
                 os.symlink(os.path.realpath(side.top / file), target)
         elif mark.startswith("module:"):
             target.mkdir(exist_ok=True)
@@ -301,8 +321,11 @@ def copied(side: Side, place: Path, title: str = "") -> Side:
     return Side(title or side.title, place, root, dict(side.files))
 
 
-def put(side: Side, file: str, content: str | bytes | None) -> None:
-    """Write a file into a side of our own; None deletes it. A link there is replaced. Marks stay as they were."""
+def write_file(side: Side, file: str, content: str | bytes | None) -> None:
+    """Write a file of a copied side; None deletes it, if it exists. A link there is replaced. Marks do not change.
+
+    file: relative to the top of the side; folders on the way are made
+    """
     target = side.top / file
     if target.is_symlink() or target.is_file():
         target.unlink()
@@ -311,8 +334,8 @@ def put(side: Side, file: str, content: str | bytes | None) -> None:
         target.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
 
 
-class _Later(Mapping[str, str]):
-    """The files below a folder, listed at their first use; a mark is made at its first use, too."""
+class _LazyMarks(Mapping[str, str]):
+    """The marks of the files below a folder. The folder is listed at the first use; each read computes a mark."""
 
     def __init__(self, top: Path) -> None:
         self._top = top
@@ -332,11 +355,11 @@ class _Later(Mapping[str, str]):
 
 
 def folder_side(top: Path, prefix: str = "", title: str = "", *, later: bool = False) -> Side:
-    """A folder as it is now. raises: NotFound
+    """The side of a folder as it is now, with the marks of all files. raises: NotFound, with similar names
 
-    prefix: the part of it that is asked about; a note where it is missing
+    prefix: the folder of the question, relative to *top*; where it does not exist, the side has a note
     title:  the name in reports; "": the name of the folder
-    later:  whether its files are looked for at their first use: for one question alone
+    later:  True: files are listed, and marks computed, when they are used; for a side that is compared with no other
     """
     if not top.is_dir():
         close = near(top.name, [one.name for one in top.parent.iterdir()] if top.parent.is_dir() else ())
@@ -345,7 +368,7 @@ def folder_side(top: Path, prefix: str = "", title: str = "", *, later: bool = F
     top = Path(os.path.realpath(top))
     root = top / prefix
     notes = () if root.is_dir() else (f"the work tree has no folder {prefix.rstrip('/')}",)
-    return Side(title or str(top.name), top, root, _Later(top) if later else dict(_marks(top)), notes)
+    return Side(title or str(top.name), top, root, _LazyMarks(top) if later else dict(_marks(top)), notes)
 
 
 _AT_ONCE = 1_000_000
@@ -354,12 +377,13 @@ _AT_ONCE = 1_000_000
 
 def _marks(top: Path) -> Iterator[tuple[str, str]]:
     for name, path in _listed(top):
-        if mark := _mark(path):
+        mark = _mark(path)
+        if mark:
             yield name, mark
 
 
 def _listed(top: Path) -> Iterator[tuple[str, str]]:
-    """The regular files and links below a folder: the path from there, and the whole path."""
+    """Yield (path relative to the folder, whole path) for each file and link below a folder."""
     start = len(os.path.join(top, ""))
     for folder, folders, files in os.walk(top):
         folders[:] = sorted(one for one in folders if one not in _PASSED_OVER)
@@ -370,7 +394,7 @@ def _listed(top: Path) -> Iterator[tuple[str, str]]:
 
 
 def _mark(path: str) -> str:
-    """What a file holds, as git marks it; "" for what is neither file nor link, and for what cannot be read."""
+    """The mark of a file or link; "" for anything else, and for a file that cannot be read."""
     try:
         how = os.lstat(path).st_mode
         if stat.S_ISLNK(how):

@@ -1,17 +1,35 @@
-"""The dialects, each in a folder of its own, and the registry that names them all."""
+"""The dialects, each in a folder of its own; the built-in ones, and the registry of installed packages' dialects."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from nodeattrs._lazy import imported
+from nodeattrs.core.tree import meant
+from nodeattrs.errors import BadArgument
 
 if TYPE_CHECKING:
+    from nodeattrs.contract.dialect import Dialect
     from nodeattrs.dialects.built_in import BUILT_IN
-    from nodeattrs.dialects.registry import Foreign, every, foreign, named
+    from nodeattrs.dialects.registry import Foreign, every, foreign
 
 __all__ = ["BUILT_IN", "Foreign", "every", "foreign", "named"]
 
-_HOMES = {name: "built_in" if name == "BUILT_IN" else "registry" for name in __all__}
+_HOMES = {"BUILT_IN": "built_in", "Foreign": "registry", "every": "registry", "foreign": "registry"}
 
-__getattr__ = imported(__name__, _HOMES)  # a dialect is used without the other ones
+_member = __getattr__ = imported(__name__, _HOMES)  # a dialect is used without the other ones
+
+
+def named(name: str) -> Dialect:
+    """The dialect of a name. Installed packages are looked into only where no built-in dialect has it.
+
+    raises: BadArgument, with similar names
+    """
+    found: Dialect | None = next((one for one in _member("BUILT_IN") if one.name == name), None)
+    if found is None:
+        known = _member("every")()
+        found = known.get(name)
+        if found is None:
+            hint = meant(name, known) or f"known are {', '.join(known)}"
+            raise BadArgument(f"there is no dialect {name!r}", hint=hint)
+    return found

@@ -1,6 +1,7 @@
-"""The dialects: the built-in ones and the dialects of installed packages.
+"""The dialects of installed packages, which the entry point group `nodeattrs.dialects` names.
 
-A package adds one by the entry point group `nodeattrs.dialects`. It cannot take the name of a built-in one.
+A package cannot take the name of a built-in dialect. Only what needs every dialect loads this module: the metadata of
+packages takes time.
 """
 
 from __future__ import annotations
@@ -15,9 +16,7 @@ from typing import NamedTuple
 
 from nodeattrs import border
 from nodeattrs.contract.dialect import Dialect
-from nodeattrs.core.tree import meant
 from nodeattrs.dialects.built_in import BUILT_IN
-from nodeattrs.errors import BadArgument
 
 GROUP = "nodeattrs.dialects"
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
@@ -77,12 +76,3 @@ def _package(point: EntryPoint) -> str:
 def every() -> Mapping[str, Dialect]:
     """Name -> dialect, the built-in ones first."""
     return {one.name: one for one in (*BUILT_IN, *foreign().dialects)}
-
-
-def named(name: str) -> Dialect:
-    """The dialect of a name. raises: BadArgument"""
-    found = next((one for one in BUILT_IN if one.name == name), None) or every().get(name)
-    if found is None:
-        hint = meant(name, every()) or f"known are {', '.join(every())}"
-        raise BadArgument(f"there is no dialect {name!r}", hint=hint)
-    return found

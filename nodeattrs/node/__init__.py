@@ -1,1 +1,1 @@
-"""The node: slots, ledger, writers, views, traces. Imports the core, and texts to find lines."""
+"""The node: fifteen slots with writers, a merged view, traces, documents and snapshots."""

@@ -1,7 +1,7 @@
-"""The attributes of a node: fifteen slots, written by component, read as one tree, traced by path.
+"""The attributes of a node: fifteen slots, written by component, read as one merged tree, traced by path.
 
-The values and their origins, and nothing of what a run does. The module connects slots, writers
-and views, and decides nothing about merging (slots.py, view.py).
+It connects the ledger with writers, views and traces. How slots merge is decided in `slots` and `view`; run-lists,
+documents and what a run does are elsewhere.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.trace import Trace
-from nodeattrs.core.tree import ABSENT, Path, as_path, checked_name, near
-from nodeattrs.errors import BadArgument, BadValue, UnknownName, wrong_argument
-from nodeattrs.node.component_tree import ComponentTree
+from nodeattrs.core.tree import ABSENT, Path, as_path, checked_name, near, spell
+from nodeattrs.errors import BadArgument, BadValue, TypeConflict, UnknownName, wrong_argument
+from nodeattrs.node.component_tree import ComponentTree, Place, joined_place, part_to_merge, step_down, value_of
 from nodeattrs.node.documents import write_as_yaml
+from nodeattrs.node.joined import entry_at, joined, joined_roots
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.levels import LevelView, level_view, merged_at, remove_path
+from nodeattrs.node.maps import Branch, Joined
 from nodeattrs.node.node_trace import trace_of
-from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.slot_tree import SlotTree
 from nodeattrs.node.slots import COMPONENTS, DEFAULT_ENVIRONMENT, DEFAULT_GROUP, OVERRIDE_GROUP, PLAN, SLOTS, component
-from nodeattrs.node.values import key_of, refuse_spelled, steps_of, stored
+from nodeattrs.node.values import Deferred, Secrets, key_of, refuse_spelled, steps_of, stored
 from nodeattrs.node.view import ListView, MapView
 from nodeattrs.node.writers import FullWriter, ListWriter, UnlessWriter, Writer
 
@@ -36,7 +36,7 @@ _INSTEAD = {
     "setting_as": "write with setting_as(node, ...): of nodeattrs.chef",
     "walk": "write walk(node, ...) of nodeattrs.chef",
 }
-"""What to write for names that a node does not have: Ruby's, and those that became functions of runs."""
+"""Hints for names that a node does not have: words of Ruby's Chef, and functions of `nodeattrs.chef`."""
 
 _WRITTEN = ("default", "force_default", "normal", "override", "force_override")
 WORDS = (
@@ -69,7 +69,7 @@ _FIELDS: dict[str, Callable[[Any], str]] = {
     "name": partial(checked_name, what="node"),
     "environment": _checked_environment,
 }
-"""What can be assigned besides levels, each with what refuses a wrong value."""
+"""Attributes that can be assigned, without levels: field -> a function that raises BadArgument for a wrong value."""
 
 
 def _writer(name: str) -> property:
@@ -102,12 +102,11 @@ def _full_writer(name: str, clears: str = "") -> property:
 
 
 class Attributes(Mapping[Any, Any]):
-    """A mapping of the merged attributes, with a writer for each level; the base of `Node`, which adds run-list and
-    documents.
+    """The merged attributes of a node as a read-only mapping, with a writer for each level. The base of `Node`.
 
-    Reading never changes it, and `node[key] = ...` raises AttributeIsReadOnly: write at a level, `node.default[key] =
-    ...`.
-    An absent key raises NoSuchAttribute, a KeyError.
+    `node[key]` reads the merged value, `node.default[key] = ...` writes at a level, `node.trace(path)` says who set it.
+    An absent key raises NoSuchAttribute (a KeyError); `node[key] = ...` raises AttributeIsReadOnly. Two nodes are equal
+    only if they are the same object; a node equals a mapping with the same merged values.
     name, environment: of the node
     provenance:        False keeps no origins and no history
     sensitive:         paths whose values are secrets; "*" stands for any step
@@ -115,7 +114,7 @@ class Attributes(Mapping[Any, Any]):
     rules:             path or pattern -> rule that replaces Chef's there
     """
 
-    # What a subscript calls stands in a slot: found past `__getattr__`, for which each look at an attribute pays.
+    # `__getitem__` is an attribute of each node, so that a subscript calls the ledger's own, without Python code.
     __slots__ = ("__dict__", "__getitem__", "__weakref__")
 
     __getitem__: Any
@@ -139,7 +138,7 @@ class Attributes(Mapping[Any, Any]):
         read = rules if isinstance(rules, tuple) else read_rules(rules)
         folder = None if root is None else _checked_folder(root)
         ledger = Ledger(provenance, lambda: folder or os.getcwd(), guarded, read)
-        # Past `__setattr__`, which judges each assignment: a fleet makes thousands of nodes.
+        # Not through `__setattr__`, which checks each assignment: a fleet makes thousands of nodes.
         fields = self.__dict__
         fields["name"] = checked_name(name, "node")
         fields["environment"] = _checked_environment(environment)
@@ -174,15 +173,15 @@ class Attributes(Mapping[Any, Any]):
         return iter(self._ledger.view())
 
     def keys(self) -> KeysView[Any]:
-        """The top-level keys, those of now; later writes do not show in them."""
+        """The top-level keys of the merged tree as it is now; later writes do not show in them."""
         return self._ledger.view().keys()
 
     def items(self) -> ItemsView[Any, Any]:
-        """The top-level keys and values, those of now."""
+        """The top-level keys and merged values as they are now; later writes do not show in them."""
         return self._ledger.view().items()
 
     def values(self) -> ValuesView[Any]:
-        """The top-level values, those of now."""
+        """The top-level merged values as they are now; later writes do not show in them."""
         return self._ledger.view().values()
 
     def get(self, key: Any, default: Any = None) -> Any:
@@ -241,11 +240,11 @@ class Attributes(Mapping[Any, Any]):
     dig = read
 
     def read_strict(self, *path: Any) -> Any:
-        """The merged value at *path*, as `read`, but NoSuchAttribute where it is not set (Ruby's `read!`)."""
+        """The merged value at *path* (Ruby's `read!`). raises: NoSuchAttribute, where it is not set"""
         return self._ledger.view().read_strict(*path)
 
     def exist(self, *path: Any) -> bool:
-        """Whether there is something at *path*, null included (Ruby's `exist?`)."""
+        """Whether a value is set at *path*, null included (Ruby's `exist?`)."""
         return self._ledger.view().exist(*path)
 
     def has_attribute(self, key: Any) -> bool:
@@ -262,45 +261,62 @@ class Attributes(Mapping[Any, Any]):
         return self._ledger.merged_tree(evaluate=evaluate)
 
     def merged(self, *path: Any) -> Any:
-        """A plain copy of the merge at *path* alone, each component stepped through for itself; None where none has it.
+        """A plain copy of the components' values at *path*, merged; None where no component has one.
+
+        Each component is stepped through for itself, so null or text in a stronger one hides no value of a weaker one.
 
         raises: TypeConflict, where a component has a number or a list in the way
         source: Chef's `merged_attributes`
         """
-        return merged_at(self._ledger, PLAN, steps_of(path))
+        return _merged_at(self._ledger, PLAN, steps_of(path))
 
     def to_plain(self, evaluate: bool = False) -> dict[Any, Any]:
-        """As `to_dict`; what the border asks of anything that is stored."""
+        """As `to_dict`, but deferred values stay by default: called where a node is stored as a value of another."""
         return self.to_dict(evaluate)
 
     @property
     def combined_default(self) -> LevelView:
-        """The four default components, merged: `node.combined_default["a"]`, or `node.combined_default("a", "b")`."""
-        return level_view(self._ledger, DEFAULT_GROUP)
+        """The four default components merged, as they are now.
+
+        `node.combined_default["a"]` reads it as a map; `node.combined_default("a", "b")` is `merged` for these
+        components.
+        """
+        return LevelView(self._ledger, DEFAULT_GROUP)
 
     @property
     def combined_override(self) -> LevelView:
-        """The four override components, merged; see `combined_default`."""
-        return level_view(self._ledger, OVERRIDE_GROUP)
+        """The four override components merged, as they are now: `node.combined_override["a"]`, or
+        `node.combined_override("a", "b")`.
+        """
+        return LevelView(self._ledger, OVERRIDE_GROUP)
 
     # Path methods on one component
 
     def write(self, level: str, *path_and_value: Any) -> Any:
-        """Store the last argument at the path before it in one component, and return it; scalars in the way
+        """Store the last argument at the path before it in one component, and return it; scalars and lists in the way
         become maps.
+
+        level: a component: "default", "role_override", ...
+        raises: UnknownName; BadArgument, without a path
         """
         return self._level(level).write(*path_and_value)
 
     def write_strict(self, level: str, *path_and_value: Any) -> Any:
-        """As `write` (Ruby's `write!`). raises: TypeConflict, where something would be replaced"""
+        """Store the last argument at the path before it in one component, and return it (Ruby's `write!`).
+
+        raises: TypeConflict, where a scalar or list is in the way; UnknownName; BadArgument, without a path
+        """
         return self._level(level).write_strict(*path_and_value)
 
     def unlink(self, level: str, *path: Any) -> Any:
-        """Remove the value at a path of one component, and return it; None where nothing was there."""
+        """Remove the value at a path of one component, and return a plain copy; None where it was not set."""
         return self._level(level).unlink(*path)
 
     def unlink_strict(self, level: str, *path: Any) -> Any:
-        """As `unlink` (Ruby's `unlink!`). raises: NoSuchAttribute"""
+        """Remove the value at a path of one component, and return a plain copy (Ruby's `unlink!`).
+
+        raises: NoSuchAttribute, where it was not set
+        """
         return self._level(level).unlink_strict(*path)
 
     def unknown(
@@ -323,7 +339,8 @@ class Attributes(Mapping[Any, Any]):
         >>> node["port"], [str(claim.origin) for claim in node.trace("port").unknown]
         (80, ['roles/base.rb:1 (role base)'])
         """
-        self._trees[component(level).name].add_unknown(Layer.unknown(name, origin, reason, lines))
+        slot = self._trees[component(level).name].slot
+        self._ledger.add_unknown(slot, (Layer.unknown(name, origin, reason, lines),))
 
     def _level(self, level: str) -> Writer:
         return Writer(self._trees[component(level).name])
@@ -331,25 +348,26 @@ class Attributes(Mapping[Any, Any]):
     # Removing whole levels
 
     def rm(self, *path: Any) -> Any:
-        """Remove *path* from every level but automatic; returns the merged value as it was, or None.
+        """Remove *path* from every level but automatic, and return the merged value as it was; None where it was not
+        set.
 
         Removes nothing where the parent is not a map in the merged tree. Deferred values at the path and on the way are
-        computed; those inside of a map or list that is removed stay deferred.
+        computed; those inside a map or list that is removed stay deferred.
         raises: BadArgument for the empty path; the error of a deferred value, and nothing is removed then
         source: Chef's `rm`
         """
-        return remove_path(self._ledger, PLAN, self._removable(path), self._clear_all)
+        return _remove_path(self._ledger, PLAN, self._removable(path), self._clear_all)
 
     def rm_default(self, *path: Any) -> Any:
-        """Remove *path* from the four default components; their merged value as it was, or None."""
+        """Remove *path* from the four default components, and return their merged value as it was, or None."""
         return self._clear_default(self._removable(path))
 
     def rm_override(self, *path: Any) -> Any:
-        """Remove *path* from the four override components; their merged value as it was, or None."""
+        """Remove *path* from the four override components, and return their merged value as it was, or None."""
         return self._clear_override(self._removable(path))
 
     def rm_normal(self, *path: Any) -> Any:
-        """Remove *path* from normal; the value as it was, or None."""
+        """Remove *path* from normal, and return the value as it was, or None."""
         return self._trees["normal"].unlink(self._removable(path))
 
     def _removable(self, path: tuple[Any, ...]) -> Path:
@@ -364,10 +382,10 @@ class Attributes(Mapping[Any, Any]):
         self._clear_override(path)
 
     def _clear_default(self, path: Path) -> Any:
-        return remove_path(self._ledger, DEFAULT_GROUP, path, lambda at: self._unlink(_DEFAULT_LEVEL, at))
+        return _remove_path(self._ledger, DEFAULT_GROUP, path, lambda at: self._unlink(_DEFAULT_LEVEL, at))
 
     def _clear_override(self, path: Path) -> Any:
-        return remove_path(self._ledger, OVERRIDE_GROUP, path, lambda at: self._unlink(_OVERRIDE_LEVEL, at))
+        return _remove_path(self._ledger, OVERRIDE_GROUP, path, lambda at: self._unlink(_OVERRIDE_LEVEL, at))
 
     def _unlink(self, names: Iterable[str], path: Path) -> None:
         for name in names:
@@ -377,12 +395,12 @@ class Attributes(Mapping[Any, Any]):
 
     @property
     def slots(self) -> dict[int, SlotTree]:
-        """The fifteen, by number."""
+        """The content of each slot: number from 1 to 15 -> SlotTree."""
         return {slot.number: SlotTree(self._ledger, slot) for slot in SLOTS}
 
     @property
     def value(self) -> dict[Any, Any]:
-        """The merged tree as plain data, as every answer of the core has it: `to_dict()`."""
+        """`to_dict()`, under the name that the core's answers have for it."""
         return self.to_dict()
 
     def origins(self, path: str | Iterable[Any]) -> tuple[Origin, ...]:
@@ -393,7 +411,7 @@ class Attributes(Mapping[Any, Any]):
         return self.trace(path).origins
 
     def trace(self, path: str | Iterable[Any]) -> Trace:
-        """The claims about *path*, the winner first; see `nodeattrs.core.trace.Trace`. Works for any path.
+        """The trace of *path*: the lines that set it, the winner first; its `found` is False where *path* is not set.
 
         path: steps, or their spelling: "apache.listen_ports.0"
         cost: grows with the depth of the path and its own history, not with the tree
@@ -406,10 +424,15 @@ class Attributes(Mapping[Any, Any]):
         return str(self.trace(path))
 
     def debug_value(self, *path: Any) -> list[tuple[str, Any]]:
-        """Pairs of component and value, "not_present" where it has none, weakest first; as Chef has it."""
-        steps = steps_of(path)
-        found = ((name, tree.plain(steps, evaluate=True)) for name, tree in self._trees.items())
-        return [(name, "not_present" if value is ABSENT else value) for name, value in found]
+        """(component, value) for all ten components, weakest first, as Chef's `debug_value`.
+
+        The value is a plain copy, "not_present" where *path* is not set. Deferred values are computed.
+        """
+        steps, pairs = steps_of(path), []
+        for name, tree in self._trees.items():
+            value = tree.plain_of(tree.place(steps), True, steps)
+            pairs.append((name, "not_present" if value is ABSENT else value))
+        return pairs
 
     def __deepcopy__(self, memo: object) -> NoReturn:
         raise BadArgument(
@@ -419,6 +442,93 @@ class Attributes(Mapping[Any, Any]):
     def __reduce__(self) -> NoReturn:
         hint = "store node.snapshot(), and Node.restore(...) it; node.to_dict() is plain data of what is read"
         raise BadArgument("a node is not pickled", hint=hint)
+
+
+# --- levels ----------------------------------------------------------------------
+
+
+def _merged_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
+    """A plain copy of the values that the components have at *path*, merged; None where no component has one.
+
+    Each component is stepped through for itself, so null or text in a stronger one hides no value of a weaker one.
+    Deferred values stay deferred.
+    raises: TypeConflict, where a component has a number or a list in the way
+    source: Chef's `merged_attributes`
+    """
+    with ledger.lock:
+        part = _part_at(ledger, branch, path)
+        return None if part is ABSENT else ledger.plain_copy(part, False)
+
+
+def _part_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
+    slots = [child for child in branch.children if isinstance(child, int)]
+    if len(slots) == len(branch.children):
+        file, recipe = (ledger.trees[slot] for slot in slots)
+        return part_to_merge(_stepped(joined_place(file, recipe), path))
+    parts = [
+        _part_at(ledger, child, path)
+        if isinstance(child, Branch)
+        else part_to_merge(_stepped((ABSENT, ledger.trees[child]), path))
+        for child in branch.children
+    ]
+    policy = ledger.plan(branch).policy
+    for step in path:
+        policy = policy.at(step)
+    return joined(policy, parts)
+
+
+def _remove_path(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[Path], object]) -> Any:
+    """Call *remove* with *path*, and return a plain copy of the merged value that stood there; None where it was
+    absent.
+
+    Where the parent is not a map in the merge of the branch, *remove* is not called, and the result is None.
+    path:   at least one step
+    remove: removes the path from the slots of the branch
+    raises: the error of a deferred value at the path, or in its way; nothing is removed then
+    """
+    with ledger.lock:
+        holder = ledger.part_at(branch, path[:-1], compute=True)
+        if not isinstance(holder, (dict, Joined)):
+            return None
+        value = entry_at(holder, path[-1])
+        if type(value) is Deferred:
+            value = value.evaluate(path)
+        as_it_was = None if value is ABSENT else ledger.plain_copy(value, False, path)
+        remove(path)
+        return as_it_was
+
+
+class LevelView(MapView):
+    """The merged view of one level; a later write does not change it.
+
+    `view["a"]["b"]` reads as any merged map does. `view("a", "b")` merges on the current values instead: it
+    gives a plain copy, or None where no component has a value there.
+    """
+
+    __slots__ = ("_branch", "_ledger")
+
+    def __init__(self, ledger: Ledger, branch: Branch) -> None:
+        with ledger.lock:
+            super().__init__(joined_roots(ledger.trees, ledger.plan(branch)), ledger.version())
+        self._ledger, self._branch = ledger, branch
+
+    def __call__(self, *path: Any) -> Any:
+        return _merged_at(self._ledger, self._branch, steps_of(path))
+
+
+def _stepped(place: Place, path: Path) -> Place:
+    """The place some steps below a place; (ABSENT, ABSENT) beyond null, text, and what is not set."""
+    for depth, step in enumerate(path):
+        thing = value_of(place)
+        if thing is ABSENT or thing is None or isinstance(thing, str):
+            return ABSENT, ABSENT
+        if not isinstance(thing, dict) and not (isinstance(thing, list) and type(step) is int):
+            raise TypeConflict(
+                f"cannot step to {spell((step,))}: {spell(path[:depth])} has no such place in one of the components",
+                path=path,
+            )
+        place = step_down(place, step)
+    return place
 
 
 write_as_yaml((Attributes, MapView, ListView, Writer, ListWriter))

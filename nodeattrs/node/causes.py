@@ -1,7 +1,8 @@
-"""The causes of a value that code set: the calls that led to the line, literals, and data that was read.
+"""The causes of a value: calls that led to the line that set it, literals, attributes and documents that it came from.
 
-It brings together three sources: the program text (`causes.flow`), the notes of a node while it ran (calls
-that led to a line, documents that a call read), and the traces of attributes that were read.
+Causes are found on demand from the program text (`causes.flow`), from notes of the run (calls, documents that were
+read), and from the traces of attributes that were read. A value is never computed for that. Only files of the
+repository count.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ import ast
 import os
 import pathlib
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice, pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from nodeattrs.causes import flow
 from nodeattrs.causes.file_names import file_of
@@ -28,8 +29,9 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats import documents
 from nodeattrs.formats.python import PythonText
 from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.restoring import SavedLocator
 from nodeattrs.node.setters import Mark
-from nodeattrs.node.sites import ExpressionSite, is_inside, text_of
+from nodeattrs.node.sites import CodeLocator, ExpressionSite, is_inside, text_of
 from nodeattrs.node.slots import PLAN
 from nodeattrs.node.values import Deferred, Withheld
 
@@ -38,50 +40,29 @@ _DEEPEST = 6
 
 
 Read = Callable[[Path], tuple[Origin, tuple[Cause, ...]] | None]
-"""Who set an attribute that was read, and the causes of that; None for one that led here, or is not set."""
-
-
-class CodePlace(Protocol):
-    """The locator of a line of code: of a run (`CodeLocator`), or of a saved run (`SavedLocator`).
-
-    site:   the expression that set the value
-    calls:  the calls that led to it, the innermost first
-    root:   gives the folder to which file names are relative
-    at:     the origin of a path inside the value
-    placed: an origin for any file and line, with the same setter
-    """
-
-    @property
-    def site(self) -> ExpressionSite: ...
-    @property
-    def calls(self) -> Sequence[ExpressionSite]: ...
-    @property
-    def root(self) -> Callable[[], str]: ...
-    def at(self, path: Path) -> Origin: ...
-    def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin: ...
-    def source(self, filename: str) -> PythonText | None:
-        """The text of another source file, as it was for the run; None where that version is not available."""
+"""path of an attribute -> (origin, causes) of its value when it was read; None where it is not followed or not set."""
 
 
 Then = Callable[[Ledger, At, Any, frozenset[Path], Path], Trace]
-"""The trace of what was read when a mark set a value: of the ledger, the mark, the value, the attributes on the way
-there, and the path that was read."""
+"""(ledger, mark and path that set a value, the value, paths on the way, path that was read) -> the trace of that
+path.
+"""
 
 
 def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], then: Then) -> tuple[Cause, ...]:
-    """The causes of a value in a slot: first calls, innermost first, then the lines that it comes from.
+    """The causes of a value in a slot: first calls, innermost first, then the lines that it comes from; () for none.
 
-    () where none are known. Saved causes are used where the snapshot has them.
+    Where a snapshot has the causes, they are taken from there.
     by:    the mark that set the value, and the path in its slot
-    value: the value that was set; a deferred one, or one that was computed late, is not compared with what is found
+    value: the value that was set. Only places with an equal value count; a deferred value is not compared
     seen:  the attributes whose causes led here; they are not followed again, and neither is a chain of more than six
     then:  traces an attribute that was read
     """
     mark = ledger.marks[by.source]
-    kept = getattr(mark.locator, "kept_causes", None)
-    if kept is not None:
-        return tuple(kept.get(by.path, ()))
-    is_earlier = getattr(mark.locator, "is_earlier", False)
+    saved = mark.locator if isinstance(mark.locator, SavedLocator) else None
+    if saved is not None and saved.kept_causes is not None:
+        return saved.kept_causes.get(by.path, ())
+    is_earlier = saved is not None and saved.is_earlier
     known: dict[Path, tuple[Origin, tuple[Cause, ...]] | None] = {}
 
     def read(of: Path) -> tuple[Origin, tuple[Cause, ...]] | None:
@@ -102,22 +83,21 @@ def _causes_at(mark: Mark, path: Path, value: Any, finder: CauseFinder) -> tuple
         value = value.unwrap()
     elif mark.is_late or type(value) in (Deferred, Withheld):
         value = ABSENT
-    if getattr(mark.locator, "site", None) is not None:
-        # A map above the path that was written holds what was written, and more: no expression stands for it.
-        return _causes_of_code(
-            mark.locator,  # type: ignore[arg-type]  # it has a site
-            path[mark.depth :] if len(path) >= mark.depth else None,
-            value,
-            finder,
-        )
+    if isinstance(mark.locator, (CodeLocator, SavedLocator)) and mark.locator.site is not None:
+        # A map above the path that was written has other values, too: no expression stands for it.
+        inside = path[mark.depth :] if len(path) >= mark.depth else None
+        return _causes_of_code(mark.locator, mark.locator.site, inside, value, finder)
     give = getattr(mark.locator, "causes", None)
     return () if give is None else tuple(give(path[mark.depth :], value, finder))
 
 
-def _causes_of_code(locator: CodePlace, path: Path | None, value: Any, finder: CauseFinder) -> tuple[Cause, ...]:
-    """Where a value that a line of code set comes from: first the calls, innermost first."""
-    site, calls = locator.site, locator.calls
-    led = [Cause(CALLED, origin) for call in calls if (origin := _placed(locator, call)) is not None]
+def _causes_of_code(
+    locator: CodeLocator | SavedLocator, site: ExpressionSite, path: Path | None, value: Any, finder: CauseFinder
+) -> tuple[Cause, ...]:
+    """The causes of a value that a line of code set: first the calls, the innermost first."""
+    calls = locator.calls
+    origins = [_origin_of_call(locator, call) for call in calls]
+    led = [Cause(CALLED, origin) for origin in origins if origin is not None]
     if site.text is None:
         return (*led, Cause(UNAVAILABLE, locator.at(path or ())))
     setting = site.setting
@@ -136,9 +116,11 @@ def _causes_of_code(locator: CodePlace, path: Path | None, value: Any, finder: C
 def causes_of_line(
     locator: Any, text: PythonText, line: int, path: Path, value: Any, finder: CauseFinder
 ) -> tuple[Cause, ...]:
-    """The causes of a value that a statement of a stand-alone script set, such as a role file; () where none is known.
+    """The causes of a value that a statement of a script set, such as a role file in Python; at most twelve, () for
+    none.
 
     locator: an object with `placed`, for origins
+    text:    the script, which is not looked up in the repository
     line:    the line of the statement
     path:    the path inside the value that the statement sets
     """
@@ -152,7 +134,7 @@ def causes_of_line(
 
 
 class _Expression(NamedTuple):
-    """An expression that ran, where it is known, and the function around it."""
+    """An expression that ran: its source, its syntax tree or None, and the function around it or None."""
 
     code: flow.ParsedCode
     node: ast.AST | None
@@ -166,14 +148,14 @@ def _expression(site: ExpressionSite) -> _Expression:
 
 
 def _frames(expressions: list[_Expression]) -> Iterator[Frame]:
-    """Who called whom, as far as calls are written out in sources."""
+    """A frame for each function and the call that led into it, the innermost first; without unknown functions."""
     for (_, _, function), (code, node, _) in pairwise(expressions):
         if function is not None:
             yield Frame(function, code, node if isinstance(node, ast.Call) else None)
 
 
-def _placed(locator: CodePlace, call: ExpressionSite) -> Origin | None:
-    """Where a call stands; None outside of the repository."""
+def _origin_of_call(locator: CodeLocator | SavedLocator, call: ExpressionSite) -> Origin | None:
+    """The origin of a call; None outside of the repository, and for a comprehension."""
     origin = locator.placed(call.file, None if call.span is None else call.span[0])
     return origin if is_inside(origin.file) and not call.in_comprehension else None
 
@@ -181,7 +163,7 @@ def _placed(locator: CodePlace, call: ExpressionSite) -> Origin | None:
 def _composed(
     locator: Any, finder: CauseFinder, found: list[SourceExpression], value: Any, here: Origin
 ) -> Iterator[Cause]:
-    """Each thing that was found, as a line."""
+    """Yield a cause for each expression that was found, without the one at *here*, which sets the value itself."""
     likely = [one for one in found if finder.is_likely(one, value)]
     for one in likely or found:
         column = one.code.text.column(one.node.lineno, one.node.col_offset)
@@ -193,12 +175,13 @@ def _composed(
 
 
 class CauseFinder:
-    """Turns expressions that a value comes from into causes, with the help of a node.
+    """Turns the expressions that one value comes from into causes. Made for each value; the constructor reads nothing.
 
-    It looks at the node's attributes, at the documents that cookbooks have read, and at sources of the repository.
+    `causes_from` does it for one expression: it looks at attributes of the node, at documents that calls have read, and
+    at files of the repository.
     path:        the path of the value in its slot
-    read:        finds the setter of an attribute that was read, and its causes
-    unavailable: files of the repository that the value may come from, but whose version is not available
+    read:        gives the origin and the causes of an attribute that was read
+    unavailable: gets the names of source files that the value may come from, but whose version is not available
     """
 
     def __init__(self, ledger: Ledger, path: Path, read: Read) -> None:
@@ -207,11 +190,11 @@ class CauseFinder:
         self._read = read
         self.unavailable: dict[str, None] = {}
 
-    def module_finder(self, locator: CodePlace) -> Any:
-        """A function (module name, importing file) -> the `flow.ParsedCode` of the module.
+    def module_finder(self, locator: CodeLocator | SavedLocator) -> Any:
+        """A function (module name, importing file) -> `flow.ParsedCode` of the module, for `flow.Flow`.
 
-        It returns None for a module outside of the repository, and for one whose version is not available;
-        `unavailable` notes the latter.
+        It returns None for a module outside of the repository, and for one whose version is not available; the latter
+        is added to `unavailable`.
         """
         root = _real(locator.root())
 
@@ -225,16 +208,18 @@ class CauseFinder:
         return imported
 
     def is_likely(self, found: SourceExpression, value: Any) -> bool:
-        """Whether what was found still has that value. False for an attribute that has another value now; else True."""
+        """False for an attribute whose value now differs from *value*; True for all else, and where it is not known."""
         if found.what != "attribute" or not found.exact or value is ABSENT or _known(found.path) != found.path:
             return True
         return _same(self._ledger.part_at(PLAN, found.path, compute=False), value)
 
     def causes_from(self, found: SourceExpression, wanted: Any, at: Origin) -> Iterator[Cause]:
-        """Yield the causes for one expression that was found: a literal, an attribute, or a call that read documents.
+        """Yield the causes for one expression that was found; none where nothing has the value.
 
-        wanted: the value; only places with an equal one count. ABSENT: it is not known, and all places count
-        at:     the place of the expression
+        For a literal the literal, for an attribute the line that set it and its causes, for a call each document that
+        it has read.
+        wanted: the value; only places in attributes and documents with an equal value count. ABSENT: all places count
+        at:     the origin of the expression
         """
         if found.what == "literal":
             yield Cause(WRITTEN, at)
@@ -248,31 +233,32 @@ class CauseFinder:
                     yield Cause(READ, locator.at(path), None, at)
 
     def _standing(self, path: tuple[Any, ...]) -> Any:
-        """What stands at the steps of a path that are known, as a tree from the root."""
+        """The merged value at the known steps of a path, as a tree from the root."""
         known = _known(path)
         value = self._ledger.part_at(PLAN, known)
         plain = self._ledger.plain_copy(value, False) if value is not ABSENT and not _is_scalar(value) else value
         return under(known, plain)
 
     def _attribute(self, path: Path, at: Origin) -> Iterator[Cause]:
-        if (found := self._read(path)) is not None:
+        found = self._read(path)
+        if found is not None:
             origin, causes = found
             yield Cause(WRITTEN, origin, path, at)
             yield from (cause for cause in causes if cause.what != CALLED)
 
     def _documents(self, found: SourceExpression) -> Iterator[tuple[Any, Locator]]:
-        """What a call has read, as it was noted; else the file that it names, where that is in the repository."""
-        noted = [pair for documents in self._noted(found) for pair in documents]
-        yield from noted or self._read_again(_files(found))
+        """The documents that a call has read, as noted in the run; else the files that it names, in the repository."""
+        noted = [pair for documents in self._noted_documents(found) for pair in documents]
+        yield from noted or self._documents_in(_files(found))
 
-    def _noted(self, found: SourceExpression) -> Iterator[Iterable[tuple[Any, Locator]]]:
+    def _noted_documents(self, found: SourceExpression) -> Iterator[Iterable[tuple[Any, Locator]]]:
         for site, read in self._ledger.marks.documents_read():
             if site.file == found.code.file and site.span is not None:
                 setting = found.code.text.setting(site.span[0], site.span)
                 if setting is not None and setting[0] is found.node:
                     yield read
 
-    def _read_again(self, files: Iterable[str]) -> Iterator[tuple[Any, Locator]]:
+    def _documents_in(self, files: Iterable[str]) -> Iterator[tuple[Any, Locator]]:
         root = _real(self._ledger.marks.root())
         for path in map(os.path.realpath, files):
             if path.startswith(root + os.sep):
@@ -284,7 +270,7 @@ class CauseFinder:
 
 
 def _files(found: SourceExpression) -> list[str]:
-    """The files that a call names, as its source says."""
+    """The absolute file names among the arguments of a call, as far as its source says; [] for no call."""
     node = found.node
     words = [*node.args, *(word.value for word in node.keywords)] if isinstance(node, ast.Call) else []
     names = [file_of(found.code, one) for one in words]
@@ -292,7 +278,7 @@ def _files(found: SourceExpression) -> list[str]:
 
 
 _code = lru_cache(maxsize=256)(flow.ParsedCode)
-"""The names in a source, for as long as others of the same run are asked about."""
+"""The parsed code of a source; cached, since many values of a run come from one file."""
 _real = lru_cache(maxsize=256)(os.path.realpath)
 
 
@@ -302,9 +288,9 @@ _INSTALLED = {"site-packages", "dist-packages"}
 
 @lru_cache(maxsize=2048)
 def _module(name: str, file: str, root: str) -> str | None:
-    """The file of a module in the repository: the one that was imported, or that lies where imports look.
+    """The file of a module in the repository: the imported one, else one where imports look. None outside of it.
 
-    A library that is installed in an environment within the repository is not of the repository.
+    A library that is installed in an environment below the repository does not count.
     """
     if name.partition(".")[0] in sys.stdlib_module_names or name.startswith("nodeattrs."):
         return None
@@ -328,9 +314,9 @@ def _module(name: str, file: str, root: str) -> str | None:
 
 @lru_cache(maxsize=256)
 def imported_sources(text: PythonText, root: str) -> tuple[PythonText, ...]:
-    """The sources of the repository that a source imports, also through other sources; () for none. Each once.
+    """The sources of the repository that a source imports, directly or through others; each once, () for none.
 
-    They are read as they are now. root: the folder of the repository
+    They are read as they are at the first call, and kept. root: the folder of the repository
     """
     found: dict[str, PythonText] = {}
     waiting = [text]
@@ -368,7 +354,10 @@ def _is_scalar(value: Any) -> bool:
 
 
 def _every(tree: Any, path: tuple[Any, ...], wanted: Any, way: Path = ()) -> Iterator[Path]:
-    """The paths in a tree that *path* may mean: those at which *wanted* stands, where that is known."""
+    """Yield each path in a tree that *path* may mean, with SOME and EACH for any step, and whose value equals *wanted*.
+
+    wanted: ABSENT: any value is good
+    """
     if not path:
         if wanted is ABSENT or _same(tree, wanted):
             yield way
@@ -377,12 +366,13 @@ def _every(tree: Any, path: tuple[Any, ...], wanted: Any, way: Path = ()) -> Ite
     if isinstance(tree, dict) and step is EACH and not rest:
         yield from ((*way, key) for key in tree if wanted is ABSENT or _same(key, wanted))
         return
-    for one in _steps_of(tree) if step is SOME or step is EACH else (step,):
-        if (below := dig(tree, (one,))) is not ABSENT:
+    for one in _own_steps(tree) if step is SOME or step is EACH else (step,):
+        below = dig(tree, (one,))
+        if below is not ABSENT:
             yield from _every(below, rest, wanted, (*way, one))
 
 
-def _steps_of(tree: Any) -> Iterable[Any]:
+def _own_steps(tree: Any) -> Iterable[Any]:
     if isinstance(tree, dict):
         return list(tree)
     return range(len(tree)) if isinstance(tree, list) else ()

@@ -1,11 +1,11 @@
-"""Rule 2: one component as a setter sees it, the attribute file's slot under the recipe's.
+"""One component of a node as its setter sees it: the attribute file's slot under the recipe's (rule 2).
 
-Chef keeps a component in one mutable tree; here it is two, and this module makes them behave as one. A recipe sees the
-attribute file's tree under its own. A map that a recipe assigns hides the attribute file's values there. A map that it
-only steps through is merged. Work in or below a list copies the whole list into the recipe's slot. A deletion happens
-in both slots. An attribute file sees and changes its own tree only, also when it runs late.
+Chef keeps a component in one mutable tree; here it is two slots, and this module makes them behave as one. A recipe
+sees the attribute file's tree under its own. A map that a recipe assigns hides the attribute file's values there; a map
+that it only steps through is merged. A change in or below a list copies the whole list into the recipe's slot. A
+deletion happens in both slots. An attribute file sees and changes its own slot only, also when it runs late.
 
-The module knows paths and two slots. Chaining, `unless` and Python's item syntax belong to the writers.
+Other components are not known here. Chaining, `unless` and Python's item syntax belong to the writers.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nodeattrs.core.claim import Verb
-from nodeattrs.core.fold import Layer
 from nodeattrs.core.origins import At
 from nodeattrs.core.policy import Meet
 from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig, spell
 from nodeattrs.errors import BadArgument, NullInTheWay, TooDeep, TypeConflict
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.lists import Elements
-from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, SetBy, element_setters, set_by_at, with_later_mark
+from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, SetBy, element_origins, set_by_at, with_later_mark
 from nodeattrs.node.slots import PAIR, Component, component
 from nodeattrs.node.values import ROOM, key_of
 
@@ -32,20 +31,20 @@ _SET, _FULL = Verb.SET, Verb.FULL
 Place = tuple[Any, Any]
 """The values at a path of a component: (the attribute file's, the recipe's).
 
-Each may be ABSENT. Where both are there, both are maps and are read as one. A component with a
-single slot has its value in the second. A bare tuple, since every step of every write makes one.
+Each may be ABSENT. Where both are set, both are maps and are read as one map. A component with a single slot has its
+value in the second. It is a plain tuple, since every step of every write makes one.
 """
 
-TEXT = {str}
+_TEXT = {str}
 
 Change = Callable[[Elements, int], Any]
-"""Changes a list in place: called with its elements, and the mark of the line that changes them."""
+"""(elements, mark) -> any result: changes a list. mark: of the line of code that does"""
 
 
 def joined_place(file: Any, recipe: Any) -> Place:
-    """The values of an attribute file and a recipe at one path as a Place: both where they are maps that merge.
+    """A Place of the values that two slots have at one path, for a path where the recipe has a value.
 
-    Else the attribute file's is ABSENT, since the recipe's value hides it.
+    Both values where they are maps that merge; else (ABSENT, recipe), since the recipe's value hides the other one.
     """
     kinds = type(file), type(recipe)
     verdict = PAIR.cells.get(kinds) or PAIR.verdict(*kinds)
@@ -53,23 +52,25 @@ def joined_place(file: Any, recipe: Any) -> Place:
 
 
 def value_of(place: Place) -> Any:
-    """The value at a place: the recipe's, or the attribute file's where the recipe has none; ABSENT where
-    neither has one.
+    """The recipe's value at a place, else the attribute file's; ABSENT where neither has one.
+
+    Where both have a map, it is the recipe's map alone: good for its type, not for its content.
     """
     file, recipe = place
     return file if recipe is ABSENT else recipe
 
 
 def part_to_merge(place: Place) -> Any:
-    """The value at a place in the form for merging: one value, or both maps as `Joined`; ABSENT where there is none."""
+    """The value at a place, to be merged or copied: one value, or both maps as `Joined`; ABSENT where none is set."""
     file, recipe = place
     return value_of(place) if file is ABSENT or recipe is ABSENT else Joined(PAIR, [file, recipe])
 
 
 def step_down(place: Place, step: Any) -> Place:
-    """The place one step below: a map's entry by key, a list's by index; (ABSENT, ABSENT) where nothing is.
+    """The place one step below: a map's entry by key, a list's by index; (ABSENT, ABSENT) where nothing is set.
 
-    Where both slots have a map, both are stepped into.
+    Also (ABSENT, ABSENT) below a scalar and for an index out of range. Where both slots have a map, both are stepped
+    into. Nothing is created.
     """
     file, recipe = place
     if recipe is not ABSENT:
@@ -82,18 +83,18 @@ def step_down(place: Place, step: Any) -> Place:
 
 
 def steps_down(place: Place, steps: Path) -> Place:
-    """The place several steps below; (ABSENT, ABSENT) where nothing is. Nothing is created."""
+    """The place several steps below; (ABSENT, ABSENT) where nothing is set. Nothing is created."""
     for step in steps:
         place = step_down(place, step)
     return place
 
 
 class Detached:
-    """A map or list that was replaced or deleted while writers may still refer to it.
+    """A map or list that was replaced or deleted, for writers that were made before and still refer to it.
 
-    These writers go on in a tree of their own, which all of them share.
+    As in Chef, these writers keep the old content to themselves: `own_tree` is where they read and write from then on.
     serial: the ledger's serial when it was replaced
-    place:  the content at that time
+    place:  its content at that time
     """
 
     __slots__ = ("_own_tree", "place", "serial")
@@ -104,8 +105,9 @@ class Detached:
         self._own_tree: ComponentTree | None = None
 
     def own_tree(self) -> tuple[ComponentTree, Path]:
-        """The tree in which the old content lives on, and the path of the content in it. It is made at the
-        first call.
+        """Returns (tree, path): a tree of its own with a copy of the old content, and the content's path in it.
+
+        It is made at the first call; all writers of this container share it. Nothing in it reaches the node.
         """
         if self._own_tree is None:
             self._own_tree = ComponentTree(Ledger(provenance=False, root=str), component("automatic"))
@@ -114,7 +116,7 @@ class Detached:
 
 
 class _DetachedAtPath:
-    """The times at which the container at one path was replaced: the last ones, with what it held until then."""
+    """The containers that were replaced at one path: the last sixteen."""
 
     __slots__ = ("forgotten", "kept")
 
@@ -129,14 +131,16 @@ class _DetachedAtPath:
 
 
 class ComponentTree:
-    """One component of a node, read and changed on behalf of the current setter.
+    """One component of a node, read and changed for the current setter of the ledger. It keeps no values itself.
 
-    A component that cookbooks write has two slots; all others have one, and then `lower` and `upper` are the same.
-    ledger:    the fifteen trees
+    Reading starts at `root` or `place`. `write` and `store` set a value, `change_list` changes a list, `delete` and
+    `unlink` remove. A change goes into the slot of the current setter (`slot`); where the component has one slot,
+    `lower` and `upper` are the same.
+    ledger:    the fifteen trees, which it changes
     component: its name and slots
     lower:     the number of the attribute file's slot
     upper:     the number of the recipe's slot
-    detached:  path -> containers that were replaced there, for writers that refer to them
+    detached:  path -> the last containers that were replaced there, for writers that refer to them
     """
 
     __slots__ = ("_has_two_slots", "component", "detached", "ledger", "lower", "upper")
@@ -145,12 +149,12 @@ class ComponentTree:
         self.ledger = ledger
         self.component = component
         self.detached: dict[Path, _DetachedAtPath] = {}
-        # Asked for at every step.
+        # Copies of the component's fields, since every step reads them.
         self.lower, self.upper, self._has_two_slots = component.file, component.recipe, component.has_two_slots
 
     @property
     def _by_recipe(self) -> bool:
-        """Whether what is set now goes into a slot of its own, over what attribute files say."""
+        """Whether the current setter writes the recipe's slot, over another one with the attribute files' values."""
         return self._has_two_slots and not self.ledger.early
 
     @property
@@ -159,9 +163,10 @@ class ComponentTree:
         return self.lower if self.ledger.early else self.upper
 
     def root(self) -> Place:
-        """The whole component as the current setter sees it. An attribute file does not see the recipe's slot.
+        """The place of the whole component as the current setter sees it.
 
-        With one slot, the first part of the place is ABSENT.
+        (file, ABSENT) for an attribute file, which does not see the recipe's slot. (ABSENT, recipe) for a component
+        with one slot, and where the attribute file's slot is empty or hidden.
         """
         ledger = self.ledger
         recipe = ledger.trees[self.upper]
@@ -173,27 +178,24 @@ class ComponentTree:
         return (file, recipe) if file and type(recipe) is OwnedMap else (ABSENT, recipe)
 
     def place(self, path: Path) -> Place:
-        """The place at *path*; (ABSENT, ABSENT) where nothing is. Nothing is created. Negative indexes count
-        from the end.
+        """The place at *path*; (ABSENT, ABSENT) where nothing is set. Nothing is created.
+
+        Negative indexes count from the end.
         """
         return steps_down(self.root(), path)
 
-    def plain(self, path: Path, evaluate: bool = False) -> Any:
-        """A copy of what stands at *path*, or ABSENT."""
-        return self.plain_of(self.place(path), evaluate, path)
-
     def plain_of(self, place: Place, evaluate: bool = False, path: Path = ()) -> Any:
-        """A copy of what stands at a place, which is at *path*; or ABSENT."""
+        """A plain copy of the value at a place; ABSENT where nothing is set. path: of the place, for messages"""
         part = part_to_merge(place)
         return ABSENT if part is ABSENT else self.ledger.plain_copy(part, evaluate, path)
 
     # Steps. Chef's level step: through what exists; an absent key of a map becomes an empty map.
 
     def create_step(self, path: Path, step: Any, on_the_way: bool = False) -> Place:
-        """The place one step below *path*, where nothing was found: a new empty map is stored there, as in Chef.
+        """The place one step below *path*, for a step that was not found: a new empty map is stored there, as in Chef.
 
-        In a list nothing is created: the place holds null.
-        on_the_way: whether the line of code sets something further down; see `Marks.number_here`
+        In a list nothing is stored, and the place holds null.
+        on_the_way: whether the line of code goes on to set something below; see `Marks.number_here`
         raises:     NullInTheWay, TypeConflict, where no step can be taken from the value at *path*; TooDeep
         """
         with self.ledger.lock:
@@ -202,16 +204,16 @@ class ComponentTree:
             return found if value_of(found) is not ABSENT else self._create_step(place, path, step, on_the_way)
 
     def step_through(self, path: Path, place: Place, steps: tuple[Any, ...]) -> tuple[Path, Place]:
-        """The path and place some steps below *path*; absent maps on the way are created and stored.
+        """Returns (path, place) some steps below *path*; absent maps on the way and at the end are created and stored.
 
         place:  the place of *path*
-        raises: NullInTheWay, TypeConflict, TooDeep, as `create_step`; BadKey
+        raises: NullInTheWay, TypeConflict, where a step cannot be taken; TooDeep; BadKey, for a step of a wrong type
         """
-        if TEXT.issuperset(map(type, steps)):
+        if _TEXT.issuperset(map(type, steps)):
             found = file, recipe = steps_down(place, steps)
             if recipe is not ABSENT or file is not ABSENT:
                 return (*path, *steps), found
-        for step in steps:  # something is missing on the way: it is made, or an error
+        for step in steps:  # something is missing: it is created, or raises
             step = key_of(step, path)
             place = file, recipe = step_down(place, step)
             if recipe is ABSENT and file is ABSENT:
@@ -223,28 +225,26 @@ class ComponentTree:
         thing = value_of(place)
         if len(path) >= ROOM:
             raise TooDeep(f"deeper than {ROOM} levels at {spell(path)}", path=(*path, step))
-        if isinstance(thing, OwnedMap):  # nothing stands there, so that nothing else can be in the way
-            mark = self._here(len(path) + 1, _SET, on_the_way, 6)
+        if isinstance(thing, OwnedMap):
+            mark = self._mark_here(len(path) + 1, _SET, on_the_way, 6)
             made = OwnedMap((), mark)
             self.ledger.put(self.slot, (*path, step), made, mark)
             return (made, ABSENT) if self._has_two_slots and self.ledger.early else (ABSENT, made)
-        if isinstance(thing, dict):  # it may lie in a list, which takes a copy
+        if isinstance(thing, dict):  # a frozen one, perhaps in a list; `store` takes a copy
             self.store((*path, step), OwnedMap(), parent=place, on_the_way=on_the_way)
             return self.place((*path, step))
         if isinstance(thing, list) and type(step) is int:
             return ABSENT, None
-        raise self.conflict(thing, path, step)
+        raise self.step_error(thing, path, step)
 
-    def conflict(self, thing: Any, path: Path, step: Any) -> TypeConflict:
-        """The error for a step that cannot be taken from the value at *path*; it is returned, not raised.
+    def step_error(self, thing: Any, path: Path, step: Any) -> TypeConflict:
+        """The error for a step that cannot be taken from the value *thing* at *path*; it is returned, not raised.
 
-        NullInTheWay where that value is null or absent, else TypeConflict. It names the setter of the value.
+        NullInTheWay where *thing* is null or ABSENT, else TypeConflict. It names the setter of the value.
         """
-        details = []
         where = f"{self.component.name}.{spell(path)}" if path else self.component.name
-        if path and thing is not ABSENT:
-            who = self.setter_text(path)
-            details = [f"{_short(thing)} was set by {who}"] if who else []
+        setter = self._setter_text(path) if path and thing is not ABSENT else ""
+        details = [f"{_short(thing)} was set by {setter}"] if setter else []
         if thing is None or thing is ABSENT:
             return NullInTheWay(
                 f"cannot step to {spell((step,))}: there is {'null' if thing is None else 'nothing'} at {where}",
@@ -260,7 +260,7 @@ class ComponentTree:
             hint="write(...) and the full assignment (default_full) replace what is in the way",
         )
 
-    def setter_text(self, path: Path) -> str:
+    def _setter_text(self, path: Path) -> str:
         """The origin of the value at *path* in words; "" where there is no value, or origins are not kept."""
         file, recipe = self.place(path)
         if (file is ABSENT and recipe is ABSENT) or not self.ledger.provenance:
@@ -279,19 +279,18 @@ class ComponentTree:
         depth: int | None = None,
         on_the_way: bool = False,
     ) -> None:
-        """Store *value* at *path* for the current setter, and note the old value in the history. Chef's store at a
-        level.
+        """Store *value* at *path* in the slot of the current setter; the old value goes into the history.
 
-        The parent must be a map, or a list where the last step is an index. Inside a list, the whole list is copied. A
-        recipe's map is marked as assigned: it hides the attribute file's values.
+        The parent must be a map, or a list where the last step is an index: `write` makes one. Inside a list, the whole
+        list is copied. A recipe's map is marked as assigned: it hides the attribute file's values.
         value:  made by `stored`; it is not copied again
         full:   whether it is a full assignment
         parent: the place of the parent; None: it is looked up
         depth:  where the locator begins to count paths; None: at the depth of *path*
-        on_the_way: as in `create_step`
+        on_the_way: whether the line of code goes on to set something below; see `Marks.number_here`
         raises: NullInTheWay, TypeConflict, for any other parent; TooDeep
         """
-        # Each write comes through here, so it calls nothing that it need not.
+        # Each write comes through here, so it avoids calls.
         if len(path) > ROOM:
             raise TooDeep(f"deeper than {ROOM} levels at {spell(path)}", path=path)
         file, recipe = parent = self.place(path[:-1]) if parent is None else parent
@@ -299,24 +298,25 @@ class ComponentTree:
         above = file if recipe is ABSENT else recipe
         is_own = isinstance(above, OwnedMap)
         if not (is_own or isinstance(above, dict) or (isinstance(above, list) and type(key) is int)):
-            raise self.conflict(above, path[:-1], key)
+            raise self.step_error(above, path[:-1], key)
         ledger, depth = self.ledger, len(path) if depth is None else depth
         ledger.lock.acquire()  # as `with` does, in half the time
         try:
-            if not is_own and (top := self._list_above(path)) is not None:  # what lies in a list has no owner
-                mark = self._here(depth, Verb.APPEND, on_the_way)
-                self._work(top, lambda own, mark: own.put(path[len(top) :], value, At(mark, path)), mark)
+            top = None if is_own else self._list_above(path)  # no map inside a list is an owned one
+            if top is not None:
+                mark = self._mark_here(depth, Verb.APPEND, on_the_way)
+                self._change_list(top, lambda own, mark: own.put(path[len(top) :], value, At(mark, path)), mark)
                 return
-            standing = above.get(key, ABSENT)
-            if standing is ABSENT and file is not ABSENT is not recipe:
-                standing = file.get(key, ABSENT)
-            if type(standing) not in _NO_CONTAINER:
+            old = above.get(key, ABSENT)
+            if old is ABSENT and file is not ABSENT is not recipe:
+                old = file.get(key, ABSENT)
+            if type(old) not in _NO_CONTAINER:
                 self._note_detached(path, step_down(parent, key))
             slot, mark = self.lower if ledger.early else self.upper, 0
             assigned = type(value) is dict and self._by_recipe
             if ledger.provenance:
                 verb = _FULL if full else Verb.REPLACE if assigned else _SET
-                mark = ledger.marks.number_here(depth, verb, 3, on_the_way)  # its frame, this one, and that of a caller
+                mark = ledger.marks.number_here(depth, verb, 3, on_the_way)  # its frame, this one, and a caller's
             if assigned:
                 value = AssignedMap(value, mark)
             elif isinstance(value, OwnedMap):
@@ -325,11 +325,13 @@ class ComponentTree:
         finally:
             ledger.lock.release()
 
-    def _here(self, depth: int, verb: Verb, on_the_way: bool = False, above: int = 4) -> int:
-        # Ours are the frames of `here`, of this method, of another one of this class and of its caller: four at least.
+    def _mark_here(self, depth: int, verb: Verb, on_the_way: bool = False, above: int = 4) -> int:
+        """The mark of the line of code that calls this package; 0 where no origins are kept. above: in `number_here`"""
+        # Four at least: `number_here`, this method, another one of this class, and its caller.
         return self.ledger.marks.number_here(depth, verb, above, on_the_way) if self.ledger.provenance else 0
 
     def _list_above(self, path: Path) -> Path | None:
+        """The path of the first list on the way to *path*, *path* itself excluded; None where no list is."""
         if int not in map(type, path):  # lists are entered by whole numbers only
             return None
         place = self.root()
@@ -339,39 +341,42 @@ class ComponentTree:
             place = step_down(place, step)
         return None
 
-    def work(self, path: Path, change: Change, anew: bool = False) -> Any:
-        """Change the list at *path* in place. The changed list is stored in the slot of the current setter.
+    def change_list(self, path: Path, change: Change, replaces: bool = False) -> Any:
+        """Change a copy of the list at *path*, store it in the slot of the current setter, and return *change*'s
+        result.
 
-        change: (elements, mark) -> result; the result is returned
-        anew:   True: the new content replaces the old one, so that nothing of it goes on
+        path:     there must be a list
+        change:   gets the elements, which it changes in place, and the mark of the line of code
+        replaces: True: the new content replaces the old one, so that the old setters are not named any more
         """
         with self.ledger.lock:
             top = self._list_above(path)
-            mark = self._here(len(path), Verb.APPEND, False, 5)
-            if top is None or top == path:
-                return self._work(path, change, mark, anew)
+            mark = self._mark_here(len(path), Verb.APPEND, False, 5)
+            if top is None:
+                return self._change_list(path, change, mark, replaces)
             steps, setter = path[len(top) :], At(mark, path)
-            return self._work(
+            return self._change_list(
                 top, lambda own, _: own.change_list_inside(steps, lambda inner: change(inner, mark), setter), mark
             )
 
-    def _work(self, path: Path, change: Change, mark: int, anew: bool = False) -> Any:
+    def _change_list(self, path: Path, change: Change, mark: int, replaces: bool = False) -> Any:
         file, recipe = self.place(path)
         slot, elements = (self.lower, file) if recipe is ABSENT else (self.upper, recipe)
         set_by: SetBy = [0] * len(elements)
         if self.ledger.provenance:
             set_by = set_by_at(self.ledger.trees[slot], path)[0]
-        own = Elements(list(elements), list(element_setters(set_by, path, len(elements))))
-        answer = change(own, mark)
-        now = (own.who or None) if anew else with_later_mark(set_by, own.who, mark)
-        self.ledger.put(self.slot, path, own.values, mark, now)
-        return answer
+        own = Elements(list(elements), list(element_origins(set_by, path, len(elements))))
+        result = change(own, mark)
+        set_by_now = (own.origins or None) if replaces else with_later_mark(set_by, own.origins, mark)
+        self.ledger.put(self.slot, path, own.values, mark, set_by_now)
+        return result
 
     def delete(self, path: Path) -> Any:
-        """Remove a key of a map and return its value; None where it is absent. Both slots lose it where a recipe
-        deletes.
+        """Remove the key *path[-1]* of a map, and return a plain copy of its value; None where it is absent.
 
-        In a list, all elements equal to the last step are removed. raises: TypeConflict, where the parent is neither
+        A recipe removes it from both slots. Where the parent is a list, all elements that equal *path[-1]* are removed,
+        as in Chef. path: at least one step
+        raises: NullInTheWay, TypeConflict, where the parent is neither map nor list
         """
         with self.ledger.lock:
             return self._deleted(path)
@@ -380,36 +385,38 @@ class ComponentTree:
         parent, step = self.place(path[:-1]), path[-1]
         thing = value_of(parent)
         if isinstance(thing, list):
-            return self.work(path[:-1], lambda own, mark: own.remove(step))
+            return self.change_list(path[:-1], lambda own, mark: own.remove(step))
         if not isinstance(thing, dict):
-            raise self.conflict(thing, path[:-1], step)
+            raise self.step_error(thing, path[:-1], step)
         gone = step_down(parent, step)
         value = self.plain_of(gone, path=path)
         if value is ABSENT:
             return None
         top = self._list_above(path)
         if top is not None:
-            self._work(top, lambda own, _: own.delete_inside(path[len(top) :]), self._here(len(top), Verb.APPEND))
+            mark = self._mark_here(len(top), Verb.APPEND)
+            self._change_list(top, lambda own, _: own.delete_inside(path[len(top) :]), mark)
             return value
         self._note_detached(path, gone)
-        mark = self._here(len(path), Verb.ERASE)
+        mark = self._mark_here(len(path), Verb.ERASE)
         for slot in {self.upper, self.lower} if self._by_recipe else {self.slot}:
             self.ledger.erase(slot, path, mark)
         return value
 
     def replace(self, value: dict[Any, Any]) -> None:
-        """Make *value* the whole component, as the current setter sees it. It is not copied."""
+        """Make *value* the whole content of the current setter's slot. A recipe's map hides the attribute file's
+        values.
+
+        value: not copied, so the caller must not change it
+        """
         self._note_detached((), self.root())
-        mark = self._here(0, Verb.REPLACE if self._by_recipe else Verb.SET)
+        mark = self._mark_here(0, Verb.REPLACE if self._by_recipe else Verb.SET)
         self.ledger.replace(self.slot, AssignedMap(value, mark) if self._by_recipe else value, mark)
 
-    def add_unknown(self, layer: Layer) -> None:
-        """Note a layer of the current setter that cannot be read."""
-        self.ledger.add_unknown(self.slot, (layer,))
-
     def empty(self) -> None:
-        """Empty both slots for a new run, without history. Writers of the whole component stay live; others
-        are detached.
+        """Empty both slots for a new run, without history, and forget their unknown layers.
+
+        Writers of the whole component stay live; all others keep the old content to themselves.
         """
         for key in {key: None for slot in (self.lower, self.upper) for key in self.ledger.trees[slot]}:
             self.detach((key,))
@@ -417,22 +424,25 @@ class ComponentTree:
             self.ledger.replace(slot, {}, remember=False)
 
     def write(self, path: Path, value: Any, full: bool = False, strict: bool = False) -> None:
-        """Store *value* at *path*; a scalar in the way is first replaced by an empty map, missing maps are made.
+        """Store *value* at *path*; missing maps are made, and a scalar or list in the way is replaced by an empty map.
 
         A list in the way stays where the next step is an index.
+        value:  made by `stored`; it is not copied again
         full:   whether it is a full assignment
-        strict: raise TypeConflict where a value in the way would be replaced
+        strict: True: raise TypeConflict instead of replacing a value in the way
         raises: BadArgument, for the empty path
         """
         if not path:
             raise BadArgument("nothing can be written at the empty path", hint="assign the level: node.default = {...}")
         parent = steps_down(self.root(), path[:-1])
         if not isinstance(value_of(parent), dict):
-            parent = self._made_way(path, full, strict)
+            parent = self._made_parent(path, full, strict)
         self.store(path, value, full, parent)
 
-    def _made_way(self, path: Path, full: bool, strict: bool) -> Place:
-        """The place above a path: what cannot take the next step is an empty map from now on."""
+    def _made_parent(self, path: Path, full: bool, strict: bool) -> Place:
+        """The place of the parent of a path; each value on the way that cannot take the next step becomes an
+        empty map.
+        """
         parent = self.root()
         for depth in range(1, len(path)):
             at = path[:depth]
@@ -443,44 +453,45 @@ class ComponentTree:
             if isinstance(thing, dict) or (isinstance(thing, list) and type(path[depth]) is int):
                 continue
             if strict:
+                setter = self._setter_text(at)
                 raise TypeConflict(
                     f"cannot write below the value {_short(thing)} at {self.component.name}.{spell(at)}",
                     path=path,
-                    details=[f"it was set by {self.setter_text(at)}"] if self.setter_text(at) else (),
+                    details=[f"it was set by {setter}"] if setter else (),
                     hint="write(...) replaces what is in the way",
                 )
-            ours = parent[1] is not ABSENT and self._by_recipe
+            replaces_own = parent[1] is not ABSENT and self._by_recipe
             with self.ledger.lock:
-                self.store(at, AssignedMap() if ours else OwnedMap(), full, self.place(at[:-1]))
+                self.store(at, AssignedMap() if replaces_own else OwnedMap(), full, self.place(at[:-1]))
             parent = self.place(at)
         return parent
 
     def unlink(self, path: Path) -> Any:
-        """Remove the value at *path* and return it; None where it is absent, or the parent is neither map nor list.
+        """Remove the value at *path* as `delete` does, and return a copy; None where the parent is neither map nor
+        list.
 
         raises: BadArgument, for the empty path
         """
         if not path:
             raise BadArgument("the empty path cannot be removed")
-        thing = value_of(parent := self.place(path[:-1]))
-        absent = (
-            value_of(step_down(parent, path[-1])) is ABSENT if isinstance(thing, dict) else not isinstance(thing, list)
-        )
-        return None if absent else self.delete(path)
+        holder = value_of(self.place(path[:-1]))
+        return self.delete(path) if isinstance(holder, (dict, list)) else None
 
     def note_silent(self, path: Path, value: Any, depth: int | None = None) -> None:
-        """Note in the history that an `unless` found a value at *path* and did not set *value*. depth: as in `store`"""
+        """Note in the history that an `unless` found a value at *path* and did not set *value*. No value changes.
+
+        depth: where the locator begins to count paths; None: at the depth of *path*
+        """
         if self.ledger.provenance:
             mark = self.ledger.marks.number_here(len(path) if depth is None else depth, Verb.SILENT)
             self.ledger.note_silent(self.slot, path, value, mark)
 
-    # Handles that are held while their place is replaced
+    # Writers that are held while their place is replaced
 
     def detach(self, path: Path = ()) -> None:
-        """Detach the container at *path* in both slots: writers that refer to it keep its content when another is
-        stored there.
+        """Note that the container at *path*, of both slots, is about to be replaced; the trees are not changed.
 
-        The trees are not changed.
+        Writers that refer to it will keep the old content to themselves.
         """
         file, recipe = self.ledger.trees[self.lower], self.ledger.trees[self.upper]
         place: Place = joined_place(file, recipe) if self._has_two_slots else (ABSENT, file)
@@ -489,13 +500,17 @@ class ComponentTree:
 
     def _note_detached(self, path: Path, place: Place) -> None:
         if isinstance(value_of(place), (dict, list)):
-            self.detached.setdefault(path, _DetachedAtPath()).add(Detached(self.ledger.serial, _kept(place)))
+            for part in place:
+                if isinstance(part, OwnedMap):
+                    part.shared = True  # nothing may change it any more
+            self.detached.setdefault(path, _DetachedAtPath()).add(Detached(self.ledger.serial, place))
 
     def detached_since(self, path: Path, born: int) -> tuple[Path, Detached] | None:
-        """The first container at *path*, or above it, that was detached since the serial *born*, with its path; None
-        for none.
+        """Returns (path, container) for the first container at *path*, or above it, that was replaced since *born*.
 
-        raises: TypeConflict, where so many were detached since then that the content is forgotten
+        None where none was: a writer of *path* is still live.
+        born:   the ledger's serial when the writer was made
+        raises: TypeConflict, where more than sixteen were replaced since then, so that the old content is not kept
         """
         found = []
         for depth in range(len(path) + 1):
@@ -509,13 +524,6 @@ class ComponentTree:
                     )
                 found += [(path[:depth], one) for one in known.kept if one.serial >= born]
         return min(found, key=lambda one: one[1].serial, default=None)
-
-
-def _kept(place: Place) -> Place:
-    for part in place:
-        if isinstance(part, OwnedMap):
-            part.shared = True
-    return place
 
 
 def _short(value: Any) -> str:

@@ -1,8 +1,7 @@
-"""A node as a document: Chef's node JSON.
+"""A node as Chef's node JSON, and its values as JSON data.
 
-It is plain data here; files and stores belong to other modules. Chef's form combines the
-levels, so origins are lost; the snapshot (`node.snapshots`) keeps slots, marks and history.
-Neither ever holds a secret: a marker stands in its place.
+Chef's form has four levels, each merged from several slots, so origins are lost; a snapshot (`node.snapshots`) keeps
+them. Secrets are replaced by a marker. Only data is made here; files and stores belong to other modules.
 """
 
 from __future__ import annotations
@@ -29,10 +28,11 @@ VERSION = 3
 
 
 def json_ready(value: Any, path: Path = ()) -> Any:
-    """A copy of *value* for JSON: deferred values are computed, secrets become MARKER, keys and symbols become text.
+    """A copy of a slot's value for JSON: deferred values are computed, secrets become MARKER, keys and symbols become
+    text.
 
-    Any other value stays as it is. A deferred value that fails becomes {"$deferred": reason}.
-    Of the keys 1 and "1" in one map the last one is kept, as in Chef: `running.double_keys` warns of them.
+    A deferred value that fails becomes {"$deferred": reason}. Of the keys 1 and "1" in one map the last one is kept, as
+    in Chef; `running.double_keys` finds them. Values of other types stay as they are.
     path:   where the value stands, for messages
     raises: DeferredCycle
     """
@@ -55,11 +55,12 @@ def json_ready(value: Any, path: Path = ()) -> Any:
 
 
 FAILED = "$deferred"
-"""The key of what is left of a deferred value that failed."""
+"""The one key of the map that replaces a deferred value that failed: {"$deferred": reason}."""
 
 
 def computed_or_failure(value: Deferred, path: Path) -> Any:
-    """The result of a deferred value; {"$deferred": reason} where computing it fails with any error but DeferredCycle.
+    """The result of a deferred value; {"$deferred": reason} where its function raises any other error than
+    DeferredCycle.
 
     raises: DeferredCycle
     """
@@ -74,7 +75,7 @@ def computed_or_failure(value: Deferred, path: Path) -> Any:
 
 
 def json_default(value: Any) -> Any:
-    """For `json.dumps(node, default=json_default)`: nodes, views, writers and their values as JSON data.
+    """The `default` of `json.dumps`: nodes, views, writers, deferred values and secrets as JSON data.
 
     Deferred values are computed, secrets become a marker, keys text.
     raises: TypeError, for any other object
@@ -108,9 +109,9 @@ def _represented(dumper: Any, value: Any) -> Any:
 def chef_document(
     ledger: Ledger, name: str, environment: str, run_list: Sequence[str], shared: bool = False
 ) -> dict[str, Any]:
-    """Chef's node JSON as data; see `Node.to_chef`.
+    """Chef's node JSON as data; `Node.to_chef` documents it.
 
-    shared: facts in it may be the node's own objects: they must not be changed
+    shared: True: facts in it may be the node's own objects, so that nothing in it may be changed
     """
     levels = _chef_levels(ledger, shared)
     rules = [rule.to_dict() for rule in ledger.rules]

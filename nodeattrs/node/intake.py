@@ -1,8 +1,8 @@
 """Values that a run brings into a node: saved attributes, JSON attributes, facts, environment and roles.
 
-Each is merged over the content of a slot, every leaf with its origin. It is Chef's deep merge: maps are merged, lists
-unite, anything else is replaced. A value that is replaced goes into the history, so that a role that lost to another
-role is still found. The module expands no run-lists and knows no files: a run hands in plain data and locators.
+Each is merged over the content of one slot by Chef's deep merge: maps merge, lists unite, anything else is replaced. A
+replaced value goes into the history, so that a role that lost to another role is still named. A run gives plain data
+and locators; files and run-lists are not read here.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from nodeattrs.errors import AmbiguousRunList, BadArgument
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.component_tree import ComponentTree, joined_place, value_of
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.levels import unsettled_keys
 from nodeattrs.node.maps import (
+    ChangedListOrigins,
     OwnedMap,
-    WorkedList,
-    element_setters,
+    element_origins,
     last_mark,
     renumbered_marks,
     set_by_at,
-    setters,
+    setters_in_element,
 )
 from nodeattrs.node.restoring import SavedLocator
 from nodeattrs.node.running import SetterBlock
@@ -42,8 +41,9 @@ _RUN = Setter(RUN, "", RUN_ITSELF)
 
 
 class EnvironmentLike(Protocol):
-    """An environment: its name and the attributes that it sets. `default_locator`, `override_locator`:
-    optional locators
+    """An environment: its name and the attributes that it sets.
+
+    It may have `default_locator` and `override_locator`, which know the place of each value.
     """
 
     @property
@@ -55,9 +55,10 @@ class EnvironmentLike(Protocol):
 
 
 class Intake:
-    """Brings the values of a run into a node: each method fills certain slots.
+    """Fills the slots of one node at the start of a run. It keeps nothing itself; each method fills certain slots.
 
-    node:   the node whose slots are filled
+    A run calls `keep_saved`, `merge_normal`, `merge_json` and `merge_facts` in this order, then `set_environment` and
+    `set_roles`, each where it has such values. Data is copied, with the origins that a locator gives.
     source: docs/merging.md, "A run"
     """
 
@@ -69,12 +70,12 @@ class Intake:
     # Environment and roles
 
     def empty_levels(self) -> None:
-        """Empty the components default and override, as at the start of a run."""
+        """Empty the components default and override, without history, as at the start of a run."""
         for name in ("default", "override"):
             self._trees[name].empty()
 
     def set_environment(self, environment: EnvironmentLike | None) -> None:
-        """Replace the environment's slots (3 and 12) by the attributes of an environment.
+        """Replace the content of the environment's slots (3 and 12) by the attributes of an environment.
 
         None, and the environment "_default", leave both slots empty.
         """
@@ -89,9 +90,10 @@ class Intake:
         defaults: Iterable[tuple[Mapping[Any, Any], Locator]],
         overrides: Iterable[tuple[Mapping[Any, Any], Locator]],
     ) -> None:
-        """Replace the roles' slots (4 and 11) by the attributes of roles, each deep merged over the ones before it.
+        """Replace the content of the roles' slots (4 and 11) by attributes of roles, each deep merged over those
+        before.
 
-        defaults, overrides: (tree, locator) of each role, the weakest first; none leave the slot empty
+        defaults, overrides: (tree, locator) of each role, the weakest first; [] leaves the slot empty
         """
         for name, layers in (("role_default", defaults), ("role_override", overrides)):
             replace_slot(self._trees[name], {}, ROLES)
@@ -101,10 +103,10 @@ class Intake:
     # Normal attributes
 
     def keep_saved(self, node: Attributes) -> None:
-        """Copy the normal attributes of a saved node (`Node.restore`); their origins say that they are saved.
+        """Make the normal attributes of *node*, as an earlier run left them, the content of slot 7.
 
-        They go to the lower slot of normal, whose content they replace. Values that the node's own document had set are
-        left out: each run merges them anew (`merge_normal`). *node* is not changed.
+        They are copied with their origins, which say that they are saved. Values that the node's own document had set
+        are left out, since `merge_normal` merges them again in each run.
         """
         with node._ledger.lock:
             other = _with_normal_of(node._ledger)
@@ -112,17 +114,17 @@ class Intake:
         _take_over(self._trees["normal"], other, _of_node_document)
 
     def merge_normal(self, attributes: Mapping[Any, Any], locator: Locator) -> None:
-        """Deep merge the normal attributes of the node's own document over the saved ones, lists united.
+        """Deep merge the normal attributes of the node's own document over the saved ones in slot 7.
 
-        The elements of the document stand first. So a list to which recipes add has the same order in each run.
+        Lists unite with the document's elements first, so a list to which recipes add has the same order in each run.
         """
         _lay_over(self._trees["normal"], attributes, locator, _upper_first)
 
     def merge_json(self, attributes: Mapping[Any, Any], locator: Locator = JSON) -> None:
-        """Deep merge JSON attributes over the saved normal ones, lists united; then make normal `tags` a list.
+        """Deep merge JSON attributes over the saved normal ones in slot 7, then make normal `tags` a list.
 
-        First moves the recipes' values in normal to the slot of saved values.
-        attributes: without node fields such as run_list (see `split_node_fields`); {} merges nothing
+        First the recipes' values in normal (slot 8) are moved to slot 7.
+        attributes: without node fields such as run_list, which `split_node_fields` takes out; {} merges nothing
         """
         _moved_down(self._trees["normal"])
         if attributes:
@@ -130,11 +132,8 @@ class Intake:
         self.ensure_tags()
 
     def ensure_tags(self) -> None:
-        """Make normal `tags` a list, on behalf of the run: [] where it is not set; a scalar becomes a list of one."""
-        standing = _tags(self._node)
-        if standing is ABSENT:
-            self._set_by_run("normal", {"tags": []}, 1)
-        elif not isinstance(standing, list):
+        """Make normal `tags` a list, with the run as its setter: [] where it is absent or null, [tag] for a scalar."""
+        if not isinstance(_tags(self._node), list):
             with SetterBlock(self._node, _RUN):
                 ensured_tags(self._node)
 
@@ -149,11 +148,11 @@ class Intake:
         settled: bool = False,
         anew: bool = True,
     ) -> None:
-        """Deep merge facts over automatic, lists united, and set the node's name and environment there.
+        """Make facts the automatic attributes (slot 15), and set `name` and `chef_environment` there.
 
-        guid:    Chef's GUID, which becomes the automatic attribute `chef_guid`; None: none is set
-        settled: True: they are JSON data of at most 499 levels and never change again, so they are not copied
-        anew:    True: the facts replace all automatic attributes; False: they are merged over them
+        guid:    Chef's GUID, which becomes the automatic attribute `chef_guid`; None sets none
+        settled: True: the facts are JSON data of at most 499 levels that never changes, so they are not copied
+        anew:    True: the facts replace all automatic attributes; False: they are deep merged over them
         raises:  BadArgument, where the facts have no `platform`
         """
         if "platform" not in facts:
@@ -169,46 +168,41 @@ class Intake:
         self.set_automatic({**run, "name": self._node.name, "chef_environment": self._node.environment})
 
     def set_automatic(self, facts: Mapping[Any, Any]) -> None:
-        """Set automatic attributes that the run itself knows, such as `recipes` and `roles`; none may be a map."""
-        self._set_by_run("automatic", stored(facts, ()), 0)
+        """Set automatic attributes that the run itself knows, such as `recipes` and `roles`. No value may be a map."""
+        with SetterBlock(self._node, _RUN), quietly(self._ledger.looks):
+            for key, value in stored(facts, ()).items():
+                self._trees["automatic"].store((key,), value, depth=0)
 
     def merge_automatic(self, attributes: Mapping[Any, Any], locator: Locator) -> None:
         """Deep merge attributes over automatic, lists united. locator: gives their places"""
         with quietly(self._ledger.looks):
             _lay_over(self._trees["automatic"], attributes, locator)
 
-    def _set_by_run(self, level: str, tree: Mapping[Any, Any], depth: int) -> None:
-        """As so many stores of the run itself, each of the value of a key. depth: its statement counts from there"""
-        component = self._trees[level]
-        with SetterBlock(self._node, _RUN), quietly(self._ledger.looks):
-            for key, value in tree.items():
-                component.store((key,), value, depth=depth)
-
 
 def facts_of(node: Attributes) -> dict[Any, Any]:
-    """The current automatic attributes as plain data, deferred values computed. The node shares it: never change it.
+    """The current automatic attributes as plain data that the caller must not change; deferred values are computed.
 
-    This is no look at facts: a caller notes which of them it reads. What deferred values read is noted.
+    It notes no look (`core.looks`): a caller notes which facts it reads. Reads of deferred values are noted.
     cost: a copy of all facts that are not settled
     """
     ledger = node._ledger
     with ledger.lock, quietly(ledger.looks):
-        tree, own = dict(ledger.trees[15]), [*unsettled_keys(ledger)]
-    for key in own:
+        tree, copied_keys = dict(ledger.trees[15]), ledger.unsettled_keys()
+    for key in copied_keys:
         tree[key] = ledger.plain_copy(tree[key], True, (key,))
     return tree
 
 
 def ensured_tags(node: Attributes) -> list[Any]:
-    """Make normal `tags` a list, and return that list as it is stored: the caller must not change it.
+    """The list in normal `tags`, as it is stored: the caller must not change it. Another value is made a list first.
 
-    [] where it is absent or null; a scalar becomes a list of one.
+    [] is stored where `tags` is absent or null, and [tag] for a scalar.
     """
-    standing = _tags(node)
-    if not isinstance(standing, list):
-        node.normal["tags"] = [] if standing is ABSENT or standing is None else [standing]
-        standing = _tags(node)
-    tags: list[Any] = standing
+    value = _tags(node)
+    if not isinstance(value, list):
+        node.normal["tags"] = [] if value is ABSENT or value is None else [value]
+        value = _tags(node)
+    tags: list[Any] = value
     return tags
 
 
@@ -217,9 +211,7 @@ def _tags(node: Attributes) -> Any:
 
 
 class NodeFields(NamedTuple):
-    """JSON attributes split in two: the attributes, and fields of the node itself, which are None where they
-    are not given.
-    """
+    """JSON attributes split in two: the attributes, and the node's fields, which are None where they are not given."""
 
     attributes: dict[Any, Any]
     run_list: Any
@@ -227,10 +219,10 @@ class NodeFields(NamedTuple):
 
 
 def split_node_fields(json_attributes: Mapping[Any, Any], locator: Locator = JSON) -> NodeFields:
-    """Take `run_list` (or `recipes`, its old name) and `chef_environment` out of JSON attributes. The argument is not
-    changed.
+    """Split JSON attributes: `run_list` (or `recipes`, its old name) and `chef_environment` are fields of the node.
 
-    raises: AmbiguousRunList, where it has both names
+    The argument is not changed; the fields are not checked.
+    raises: AmbiguousRunList, where it has both names of the run-list
     """
     attributes = dict(json_attributes)
     if "run_list" in attributes and "recipes" in attributes:
@@ -239,7 +231,7 @@ def split_node_fields(json_attributes: Mapping[Any, Any], locator: Locator = JSO
             origins=[locator.at(("recipes",))],
             hint="keep run_list; recipes is its old name",
         )
-    items = attributes.pop("recipes", None) if "recipes" in attributes else attributes.pop("run_list", None)
+    items = attributes.pop("recipes" if "recipes" in attributes else "run_list", None)
     return NodeFields(attributes, items, attributes.pop("chef_environment", None))
 
 
@@ -248,9 +240,11 @@ def _of_node_document(origin: Origin) -> bool:
 
 
 def replace_slot(component: ComponentTree, tree: Any, locator: Locator) -> None:
-    """Make a copy of *tree* the whole content of a component's lower slot, without history; writers are detached.
+    """Make a copy of *tree* the whole content of a component's (lower) slot, without history.
 
-    raises: BadKey, BadValue, TooDeep
+    Unknown layers of the slot are forgotten; writers that refer to the old content keep it to themselves.
+    locator: gives the origin of each value
+    raises:  BadKey, BadValue, TooDeep, for a tree that no slot can hold; the slot stays as it was then
     """
     ledger = component.ledger
     with ledger.lock:
@@ -260,9 +254,9 @@ def replace_slot(component: ComponentTree, tree: Any, locator: Locator) -> None:
 
 
 def _settle(component: ComponentTree, tree: Mapping[Any, Any], locator: Locator) -> Mapping[Any, Any]:
-    """As `load`, of JSON data of at most ROOM levels that is never changed again: it is not copied.
+    """Make *tree*, JSON data that never changes, the content of a slot without a copy. Returns the entries not copied.
 
-    What of the slot is such data now, entry by entry; nothing where there may be secrets in it.
+    Where there may be secrets in it, it is copied after all, and {} returned.
     """
     ledger = component.ledger
     if ledger.secrets is not None and ledger.secrets.may_be_in(tree):
@@ -281,7 +275,7 @@ def _mark(component: ComponentTree, locator: Locator) -> int:
 
 
 def _upper_first(lower: Part, upper: Part) -> Part:
-    """Two lists united, the elements of the upper one first."""
+    """Two lists united, with the elements of the upper one first."""
     return unite(upper, lower)
 
 
@@ -298,7 +292,7 @@ def _lay_over(component: ComponentTree, tree: Any, locator: Locator, unite_lists
 
     def known(path: Path) -> list[Origins]:
         set_by, below = set_by_at(ledger.trees[slot], path)
-        return set_by if type(set_by) is list else list(element_setters(set_by, path, len(below)))
+        return set_by if type(set_by) is list else list(element_origins(set_by, path, len(below)))
 
     inside, laid = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), At(mark, ()))
     empty = [path for path in _empty_maps(laid.value, ()) if isinstance(dig(ledger.trees[slot], path), dict)]
@@ -320,14 +314,14 @@ def _empty_maps(tree: Any, path: Path) -> Iterator[Path]:
 
 
 def _moved_down(component: ComponentTree) -> None:
-    """Move the content of a recipe's slot down into the attribute file's, keeping who set it.
+    """Move the content of a component's recipe slot into its attribute file's slot, with its origins.
 
-    What was set in normal is, in the next run, what was saved: it stands in the lower slot then.
+    Values that recipes set in normal are the saved values of the next run, whose slot is the lower one.
     """
     ledger, lower, upper = component.ledger, component.lower, component.upper
     tree, unknown = ledger.trees[upper], ledger.unknown.get(upper, ())
     if not tree and type(tree) is OwnedMap and not (tree.origin or unknown):
-        return  # as on each node that has no last run
+        return
     with ledger.lock:
         if joined_place(ledger.trees[lower], tree)[0] is ABSENT:
             ledger.replace(lower, {}, remember=False)
@@ -373,9 +367,9 @@ def _copied_map(tree: OwnedMap) -> OwnedMap:
 
 
 def _take_over(component: ComponentTree, saved: Ledger, but: Callable[[Origin], bool]) -> None:
-    """Take over the (lower) slot from another ledger with its marks, which are those of who set it then.
+    """Make the content of a component's (lower) slot a copy of the same slot of another ledger, with its marks.
 
-    but: what these set is left out
+    but: whether values of an origin are left out
     """
     tree = _Adoption(component.ledger, saved, but).tree(saved.trees[component.lower])
     component.detach()
@@ -396,7 +390,7 @@ def _saved(locator: Locator) -> Locator:
 
 
 class _Adoption:
-    """A tree that comes with its marks: those that it refers to and no others, or each run would bring those of all."""
+    """Copies a tree from another ledger, and each mark that the tree refers to, but no other marks."""
 
     def __init__(self, ledger: Ledger, saved: Ledger, but: Callable[[Origin], bool]) -> None:
         self._ledger, self._saved, self._but = ledger, saved, but
@@ -421,12 +415,11 @@ class _Adoption:
 
     def _elements(self, set_by: list[Origins], kept: list[Origins]) -> list[Origins]:
         elements: list[Origins] = renumbered_marks(kept, self._number)
-        if not isinstance(set_by, WorkedList):
+        if not isinstance(set_by, ChangedListOrigins):
             return elements
-        begun, steps = (
-            [self._number(one) for one in marks if not self._is_left_out(one)] for marks in (set_by.begun, set_by.steps)
-        )
-        return WorkedList(elements, tuple(begun), tuple(steps))
+        first = [self._number(one) for one in set_by.first if not self._is_left_out(one)]
+        later = [self._number(one) for one in set_by.later if not self._is_left_out(one)]
+        return ChangedListOrigins(elements, tuple(first), tuple(later))
 
     def _number(self, old: int) -> int:
         new = self._numbers.get(old)
@@ -442,4 +435,4 @@ class _Adoption:
         return known
 
     def _only_by_left_out(self, set_by: Origins) -> bool:
-        return all(self._is_left_out(setter.source) for setter in setters(set_by, ()))
+        return all(self._is_left_out(setter.source) for setter in setters_in_element(set_by, ()))

@@ -1,8 +1,8 @@
-"""Maps that are joined but not merged yet (`Joined`): the value at a key, and a plain copy of all.
+"""Reading maps that are joined but not merged yet (`maps.Joined`): one key at a time, or all as a plain copy.
 
-The copy is one eager fold, copying as it goes: the core's merge (core/folding.py) without origins, merging maps into
-a copy that was made already instead of copying each step. Two passes of a node's size are what it may cost; tests hold
-the two equal. It knows no views.
+The plain copy does what the core's merge does (core/folding.py), without origins, and merges into a copy that it owns
+instead of copying each step. Tests hold the two equal. "Deferred values" means `Deferred` and `Withheld` here: values
+that are computed, or refused, when they are read.
 """
 
 from __future__ import annotations
@@ -21,28 +21,23 @@ from nodeattrs.node.values import READY, computed
 def entry_at(part: Any, key: Any) -> Any:
     """The value at *key* in a map or in `Joined` maps; ABSENT where no map has the key.
 
-    Where several maps have a map there, the result is `Joined` again: nothing is copied.
+    Where several maps have a map there, the result is `Joined` again. Nothing is copied; deferred values stay deferred.
     cost: the number of maps joined
     """
     if type(part) is not Joined:
         return part.get(key, ABSENT)
     policy = part.policy if part.policy.by_key is None else part.policy.at(key)
-    always, result, above = policy.always, ABSENT, []
+    values = []  # the strongest first, down to one that hides whatever lies below it
     for member in reversed(part.members):
         value = member.get(key, ABSENT) if type(member) is not Joined else entry_at(member, key)
-        if value is ABSENT:
-            continue
-        if result is not ABSENT:
-            above.append(result)
-        result = value
-        if type(value) in always:
-            break  # whatever lies below it is hidden
-    while above:
-        result = _met(policy, result, above.pop())
-    return result
+        if value is not ABSENT:
+            values.append(value)
+            if type(value) in policy.always:
+                break
+    return joined(policy, reversed(values))
 
 
-def _met(policy: Policy, lower: Any, upper: Any) -> Any:
+def _joined_pair(policy: Policy, lower: Any, upper: Any) -> Any:
     kinds = type(lower), type(upper)
     verdict = policy.cells.get(kinds) or policy.verdict(*kinds)
     if verdict is TAKE:
@@ -57,40 +52,39 @@ def _met(policy: Policy, lower: Any, upper: Any) -> Any:
 
 
 def joined(policy: Policy, parts: Iterable[Any]) -> Any:
-    """The value of several parts under a policy, the weakest first. Maps that meet become `Joined`.
+    """The value of several parts under a policy, the weakest first: a value, or `Joined` where maps merge.
 
-    ABSENT parts are skipped; ABSENT where all are. One part alone is returned as it is.
+    ABSENT parts are skipped; the result is ABSENT where all are. One part alone is returned as it is.
     """
     result = ABSENT
     for part in parts:
         if part is not ABSENT:
-            result = part if result is ABSENT else _met(policy, result, part)
+            result = part if result is ABSENT else _joined_pair(policy, result, part)
     return result
 
 
 def joined_roots(trees: Sequence[Any], branch: Branch) -> Any:
-    """The root maps of some trees, in the order of a plan: `Joined`, a lone tree as it is, {} where all are empty.
+    """The trees of a branch of the plan, joined: `Joined`, a lone tree as it is, {} where all are empty.
 
     Empty trees are left out, but not an empty map that a recipe assigned: it hides other values.
     trees: by slot number
     """
-    root = _rooted(trees, branch)
+    root = _root_of(trees, branch)
     return {} if root is ABSENT else root
 
 
-def _rooted(trees: Sequence[Any], branch: Branch) -> Any:
-    parts = (
-        _rooted(trees, child) if isinstance(child, Branch) else _unless_empty(trees[child]) for child in branch.children
-    )
+def _root_of(trees: Sequence[Any], branch: Branch) -> Any:
+    parts = []
+    for child in branch.children:
+        if isinstance(child, Branch):
+            parts.append(_root_of(trees, child))
+        elif trees[child] or type(trees[child]) is AssignedMap:
+            parts.append(trees[child])
     return joined(branch.policy, parts)
 
 
-def _unless_empty(tree: Any) -> Any:
-    return tree if tree or type(tree) is AssignedMap else ABSENT
-
-
 def keys_of(part: Any) -> dict[Any, None]:
-    """The keys of a map or of `Joined` maps, as a dict with None for each: keys of weaker maps first."""
+    """The keys of a map or of `Joined` maps in their order, as a dict key -> None: keys of weaker maps first."""
     if type(part) is not Joined:
         return dict.fromkeys(part)
     keys: dict[Any, None] = {}
@@ -100,8 +94,9 @@ def keys_of(part: Any) -> dict[Any, None]:
 
 
 def maps_at_version(part: Any, version: int) -> Any:
-    """A map, or `Joined` maps, as they were at a version; maps inside of them are the current ones. Other
-    values as they are.
+    """A map, or `Joined` maps, as they were at a version, one level deep: the maps inside are the current ones.
+
+    Any other value is returned as it is.
     """
     if type(part) is Joined:
         return Joined(part.policy, [maps_at_version(member, version) for member in part.members])
@@ -109,8 +104,10 @@ def maps_at_version(part: Any, version: int) -> Any:
 
 
 def tree_at_version(part: Any, version: int) -> Any:
-    """A value as it was at a version. Owned maps inside are copied; `Joined` stays `Joined`, anything else is returned
-    as it is."""
+    """A map, or `Joined` maps, as they were at a version, at all levels. Owned maps are copied.
+
+    `Joined` stays `Joined`. Any other value, and a frozen map, is returned as it is.
+    """
     if type(part) is Joined:
         return Joined(part.policy, [tree_at_version(member, version) for member in part.members])
     if not isinstance(part, OwnedMap):
@@ -132,55 +129,59 @@ def has_key(part: Any, key: Any) -> bool:
 def plain(part: Any, evaluate: bool = True, path: Path = ()) -> Any:
     """An independent copy of a value or of joined maps, as dicts, lists and scalars.
 
-    evaluate: compute deferred values; otherwise they stay as they are
-    path:     where it stands, for messages
-    cost:     one eager pairwise fold, copying as it goes
-    raises:   ValueWithheld, DeferredCycle
+    evaluate: True computes deferred values; False leaves them as they are
+    path:     where *part* stands, for messages
+    cost:     one merge and one copy of all
+    raises:   ValueWithheld, DeferredCycle, any error of a deferred value
     """
-    odd: dict[Any, None] = {}
-    data = unevaluated_copy(part, odd)
-    return evaluated(data, odd, path) if evaluate else data
+    deferred: dict[Any, None] = {}
+    data = unevaluated_copy(part, deferred)
+    return evaluated(data, deferred, path) if evaluate else data
 
 
-def evaluated(data: Any, odd: Iterable[Any], path: Path = ()) -> Any:
-    """*data* with its deferred values computed, in place where it is a map; *data* is a copy of the caller's own.
+def evaluated(data: Any, deferred: Iterable[Any], path: Path = ()) -> Any:
+    """Compute the deferred values in *data*, and return the result. A map or list is changed in place.
 
-    odd:    the keys of entries that contain deferred or withheld values; only these are visited
-    path:   where the data stands, for messages
-    cost:   one visit of these entries
-    raises: ValueWithheld, DeferredCycle
+    data:     a copy that the caller owns, from `unevaluated_copy`
+    deferred: the keys of a map whose entries contain deferred values, as `unevaluated_copy` gave them
+    path:     where *data* stands, for messages
+    raises:   ValueWithheld, DeferredCycle, any error of a deferred value
     """
     if type(data) is not dict:
         return computed(data, path)
-    for key in odd:
+    for key in deferred:
         if key in data:
             data[key] = computed(data[key], (*path, key))
     return data
 
 
-def unevaluated_copy(part: Any, odd: dict[Any, None]) -> Any:
-    """An independent plain copy of a value or of `Joined` maps, in which deferred and withheld values stay as they are.
+def unevaluated_copy(part: Any, deferred: dict[Any, None]) -> Any:
+    """An independent plain copy of a value or of `Joined` maps, in which deferred values stay as they are.
 
-    odd: is filled with the top-level keys whose entries contain such values, for `evaluated`; None for a value itself
+    It computes nothing, so it can be made under the ledger's lock; `evaluated` then computes without the lock.
+    deferred: gets each top-level key whose entry contains deferred values; None where *part* is not a map and has some
     """
     if type(part) is not Joined:
         if not isinstance(part, dict):
-            return _copy(part, odd, None)
+            return _copy(part, deferred, None)
         result = part.copy()
         for key, inner in part.items():
             if type(inner) not in READY:
-                result[key] = _copy(inner, odd, key)
+                result[key] = _copy(inner, deferred, key)
         return result
-    result = unevaluated_copy(part.members[0], odd)
+    result = unevaluated_copy(part.members[0], deferred)
     for member in part.members[1:]:
         if type(member) is Joined:
-            _lay(part.policy, result, unevaluated_copy(member, odd), odd, ours=True)
+            _merge_into(part.policy, result, unevaluated_copy(member, deferred), deferred, is_owned=True)
         else:
-            _lay(part.policy, result, member, odd, ours=False)
+            _merge_into(part.policy, result, member, deferred, is_owned=False)
     return result
 
 
-def _lay(policy: Policy, lower: dict[Any, Any], upper: Any, odd: dict[Any, None], ours: bool, at: Any = ABSENT) -> None:
+def _merge_into(
+    policy: Policy, lower: dict[Any, Any], upper: Any, deferred: dict[Any, None], is_owned: bool, at: Any = ABSENT
+) -> None:
+    """Merge the map *upper* into *lower*, which is changed. is_owned: whether parts of *upper* need no copy"""
     wins, table = _scalars_that_win(policy), policy
     for key, above in upper.items():
         kind = type(above)
@@ -193,12 +194,12 @@ def _lay(policy: Policy, lower: dict[Any, Any], upper: Any, odd: dict[Any, None]
             table = policy.at(key)
         verdict = table.cells.get((type(below), kind)) or table.verdict(type(below), kind)
         if verdict is TAKE:
-            lower[key] = above if ours else _copy(above, odd, top)
+            lower[key] = above if is_owned else _copy(above, deferred, top)
         elif type(verdict) is Meet:
-            _lay(verdict.policy, below, above, odd, ours, top)
+            _merge_into(verdict.policy, below, above, deferred, is_owned, top)
         elif verdict is not KEEP:
             made = verdict(Part(below, None), Part(above, None)).value  # type: ignore[operator]  # no node's policy drops
-            lower[key] = made if ours else _copy(made, odd, top)
+            lower[key] = made if is_owned else _copy(made, deferred, top)
 
 
 @cache
@@ -206,7 +207,7 @@ def _scalars_that_win(policy: Policy) -> frozenset[type]:
     return policy.always & READY if policy.by_key is None else frozenset()
 
 
-def _copy(value: Any, odd: dict[Any, None], at: Any) -> Any:
+def _copy(value: Any, deferred: dict[Any, None], at: Any) -> Any:
     kind = type(value)
     if kind in READY:
         return value
@@ -214,7 +215,7 @@ def _copy(value: Any, odd: dict[Any, None], at: Any) -> Any:
         out = value.copy()
         for step, inner in enumerate(value) if kind is list else value.items():
             if type(inner) not in READY:
-                out[step] = _copy(inner, odd, at)
+                out[step] = _copy(inner, deferred, at)
         return out
-    odd[at] = None
+    deferred[at] = None
     return value

@@ -1,7 +1,7 @@
-"""Changes of a list in place: its elements, each with its origins.
+"""Changes of a list in place, with the origins of its elements.
 
-A list is a value: a change works on `Elements`, a copy, and the result is stored as a new
-list. It knows no trees and no slots.
+A list in a slot is never changed: a change works on `Elements`, a copy, whose result is stored as a new list.
+Trees and slots are not known here.
 """
 
 from __future__ import annotations
@@ -18,34 +18,40 @@ from nodeattrs.node.values import HELD
 
 
 class Elements:
-    """The elements of a list and their origins: two lists of one length, which a change works on.
+    """A copy of a list and the origins of its elements: two lists of one length, which each method changes in place.
 
-    Not pairs: a list of a thousand would be taken apart and put together for each element that is added.
-    values: the elements
-    who:    the origins of each
+    A change of a list in a slot fills one, changes it, and stores `values` and `origins` as the new list.
+    values:  the elements; maps and lists in them are copied before they are changed
+    origins: the origins of each element, by index
     """
 
-    __slots__ = ("values", "who")
+    __slots__ = ("origins", "values")
 
-    def __init__(self, values: list[Any], who: list[Origins]) -> None:
+    def __init__(self, values: list[Any], origins: list[Origins]) -> None:
         self.values = values
-        self.who = who
+        self.origins = origins
 
     def extend_to(self, length: int, set_by: Origins) -> None:
         """Append null until the list has *length* elements; *set_by* are their origins. A longer list stays."""
         missing = length - len(self.values)
         self.values += [None] * missing
-        self.who += [set_by] * missing
+        self.origins += [set_by] * missing
 
-    def insert(self, at: int, values: list[Any], who: list[Origins]) -> None:
-        """Insert elements with their origins before the index *at*."""
+    def insert(self, at: int, values: list[Any], origins: list[Origins]) -> None:
+        """Insert elements with their origins before the index *at*, which is not negative."""
         self.values[at:at] = values
-        self.who[at:at] = who
+        self.origins[at:at] = origins
+
+    def pop(self, index: int) -> Any:
+        """Remove the element at *index*, which must be in range, and return it."""
+        del self.origins[index]
+        return self.values.pop(index)
 
     def keep(self, indexes: Iterable[int]) -> None:
-        """Keep only the elements at some indexes, in the order of *indexes*."""
+        """Keep only the elements at *indexes*, in that order, with their origins. [] empties the list."""
         order = list(indexes)
-        self.values, self.who = [self.values[at] for at in order], [self.who[at] for at in order]
+        self.values = [self.values[at] for at in order]
+        self.origins = [self.origins[at] for at in order]
 
     def remove(self, value: Any) -> Any:
         """Remove all elements that equal *value*, types included; returns *value*, or None where no element did."""
@@ -54,9 +60,10 @@ class Elements:
         return value if len(self.values) < before else None
 
     def put(self, steps: Path, value: Any, set_by: Origins) -> None:
-        """Set *value* inside the list at *steps*: first an index, then the steps inside that element, which is copied.
+        """Set *value* at *steps*: an index of the list, then steps inside that element, which is copied.
 
-        A list that is too short is filled with null. set_by: the origins of the value
+        The list, and a list inside the element, is first filled with null up to the index.
+        set_by: the origins of the value
         raises: BadArgument, for an index before the start
         """
         index = _index(steps[0], len(self.values))
@@ -64,30 +71,32 @@ class Elements:
         element = self.values[index]
         inside = _from_the_start(element, steps[1:])
         self.values[index] = _with(element, inside, value) if inside else _frozen(value)
-        self.who[index] = patched(self.who[index], inside, set_by) if inside else set_by
+        self.origins[index] = patched(self.origins[index], inside, set_by) if inside else set_by
 
     def change_list_inside(self, steps: Path, change: Callable[[Elements], Any], setter: At) -> Any:
-        """Call *change* with the elements of a list inside this one, store the result there, and return what *change*
-        returns.
+        """Call *change* with the elements of a list inside this one, store them there, and return the result of
+        *change*.
 
-        steps:  first an index, then the steps to the inner list
-        change: changes the inner elements in place; elements that stay keep their origins
+        steps:  an index of this list, then the steps inside that element to the inner list, which must be there
+        change: gets the inner elements and changes them in place; those that stay keep their origins
         setter: the origin of the inner list where it is empty afterwards
         """
         index = _index(steps[0], len(self.values))
-        element, set_by = self.values[index], self.who[index]
+        element, set_by = self.values[index], self.origins[index]
         inside = _from_the_start(element, steps[1:])
         for step in inside:
             set_by = origins_at(set_by, step)
         values = list(dig(element, inside))
         inner = Elements(values, [origins_at(set_by, at) for at in range(len(values))])
         answer = change(inner)
-        self.put((index, *inside), inner.values, inner.who or setter)
+        self.put((index, *inside), inner.values, inner.origins or setter)
         return answer
 
     def delete_inside(self, steps: Path) -> None:
-        """Remove the key of a map inside an element: the last of *steps*. The element is copied. The key must
-        be there.
+        """Remove the key *steps[-1]* of a map inside an element; *steps[0]* is the element's index. The element is
+        copied.
+
+        raises: KeyError, where the map does not have the key
         """
         index = _index(steps[0], len(self.values))
         holder = self.values[index] = copied(self.values[index], HELD)
@@ -124,13 +133,14 @@ def _index(step: int, length: int) -> int:
 
 
 def _compared(one: Any, two: Any) -> int:
-    """Ruby's `<=>`: below, equal or above zero; lists are looked at as far as it takes to order them.
+    """Ruby's `<=>`: below, equal or above zero; lists by their first elements that differ.
 
-    raises: BadArgument, where it comes to two that have no common order
+    raises: BadArgument, for two values without a common order
     """
     if isinstance(one, list) and isinstance(two, list):
         for element, other in zip(one, two, strict=False):
-            if order := _compared(element, other):
+            order = _compared(element, other)
+            if order != 0:
                 return order
         return len(one) - len(two)
     if (isinstance(one, str) and type(one) is type(two)) or (_is_number(one) and _is_number(two)):
@@ -141,6 +151,7 @@ def _compared(one: Any, two: Any) -> int:
 
 
 in_order = cmp_to_key(_compared)
+"""A sort key for `sorted` in Ruby's order. Comparing values without a common order raises BadArgument."""
 
 
 def _is_number(value: Any) -> bool:

@@ -1,13 +1,9 @@
-"""The maps that slots are made of.
+"""The maps that slots are made of, and the origins of their entries.
 
-A map in a slot's tree is either *frozen* or *owned*. A frozen map is an exact dict that never changes after
-it was copied in, with all below it. An owned map is one of the two classes here: a write may change it in place
-as long as it is not shared. Loading makes frozen maps only; a write makes the maps on its path owned, one level each.
-
-A write in place notes the values it replaces, so that views of earlier versions still find them
-(docs/decisions/0004).
-
-Never handed out: C code reads past the methods of a dict subclass.
+A map in a slot is *frozen* or *owned*. A frozen map is a plain dict that never changes after it was copied in, with all
+below it. An `OwnedMap` may be changed in place by a write, as long as it is not shared. Loaded data is frozen; a write
+makes the maps on its path owned, each by a copy of one level. The origin of an entry is a mark: the number of the line
+that set it. Neither kind of map is handed to users.
 """
 
 from __future__ import annotations
@@ -21,32 +17,33 @@ from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 
 
-class WorkedList(list[Origins]):
-    """The origins of a list's elements, one for each, of a list that was changed in place, and the marks of these
-    changes.
+class ChangedListOrigins(list[Origins]):
+    """The origins of a list that was changed in place: one item for each element, and the marks that made the list.
 
-    begun: the marks that set the list before the first change
-    steps: the marks that changed it, each once, the last one last
+    first: the marks that set the list before its first change in place
+    later: the marks that changed it since, each once, the last one last
     """
 
-    __slots__ = ("begun", "steps")
+    __slots__ = ("first", "later")
 
-    begun: tuple[int, ...]
-    steps: tuple[int, ...]
+    first: tuple[int, ...]
+    later: tuple[int, ...]
 
-    def __init__(self, elements: Iterable[Origins], begun: tuple[int, ...], steps: tuple[int, ...]) -> None:
+    def __init__(self, elements: Iterable[Origins], first: tuple[int, ...], later: tuple[int, ...]) -> None:
         super().__init__(elements)
-        self.begun = begun
-        self.steps = steps
+        self.first = first
+        self.later = later
 
 
 SetBy = int | list[Origins]
-"""The origin of an entry: a mark number; for a list that was united or changed in place, one for each element."""
+"""The origin of an entry: a mark; for a list that was united or changed in place, the origins of its elements."""
 
 
-def element_setters(set_by: SetBy, path: Path, length: int) -> list[Origins]:
-    """The origins of a list's elements, one for each; the caller must not change the list.
+def element_origins(set_by: SetBy, path: Path, length: int) -> list[Origins]:
+    """A list of the origins of a list's elements, one for each. It may be *set_by* itself: the caller must not change
+    it.
 
+    set_by: the origin of the list
     path:   of the list in its slot
     length: the number of elements
     """
@@ -54,43 +51,44 @@ def element_setters(set_by: SetBy, path: Path, length: int) -> list[Origins]:
 
 
 def first_marks(set_by: SetBy) -> tuple[int, ...]:
-    """The marks that set a list before any change in place; for an entry with one mark that mark."""
-    if isinstance(set_by, WorkedList):
-        return set_by.begun
+    """The marks that set an entry before any change in place, each once: one mark, or several for a united list."""
+    if isinstance(set_by, ChangedListOrigins):
+        return set_by.first
     if isinstance(set_by, list):
-        return tuple(dict.fromkeys(setter.source for one in set_by for setter in setters(one, ())))
+        return tuple(dict.fromkeys(setter.source for one in set_by for setter in setters_in_element(one, ())))
     return (set_by,)
 
 
 def later_marks(set_by: SetBy) -> tuple[int, ...]:
-    """The marks that changed a list in place, the last one last; () for none."""
-    return set_by.steps if isinstance(set_by, WorkedList) else ()
+    """The marks that changed a list in place, the last one last; () for an entry that was not changed in place."""
+    return set_by.later if isinstance(set_by, ChangedListOrigins) else ()
 
 
-def with_later_mark(set_by: SetBy, elements: list[Origins], mark: int) -> WorkedList:
-    """The origins of a list after one more change in place, by *mark*.
+def with_later_mark(set_by: SetBy, elements: list[Origins], mark: int) -> ChangedListOrigins:
+    """The origins of a list after one more change in place, by *mark*. An earlier change by *mark* counts as this one.
 
+    set_by:   the origin of the list before the change
     elements: the origins of its elements now
     """
-    if type(set_by) is int:  # no change so far
-        return WorkedList(elements, (set_by,), (mark,))
-    return WorkedList(elements, first_marks(set_by), (*(one for one in later_marks(set_by) if one != mark), mark))
+    earlier = [one for one in later_marks(set_by) if one != mark]
+    return ChangedListOrigins(elements, first_marks(set_by), (*earlier, mark))
 
 
 def last_mark(set_by: SetBy) -> int:
-    """The mark of the last change of a list in place; without a change, the mark that set it; 0 for none."""
+    """The newest mark of an entry: of the last change in place, else of the line that set it; 0 for an empty list."""
     if type(set_by) is int:
         return set_by
-    if isinstance(set_by, WorkedList) and (set_by.steps or set_by.begun):
-        return (set_by.steps or set_by.begun)[-1]
+    if isinstance(set_by, ChangedListOrigins) and (set_by.later or set_by.first):
+        return (set_by.later or set_by.first)[-1]
     return max(first_marks(set_by), default=0)
 
 
-def setters(set_by: Origins, at: Path, inside: Path = ()) -> Iterator[At]:
-    """Yield the origins of the value *inside* an element, the first setter first, each with the path in the slot.
+def setters_in_element(set_by: Origins, at: Path, inside: Path = ()) -> Iterator[At]:
+    """Yield a mark and a path in the slot for each line that set the value at *inside* in a list's element.
 
+    The first setter comes first. Several set it where equal elements of two lists were united.
     set_by: the origins of the element
-    at:     the element's own path now
+    at:     the element's path now, ending in its index
     """
     for step in inside:
         set_by = origins_at(set_by, step)
@@ -99,20 +97,21 @@ def setters(set_by: Origins, at: Path, inside: Path = ()) -> Iterator[At]:
 
 def renumbered_marks(set_by: Any, number: Callable[[int], int]) -> Any:
     """A copy of the origins of an entry in which *number* replaces each mark."""
-    if isinstance(set_by, WorkedList):
+    if isinstance(set_by, ChangedListOrigins):
         elements = [renumbered(one, number) for one in set_by]
-        return WorkedList(elements, tuple(map(number, set_by.begun)), tuple(map(number, set_by.steps)))
+        return ChangedListOrigins(elements, tuple(map(number, set_by.first)), tuple(map(number, set_by.later)))
     return renumbered(set_by, number)
 
 
 class OwnedMap(dict[Any, Any]):
-    """A map that a write may change in place, unless it is shared.
+    """A map of a slot with the origins of its entries. The ledger changes it in place, or a copy where it is shared.
 
-    origin:  the mark of every entry without a mark of its own; 0: not known
-    origins: key -> the mark of that entry; for a list that was united or changed in place one for each element
-    past:    (version, key, value) for each value that was replaced in place; ABSENT where the key was new
-    shared:  another tree has this map, too: a write copies it first. Never cleared.
-    since:   the last version that does not have this map: its views and earlier ones never look here
+    As a dict it has the current entries. Views of earlier versions find the replaced ones in `past` (see `at_version`).
+    origin:  the mark of every entry without an origin of its own; 0: not known
+    origins: key -> the origin of that entry
+    past:    (version, key, old value) for each change in place, the last one last; ABSENT where the key was new
+    shared:  True: another tree has this map, too, so a write copies it first. Never cleared
+    since:   the number of the last version without this map: views of it and of earlier ones never look here
     """
 
     __slots__ = ("origin", "origins", "past", "shared", "since")
@@ -134,16 +133,16 @@ class OwnedMap(dict[Any, Any]):
 
 
 class AssignedMap(OwnedMap):
-    """A map that a recipe assigned as a whole: it hides the attribute files' values below its path."""
+    """A map that a recipe assigned as a whole, so that it hides the attribute file's values below its path."""
 
     __slots__ = ()
 
 
 class WatchedMap(OwnedMap):
-    """The facts of a node whose run notes where it looks: each read of a key notes all below that key.
+    """The root map of a node's facts where reads are noted: reading a key notes a look at all facts below that key.
 
-    `view` notes its own reads, path by path, within `Looks.quiet`.
-    looks: where reads are noted
+    Reading all keys notes a look at all facts. Views note finer looks themselves, and read this map quietly.
+    looks: where reads are noted; a copy of another WatchedMap notes where the original does
     """
 
     __slots__ = ("looks",)
@@ -210,9 +209,9 @@ class WatchedMap(OwnedMap):
 
 
 def writable_copy(original: OwnedMap) -> OwnedMap:
-    """A copy of one map for a write: entries and marks, without `past`, not shared.
+    """A copy of one map for a write, of the same class: entries and origins, without `past`, not shared.
 
-    Owned maps inside a shared map are marked as shared.
+    The maps inside are the same objects. Where *original* is shared, they are marked as shared, too.
     cost: one level
     """
     copy = type(original)(original, original.origin)
@@ -225,9 +224,9 @@ def writable_copy(original: OwnedMap) -> OwnedMap:
 
 
 def at_version(tree: OwnedMap, version: int) -> OwnedMap:
-    """The map as it was at a version: the map itself where no write has changed it since, else a copy.
+    """The map as it was at a version: the map itself where no write has changed it since, else a copy without origins.
 
-    Only this map: maps inside are the current ones. cost: one level, and the writes since then
+    Only this level is taken back: the maps inside are the current ones. cost: one level, and the writes since then
     """
     if not tree.past or tree.past[-1][0] < version:
         return tree
@@ -243,17 +242,17 @@ def at_version(tree: OwnedMap, version: int) -> OwnedMap:
 
 
 def setters_at(tree: Any, set_by: SetBy, inside: Path, at: Path = ()) -> list[At]:
-    """The origins of the value that a tree has at *inside*: the nearest marks on the way there, each with its path.
+    """The marks that set the value at *inside* of a tree, each with its path in the slot.
 
-    One, or several for an element of a united list. For an absent value: the mark of the map above.
-    set_by: the origins of the tree itself
+    Several for an element of a united list. For an absent value, the mark of the nearest map above.
+    set_by: the origin of the tree itself
     at:     the path of the tree in its slot
     cost:   the depth of the path
     """
     for depth, step in enumerate(inside):
         if isinstance(set_by, list):
             element = set_by[step] if type(step) is int and 0 <= step < len(set_by) else 0
-            return list(setters(element, (*at, *inside[: depth + 1]), inside[depth + 1 :]))
+            return list(setters_in_element(element, (*at, *inside[: depth + 1]), inside[depth + 1 :]))
         if isinstance(tree, OwnedMap):
             set_by = tree.origins.get(step, tree.origin)
         tree = dig(tree, (step,))
@@ -261,10 +260,10 @@ def setters_at(tree: Any, set_by: SetBy, inside: Path, at: Path = ()) -> list[At
 
 
 def set_by_at(tree: OwnedMap, path: Path) -> tuple[SetBy, Any]:
-    """Returns (mark, value) of *path*: the mark that set the value, and the value.
+    """Returns (origin, value) at *path* in a slot's tree.
 
-    For a list that was united or changed in place, the origins of its elements stand for the mark. Where nothing is
-    set at *path*, the nearest map above gives the mark, and the value is ABSENT.
+    Where *path* is not set, the value is ABSENT, with the origin of the nearest map above. Inside a list or a frozen
+    map, the whole list or map has the origin.
     """
     here: Any = tree
     set_by: SetBy = tree.origin
@@ -277,13 +276,14 @@ def set_by_at(tree: OwnedMap, path: Path) -> tuple[SetBy, Any]:
     return set_by, here
 
 
-# --- several of them
+# --- maps that are merged later
 
 
 class Joined:
-    """Several maps that are merged key by key under one policy when they are read, the weakest first.
+    """Several maps that will be merged key by key under one policy, when a key is read. Making one merges nothing.
 
-    members: frozen maps, owned maps, and further `Joined` ones; only those that really contribute
+    `joined.entry_at` reads a key, `joined.plain` merges all.
+    members: two or more maps, the weakest first: frozen, owned, or `Joined` again
     """
 
     __slots__ = ("members", "policy")
@@ -293,7 +293,10 @@ class Joined:
 
 
 class Branch(NamedTuple):
-    """Part of a plan of precedence: slots (by number) and further branches, merged under one policy, weakest first."""
+    """A part of the order of precedence: what is merged under one policy. It holds no values.
+
+    children: slots by number and further branches, the weakest first; a branch is merged before it meets the others
+    """
 
     policy: Policy
     children: tuple[int | Branch, ...]

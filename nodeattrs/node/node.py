@@ -1,7 +1,7 @@
-"""The node that users work with: attributes with a name, a run-list and tags, and its documents.
+"""`Node`, the class that users work with: attributes with a run-list, tags, Chef's JSON and snapshots.
 
-It knows no files: a repository, a store or a run hands in plain data and locators. What a run does to a node is in
-`node.intake` and `dialects.chef.run.expansion`.
+Files are not read here: a repository, a store or a run gives plain data and locators. What a run does with a node is in
+`node.intake`, `node.running` and `dialects.chef.run`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.node.attributes import WORDS, Attributes
 from nodeattrs.node.documents import chef_document
 from nodeattrs.node.intake import ensured_tags, replace_slot
-from nodeattrs.node.levels import Level
-from nodeattrs.node.restoring import NodeIdentity, chef_levels, identity_in_chef, identity_in_snapshot, restore_ledger
+from nodeattrs.node.restoring import NodeIdentity, chef_levels, identity_in, identity_in_snapshot, restore_ledger
 from nodeattrs.node.run_list import normalised
-from nodeattrs.node.saved_code import Versions
+from nodeattrs.node.sites import Versions
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, rules_in
 from nodeattrs.node.snapshots import snapshot_document
-from nodeattrs.node.writers import ListWriter
+from nodeattrs.node.writers import ListWriter, WholeComponentWriter
 
 __all__ = ["DEFAULT_ENVIRONMENT", "WORDS", "Node", "words_of"]
 
@@ -28,7 +27,7 @@ _SAVED = Origin("saved", "origin unknown")
 
 
 class Node(Attributes):
-    """A node: fifteen slots, read as one tree that can say where each value came from.
+    """A node: fifteen slots, written level by level, and read as one merged tree that knows where each value came from.
 
     name:        of the node
     environment: the name of its environment
@@ -52,8 +51,9 @@ class Node(Attributes):
 
     @property
     def run_list(self) -> list[str]:
-        """The items as texts, a copy. Assigning makes them uniform: bare names become recipe[name], identical
-        ones are kept once.
+        """A copy of the items as texts. Assigning stores the long form of each item once: a bare name is recipe[name].
+
+        raises: InvalidRunListItem, when it is assigned
         """
         return list(self._run_list)
 
@@ -65,14 +65,12 @@ class Node(Attributes):
 
     @property
     def tags(self) -> list[Any]:
-        """A copy of the list in normal `tags`. Reading stores [] where it is not set, and a list of one for a
-        scalar.
-        """
+        """A copy of the list in normal `tags`. Reading it stores [] where `tags` is not set, and [tag] for a scalar."""
         tags: list[Any] = self._ledger.plain_copy(ensured_tags(self), False, ("tags",))
         return tags
 
     def tag(self, *names: str) -> list[Any]:
-        """Add tags that are not there yet to normal `tags`, and return all tags."""
+        """Add names that are missing to normal `tags`, and return all tags as a new list."""
         known = self.tags
         missing = [name for name in dict.fromkeys(map(str, names)) if name not in known]
         if missing:
@@ -81,7 +79,9 @@ class Node(Attributes):
         return [*known, *missing]
 
     def untag(self, *names: str) -> list[Any]:
-        """Remove tags from normal `tags`, and return the tags that are left. Unknown tags are ignored."""
+        """Remove names from normal `tags`, and return the tags that are left as a new list. Unknown names are
+        ignored.
+        """
         known = self.tags
         gone = set(map(str, names)) & set(known)
         for name in gone:
@@ -91,24 +91,26 @@ class Node(Attributes):
     # Documents
 
     def to_chef(self, *, shared: bool = False) -> dict[str, Any]:
-        """Chef's node JSON as data: levels combined, sources lost, secrets replaced by a marker.
+        """Chef's node JSON as data: the four levels, each merged, without origins. Secrets are replaced by a marker.
 
-        shared: True: facts in it may be the node's own objects, to be written out and never changed
+        Deferred values are computed; one that fails becomes {"$deferred": reason}.
+        shared: True: facts in it may be the node's own objects, so that nothing in it may be changed
+        raises: DeferredCycle
         """
         return chef_document(self._ledger, self.name, self.environment, self._run_list, shared)
 
     def to_chef_json(self) -> str:
-        """Chef's node JSON as text, on one line."""
+        """`to_chef()` as JSON text, on one line."""
         return json.dumps(self.to_chef(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
-    to_json = to_chef_json
-    """Chef's word for it."""
+    to_json = to_chef_json  # Chef's name
 
     def to_hash(self) -> dict[str, Any]:
-        """A plain copy of the merged attributes with the node's fields laid over it, as Chef's `to_hash`.
+        """A plain copy of the merged attributes, with the node's fields in place of attributes of the same names.
 
-        They are chef_type, name, chef_environment and run_list; `recipe` and `role` are names from the run-list, if it
-        has any.
+        The fields are chef_type, name, chef_environment and run_list; also `recipe` and `role`, lists of names from the
+        run-list, where it has recipes or roles.
+        source: Chef's `to_hash`
         """
         merged = self.to_dict()
         merged.update(chef_type="node", name=self.name, chef_environment=self.environment)
@@ -121,51 +123,53 @@ class Node(Attributes):
 
     @classmethod
     def from_chef(cls, document: Mapping[str, Any], *, locator: Locator = _SAVED, **options: Any) -> Self:
-        """A node from Chef's node JSON. The combined levels become the components default, normal, override and
-        automatic.
+        """A node from Chef's node JSON: its levels become the components default, normal, override and automatic.
 
-        locator: for the values; the document has no origins, so they say "saved, origin unknown"
-        options: as for `Node`
-        raises:  DocumentError, for a document that is damaged
+        document: is copied
+        locator:  gives the origins of the values; by default they say "saved, origin unknown"
+        options:  as for `Node`
+        raises:   DocumentError, where the document is damaged
         """
-        node = cls._named(identity_in_chef(document), {"rules": rules_in(document), **options})
+        node = cls._with_identity(identity_in(document, "chef_environment"), {"rules": rules_in(document), **options})
         for level, tree in chef_levels(document):
             replace_slot(node._trees[level], tree, locator)
         return node
 
     def snapshot(self, *, shared: bool = False, causes: bool = False) -> dict[str, Any]:
-        """Everything that a run left behind, as data for JSON: the fifteen slots, marks, verbs and history. `restore`
-        reads it.
+        """The whole state of the node as data for JSON: fifteen slots, origins and history. `restore` reads it.
 
-        Deferred values are computed, secrets replaced by a marker.
-        shared: True: facts in it may be the node's own objects, to be written out and never changed
-        causes: True includes the causes of all values; False: they are found in the sources of the repository, when
-                asked for
+        Deferred values are computed, and secrets left out.
+        shared: True: facts in it may be the node's own objects, so that nothing in it may be changed
+        causes: True includes the causes of all values. False names the source files instead, in which a restored node
+                finds causes later
         """
         return snapshot_document(self._ledger, self.name, self.environment, self._run_list, shared, causes)
 
     @classmethod
     def restore(cls, snapshot: Mapping[str, Any], *, versions: Versions | None = None, **options: Any) -> Self:
-        """The node of a snapshot.
+        """The node that `snapshot` described. A secret that was left out raises ValueWithheld when it is read.
 
-        versions: of the files of its repository, to find the causes of values; None: no causes are found
+        versions: gives the files of its repository, to find the causes of values; None: only causes in the snapshot
         options:  as for `Node`
         raises:   DocumentError, for a snapshot that is damaged or too new
         """
-        node = cls._named(identity_in_snapshot(snapshot), {"rules": rules_in(snapshot), **options})
+        node = cls._with_identity(identity_in_snapshot(snapshot), {"rules": rules_in(snapshot), **options})
         restore_ledger(snapshot, node._ledger, versions)
         return node
 
     @classmethod
-    def _named(cls, named: NodeIdentity, options: Mapping[str, Any]) -> Self:
-        node = cls(named.name, named.environment, **options)
-        node.run_list = named.run_list
+    def _with_identity(cls, identity: NodeIdentity, options: Mapping[str, Any]) -> Self:
+        node = cls(identity.name, identity.environment, **options)
+        node.run_list = identity.run_list
         return node
 
 
 def words_of(node: Attributes) -> dict[str, Any]:
-    """The words of attribute files for a node: name -> writer or function, for each of WORDS.
+    """The words that an attribute file may use without an import: each of WORDS -> a writer or method of *node*.
 
-    A writer stays live when its whole component is replaced, unlike the one that `node.default` returns.
+    Writers of whole components stay live when the component is replaced, unlike the one that `node.default` returns.
     """
-    return {name: Level(node._trees[name]) if name in node._trees else getattr(node, name) for name in WORDS}
+    words = {}
+    for name in WORDS:
+        words[name] = WholeComponentWriter(node._trees[name]) if name in node._trees else getattr(node, name)
+    return words

@@ -1,7 +1,8 @@
-"""The trace of a path of a node: the steps of fifteen slots walked again, and the history.
+"""The trace of a path of a node: which slot wins, which lose, who set each, and what was set before.
 
-The walk and the rules are the core's; this module adds origins, elements of united
-lists, changes of a list in place, and values that are in no tree any more.
+The merge is walked again by the core (`core.tracing`). This module adds the origins of values, the setters of list
+elements, changes of a list in place (`list_history`), and values of the history. For causes it also takes a ledger back
+to the moment when a line set a value. Nothing is cached.
 """
 
 from __future__ import annotations
@@ -21,46 +22,51 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.walk import SetValue, Walk, outwards
 from nodeattrs.node.causes import causes_of
 from nodeattrs.node.joined import plain
-from nodeattrs.node.ledger import Event, Ledger
+from nodeattrs.node.ledger import Chronicle, Event, Ledger
+from nodeattrs.node.list_history import READY, ListChanges, ListHistory, list_history_at, shown
 from nodeattrs.node.maps import (
     AssignedMap,
     Branch,
     OwnedMap,
+    SetBy,
+    last_mark,
     set_by_at,
     setters_at,
+    writable_copy,
 )
-from nodeattrs.node.moment import ledger_at_mark
 from nodeattrs.node.setters import Mark
 from nodeattrs.node.slots import PAIR, PLAN, SLOTS
 from nodeattrs.node.values import Deferred
-from nodeattrs.node.worked_lists import READY, Continuation, ListWork, shown, work_at
 
 _TITLES = {slot.number: slot.title for slot in SLOTS}
 _MOST_BELOW = 10
 
 
 def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), brief: bool = False) -> Trace:
-    """The trace of *path*; for a path that is not set its `found` is False.
+    """The trace of *path*; for a path that is not set its `found` is False. The caller holds the ledger's lock.
 
+    A deferred value is computed; where that fails, the trace has it as it is.
     seen:  the attributes whose causes led here; they are not traced again
     brief: True: only the value and its setters: no elements, no history, no search for the next setter
     cost:  the depth of the path times fifteen, and the history at and above it
     """
-    trees = {slot: tree for slot, tree in enumerate(ledger.trees) if _matters(tree, path)}
-    unknown = dict(enumerate(((slot, one) for slot, many in ledger.unknown.items() for one in many), len(SLOTS) + 1))
+    trees = {slot: tree for slot, tree in enumerate(ledger.trees) if _may_decide(tree, path)}
+    layers = [(slot, layer) for slot, several in ledger.unknown.items() for layer in several]
+    unknown = dict(enumerate(layers, len(SLOTS) + 1))
     trees |= {number: layer.value for number, (_, layer) in unknown.items()}
     folding = _folding(ledger.plan(), unknown) if ledger.rules or unknown else _FOLDING
     along = None if brief else lambda at: outwards(at) if at.source in unknown else _goes_with(ledger, at)
     walked = walk(folding, path, trees, along)
-    walked = walked if walked.cover is None else _through_deferred(walked, path)
+    if walked.cover is not None:
+        walked = _through_deferred(walked, path)
 
-    owns: dict[int, tuple[Claim, Path]] = {}
+    own_paths: dict[int, tuple[Claim, Path]] = {}  # id of a claim -> the claim, held so that its id stays its own
 
     def claim(setting: SetValue) -> Claim:
         if setting.source in unknown:
             slot, layer = unknown[setting.source]
             made = Claim(path, layer.value, slot, layer.place(path))
-            owns[id(made)] = made, ()
+            own_paths[id(made)] = made, ()
             return made
         tree = ledger.trees[setting.source]
         by = setters_at(tree, tree.origin, setting.own)[0]
@@ -70,7 +76,7 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
         then = partial(_then, ledger, by, setting.value, seen)
         plain = setting.value if type(setting.value) in READY else shown(setting.value)
         made = Claim(setting.path, plain, setting.source, origin, verb, why, then)
-        owns[id(made)] = made, setting.own  # the claim is held, so that no other one gets its identity
+        own_paths[id(made)] = made, setting.own
         return made
 
     value = _read(walked.value)
@@ -78,94 +84,101 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
     if trace.elements and not brief:
         elements = (_element(ledger, path, entry, found) for entry, found in walked.elements(value))
         trace = trace._replace(elements=tuple(elements))
-    return _gone_on(ledger, trace, {number: own for number, (_, own) in owns.items()}, brief)
+    return _with_history(ledger, trace, {number: own for number, (_, own) in own_paths.items()}, brief)
 
 
-def _matters(tree: OwnedMap, path: Path) -> bool:
-    """Whether a slot may have a say at a path: what it has there, or what it hides."""
+def _may_decide(tree: OwnedMap, path: Path) -> bool:
+    """Whether a slot may decide a path: it has the first step, or it hides another slot."""
     return type(tree) is AssignedMap or (path[0] in tree if path else bool(tree))
 
 
 def _then(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], path: Path, *, brief: bool = False) -> Trace:
-    """The trace of what was read when a value was set; a deferred one reads each time."""
+    """The trace of an attribute as it was read when *by* set a value; for a deferred value, as it is read now."""
     with ledger.lock:
-        then = (
-            ledger
-            if type(value) is Deferred or ledger.marks[by.source].is_late
-            else ledger_at_mark(ledger, by.source, path)
-        )
+        then = ledger
+        if type(value) is not Deferred and not ledger.marks[by.source].is_late:
+            then = _ledger_at_mark(ledger, by.source, path)
         return trace_of(then, path, seen, brief)
 
 
 brief_then = partial(_then, brief=True)
-"""The same, of which only what is read and who set it is asked."""
+"""The brief trace of an attribute as it was when a value was set: `Then` of `causes`."""
 
 
-def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path], brief: bool) -> Trace:
-    """The trace with one row for a list and its later changes in place, and with the history, which leaves them out.
+def _with_history(ledger: Ledger, trace: Trace, own_paths: Mapping[int, Path], brief: bool) -> Trace:
+    """The trace with one row for a list and its later changes in place, and with the history, which leaves these out.
 
-    owns: claim, by its identity -> its path in its own slot
+    own_paths: id of a claim -> its path in its own slot
+    brief:     True: without the history
     """
-    works: dict[int, ListWork] = {}
-    if trace.elements or isinstance(trace.value, list) or int in map(type, trace.path):
-        at_path = (one for one in trace.claims if one.claim.path == trace.path and one.outcome is not Outcome.UNKNOWN)
-        found = (one.claim for one in at_path)
-        works = {id(one): work for one in found if (work := work_at(ledger, one.rank, owns[id(one)])) is not None}
-    stated = (
-        row
-        for one in trace.claims
-        for row in _each_setter(ledger, _with_workers(one, works.get(id(one.claim))), owns.get(id(one.claim), ()))
-        if not any(work.continues(one.claim, owns[id(one.claim)], trace.path) for work in works.values())
-    )
+    lists = _list_histories(ledger, trace, own_paths)
+    rows: list[TraceClaim] = []
+    for stated in trace.claims:
+        claim, own = stated.claim, own_paths.get(id(stated.claim), ())
+        if not any(one.continues(claim, own, trace.path) for one in lists.values()):
+            rows += _each_setter(ledger, _with_changes(stated, lists.get(id(claim))), own)
     if brief:
-        return trace._replace(claims=tuple(stated))
-    steps = {id(event) for work in works.values() for event in work.events}
-    there = {work.slot: work.path for work in works.values()}
-    history = _past(
-        ledger, trace.path, steps, there, any(len(one.claim.path) < len(trace.path) for one in trace.losers)
-    )
-    return trace._replace(claims=tuple(stated), history=tuple(history))
+        return trace._replace(claims=tuple(rows))
+    shown_events = {id(event) for one in lists.values() for event in one.events}
+    element_paths = {one.slot: one.path for one in lists.values()}
+    is_covered = any(len(one.claim.path) < len(trace.path) for one in trace.losers)
+    history = _past(ledger, trace.path, shown_events, element_paths, is_covered)
+    return trace._replace(claims=tuple(rows), history=tuple(history))
 
 
-def _with_workers(stated: TraceClaim, work: ListWork | None) -> TraceClaim:
-    """The row with the claim that set a list first, and the claims that changed it in place, where something of it is
-    left.
+def _list_histories(ledger: Ledger, trace: Trace, own_paths: Mapping[int, Path]) -> dict[int, ListHistory]:
+    """id of a claim -> the history of the list that it set, or that it set an element of."""
+    found: dict[int, ListHistory] = {}
+    if trace.elements or isinstance(trace.value, list) or int in map(type, trace.path):
+        for stated in trace.claims:
+            claim = stated.claim
+            if claim.path == trace.path and stated.outcome is not Outcome.UNKNOWN:
+                history = list_history_at(ledger, claim.rank, own_paths[id(claim)])
+                if history is not None:
+                    found[id(claim)] = history
+    return found
+
+
+def _with_changes(stated: TraceClaim, history: ListHistory | None) -> TraceClaim:
+    """The row with the claim that set a list first, and the claims that changed it in place.
+
+    The row itself where nothing of the first list is left.
     """
-    since = work.continued if work is not None and work.is_left else None
-    return stated if since is None else stated._replace(claim=_begun(stated.claim, since), then=since.steps)
+    changes = history.changes if history is not None and history.is_left else None
+    return stated if changes is None else stated._replace(claim=_first_claim(stated.claim, changes), then=changes.later)
 
 
 def _each_setter(ledger: Ledger, stated: TraceClaim, own: Path) -> Iterator[TraceClaim]:
-    """A row for each who set an element of a list that was united in its slot, the first one first."""
+    """A row for each line that set an element of a list that was united in its slot; else the row itself."""
     claim = stated.claim
-    tree = ledger.trees[claim.rank]
-    several = (
-        setters_at(tree, tree.origin, own) if int in map(type, own) and stated.outcome is not Outcome.UNKNOWN else ()
-    )
-    if len(several) < 2:
+    setters: list[At] = []
+    if int in map(type, own) and stated.outcome is not Outcome.UNKNOWN:
+        tree = ledger.trees[claim.rank]
+        setters = setters_at(tree, tree.origin, own)
+    if len(setters) < 2:
         yield stated
         return
     outcome, why = (stated.outcome, stated.why) if stated.outcome is Outcome.LOSES else (Outcome.JOINS, "joined")
-    for origin, mark in map(ledger.marks.place, several):
+    for origin, mark in map(ledger.marks.place, setters):
         yield stated._replace(claim=claim._replace(origin=origin, verb=mark.verb), outcome=outcome, why=why)
 
 
-def _begun(claim: Claim, since: Continuation) -> Claim:
+def _first_claim(claim: Claim, changes: ListChanges) -> Claim:
     """The claim that set a list first, for the claim of a list that was changed in place."""
-    if claim.verb is not Verb.APPEND or not since.begun:
+    if claim.verb is not Verb.APPEND or not changes.first:
         return claim
-    first = since.begun[0]
+    first = changes.first[0]
     return claim._replace(
         value=claim.value if first.value is ABSENT else first.value, origin=first.origin, verb=first.verb
     )
 
 
 Unread = Mapping[int, tuple[int, Layer]]
-"""Layers that cannot be read by a number behind those of the slots, each with its slot."""
+"""number above those of the slots -> (slot, layer) for each layer that cannot be read."""
 
 
 def _folding(branch: Branch, unknown: Unread) -> Folding:
-    """The order of precedence as steps; the trees are handed in with each walk."""
+    """A branch of the plan as steps of the core. It holds no trees: each walk brings them."""
     folding = Folding()
     for child in branch.children:
         laid = _in_slot(child, unknown) if isinstance(child, int) else _folding(child, unknown)
@@ -174,7 +187,7 @@ def _folding(branch: Branch, unknown: Unread) -> Folding:
 
 
 def _in_slot(slot: int, unknown: Unread) -> Part | Folding:
-    """As `slot_tree.fold_of` has it: what is unknown lies over what the slot has."""
+    """One slot as a step: its unknown layers lie over its values, as a later line of the same slot would."""
     over = [Part(layer.value, number) for number, (its, layer) in unknown.items() if its == slot]
     if not over:
         return Part(None, slot)
@@ -188,7 +201,9 @@ _FOLDING = _folding(PLAN, {})
 
 
 def _through_deferred(walked: Walk, path: Path) -> Walk:
-    """The same where a deferred value stands in the way and comes to something that has the path: that is read then."""
+    """The walk with the value at *path* inside a deferred value that is in the way; the walk itself where none
+    has one.
+    """
     for by in walked.standing:
         value = dig(_read(by.value), path[len(by.path) :]) if type(by.value) is Deferred else ABSENT
         if value is not ABSENT:
@@ -197,12 +212,12 @@ def _through_deferred(walked: Walk, path: Path) -> Walk:
 
 
 def _read(standing: Any) -> Any:
-    """What a reader gets, deferred values computed as far as they can be."""
+    """A plain copy of a value with deferred values computed; without computing any where one of them fails."""
     if type(standing) in READY:
         return standing
     try:
         return plain(standing, True)
-    except Exception:  # a deferred value may raise anything; the explanation has to stand all the same
+    except Exception:  # a deferred value may raise anything; the trace is given all the same
         return plain(standing, False)
 
 
@@ -223,21 +238,25 @@ def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[At, ...]) -> E
 def _past(
     ledger: Ledger, path: Path, but: Collection[int], owns: Mapping[int, Path], covered: bool
 ) -> Iterator[Earlier]:
-    """What was set before.
+    """Yield values that were set before at *path*, above it, and below it (ten paths at most).
 
-    but:  events that a row of the trace has already, by their identity
-    owns: slot -> where it has what stands at the path, if that is an element
-    covered: whether something overridden lies above the path: a map that was erased there would override that again
+    but:     ids of events that a row of the trace has already
+    owns:    slot -> the path in that slot, for an element of a list, whose index may differ
+    covered: whether an overridden value lies above the path: an erased map there would override it
     """
-    above = [_chronicled(ledger, path[:depth], path[depth:], but, owns, covered) for depth in range(len(path), -1, -1)]
-    yield from _newest_first([one for chronicle in above for one in chronicle])
+    earlier: list[Earlier] = []
+    for depth in range(len(path), -1, -1):
+        earlier += _chronicled(ledger, path[:depth], path[depth:], but, owns, covered)
+    yield from _newest_first(earlier)
     below = [at for at in ledger.history if len(at) > len(path) and at[: len(path)] == path]
     for at in below[:_MOST_BELOW]:
         yield from _chronicled(ledger, at, (), but, {}, False)
 
 
 def _newest_first(found: list[Earlier]) -> list[Earlier]:
-    """The same; what went with a map or list further up is newer than what its own setter had overwritten."""
+    """The values in order, the newest first. One that went with a map above is newer than one that the map's setter
+    had overwritten.
+    """
     ordered: list[Earlier] = []
     for one in found:
         older = (at for at, other in enumerate(ordered) if _is_newer(one, other))
@@ -260,7 +279,7 @@ def _chronicled(
         own = owns.get(slot, (*at, *rest))[len(at) :]
         first, *later = [
             None if id(event) in but else _event(ledger, slot, at, event, rest, own, covered)
-            for event in chronicle.events()
+            for event in chronicle.events
         ]
         dropped = Earlier(Claim(at, ABSENT, slot, Origin("forgotten")), "forgotten", None, chronicle.dropped)
         for past in (*reversed(later), dropped if chronicle.dropped and not rest else None, first):
@@ -269,7 +288,10 @@ def _chronicled(
 
 
 def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: Path, covered: bool) -> Earlier | None:
-    """own: the steps on which the slot had what stands at *rest* below *at*."""
+    """An event at *at* as an earlier value at *rest* below it; None where it says nothing of that path.
+
+    own: the steps below *at* in this slot, which differ from *rest* where an element had another index
+    """
     depth = _reach(event.value, own)
     path, own, value = (*at, *rest)[: len(at) + depth], own[:depth], dig(event.value, own[:depth])
     if depth < len(rest) and isinstance(value, dict) and not (covered and event.what == "erased"):
@@ -284,26 +306,26 @@ def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: P
 
 
 def _reach(value: Any, path: Path) -> int:
-    """How far *path* leads: to the end of it, or to what stands in its way or has nothing there."""
+    """The number of steps of *path* that lead to something in *value*; all of them where *path* is set."""
     return next(depth for depth in range(len(path), -1, -1) if dig(value, path[:depth]) is not ABSENT)
 
 
 def _verb(mark: Mark, path: Path, value: Any) -> Verb:
-    """How a value at *path* was set: what lies inside of something that was assigned was only set along."""
+    """How a value at *path* was set. A value inside a map that was replaced or fully assigned counts as plainly set."""
     if mark.verb not in (Verb.REPLACE, Verb.FULL) or len(path) == mark.depth:
         return mark.verb
     return Verb.REPLACE if isinstance(value, AssignedMap) else Verb.SET
 
 
 def _goes_with(ledger: Ledger, at: At) -> Iterator[At]:
-    """What may go with the line that set a place in a slot, the least first; no map that another line has made.
+    """Yield the places that would go if the line that set a place were removed, the smallest first.
 
-    A map that only this line has stepped into goes with it.
+    A map that only this line has stepped into goes with it; a map that another line has made does not.
     """
     tree, path = ledger.trees[at.source], at.path
     set_by, _ = set_by_at(tree, path)
     depth = ledger.marks[set_by].depth if isinstance(set_by, int) else len(path)
-    while len(path) > depth:  # an entry of what was set at once goes alone, too
+    while len(path) > depth:  # an entry of a map that was set at once
         yield At(at.source, path)
         if not _is_one(ledger, at.source, path):
             return
@@ -319,9 +341,93 @@ def _goes_with(ledger: Ledger, at: At) -> Iterator[At]:
 
 
 def _is_one(ledger: Ledger, slot: int, path: Path) -> bool:
-    """Whether the same line has set, or stepped into, what holds a path."""
+    """Whether the line that set a path has also set the map that holds it, or stepped into it."""
     (set_by, _), (above, _) = (set_by_at(ledger.trees[slot], one) for one in (path, path[:-1]))
     if set_by == above or not isinstance(set_by, int) or not isinstance(above, int):
         return set_by == above
     mine, its = (ledger.origin(slot, one)[0] for one in (path, path[:-1]))
     return (mine.file, mine.line) == (its.file, its.line) or ledger.marks.is_part(above, set_by)
+
+
+# --- the slots as they were when a line set a value ------------------------------
+
+
+def _ledger_at_mark(ledger: Ledger, mark: int, path: Path) -> Ledger:
+    """A new ledger with the slots as they were when *mark* was last used; *ledger* itself where no new line has set
+    a value since.
+
+    Only *path*, the paths below it and the maps above it are taken back; other paths may have later values or none.
+    The caller must not write to the result.
+    cost: the values at the path, and the history
+    """
+    last = ledger.marks.last_uses.get(mark, mark + 1)
+    if last >= len(ledger.marks):
+        return ledger
+    moment = _Moment(ledger, last, path)
+    then = Ledger(ledger.provenance, ledger.marks.root, ledger.secrets, ledger.rules)
+    then.trees = [moment.tree(slot) for slot in range(len(ledger.trees))]
+    then.marks, then.lock, then.unknown = ledger.marks, ledger.lock, ledger.unknown
+    then.history = moment.history()
+    return then
+
+
+class _Moment:
+    """last: the first mark that is too late."""
+
+    def __init__(self, ledger: Ledger, last: int, path: Path) -> None:
+        self.ledger = ledger
+        self.last = last
+        self.path = path
+        self.known = {at: one for at, one in ledger.history.items() if path[: len(at)] == at[: len(path)]}
+
+    def tree(self, slot: int) -> OwnedMap:
+        """What a slot had."""
+        tree = self.ledger.trees[slot]
+        before, _ = self.before(slot, (), tree, tree.origin)
+        return OwnedMap() if before is ABSENT else before
+
+    def before(self, slot: int, at: Path, value: Any, set_by: SetBy) -> tuple[Any, SetBy]:
+        """What stood somewhere, and who had set it. value, set_by: what stands there, or stood later"""
+        if value is ABSENT or last_mark(set_by) >= self.last:
+            value, set_by = self.overwritten(slot, at)
+        if not isinstance(value, OwnedMap):
+            return value, set_by
+        same = value
+        for key in self.keys(at, same):
+            here, who = same.get(key, ABSENT), same.origins.get(key, same.origin)
+            was, by = self.before(slot, (*at, key), here, who)
+            if was is not here or by != who:
+                value = _with(value if value is not same else writable_copy(same), key, was, by)
+        return value, set_by
+
+    def overwritten(self, slot: int, at: Path) -> tuple[Any, SetBy]:
+        """The value that was overwritten or erased since; ABSENT for none."""
+        chronicle = self.known.get(at, {}).get((slot, False))
+        events = chronicle.events if chronicle is not None else ()
+        found = ((one.value, one.set_by) for one in events if last_mark(one.set_by) < self.last <= one.by)
+        return next(found, (ABSENT, 0))
+
+    def keys(self, at: Path, value: OwnedMap) -> tuple[Any, ...]:
+        """Where to look for changes: on the way to the path, and everywhere below it."""
+        if len(at) < len(self.path):
+            return (self.path[len(at)],)
+        below = (one[len(at)] for one in self.known if len(one) > len(at) and one[: len(at)] == at)
+        return tuple(dict.fromkeys((*value, *below)))
+
+    def history(self) -> dict[Path, dict[tuple[int, bool], Chronicle]]:
+        """What had happened by then."""
+        kept = {at: {key: self.chronicle(one) for key, one in many.items()} for at, many in self.known.items()}
+        return {at: {key: one for key, one in many.items() if one is not None} for at, many in kept.items()}
+
+    def chronicle(self, of: Chronicle) -> Chronicle | None:
+        """The events that were; None where there was none."""
+        events = [one for one in of.events if max(one.by, last_mark(one.set_by)) < self.last]
+        return Chronicle(events, of.dropped) if events else None
+
+
+def _with(value: OwnedMap, key: Any, entry: Any, set_by: SetBy) -> OwnedMap:
+    if entry is ABSENT:
+        value.pop(key, None)
+    else:
+        value[key], value.origins[key] = entry, set_by
+    return value

@@ -1,12 +1,13 @@
-"""Nodes made from documents: a snapshot with all fifteen slots, or Chef's node JSON.
+"""Reading snapshots (`snapshots`) and Chef's node JSON (`documents`).
 
-A document may be damaged or forged: it is read as a whole, or refused with an error
-that says why. A secret that was left out comes back as a value that raises an error when it is read.
+A document may be damaged or forged: it is read as a whole, or refused with a DocumentError that says why. A secret that
+was left out becomes `Withheld`, which raises an error when it is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
@@ -18,34 +19,36 @@ from nodeattrs.errors import DocumentError, ValueWithheld
 from nodeattrs.formats.python import PythonText
 from nodeattrs.node.documents import FORMAT, LEVELS, VERSION
 from nodeattrs.node.ledger import EVENTS, HISTORY_BOUND, Chronicle, Event, Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap, WorkedList, setters
-from nodeattrs.node.saved_code import FileVersion, SavedDocument, SavedRead, SavedRun, SavedSite, Versions
+from nodeattrs.node.maps import AssignedMap, ChangedListOrigins, OwnedMap, setters_in_element
 from nodeattrs.node.setters import Mark
-from nodeattrs.node.sites import LineRange, relative
+from nodeattrs.node.sites import (
+    FileVersion,
+    LineRange,
+    SavedDocument,
+    SavedRead,
+    SavedRun,
+    SavedSite,
+    Versions,
+    relative,
+)
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
 
 
 class NodeIdentity(NamedTuple):
-    """The name, environment and run-list of the node that a document describes."""
+    """The name, environment and run-list in a node's document. The types are checked, and items of the run-list
+    are not.
+    """
 
     name: str
     environment: str
     run_list: list[Any]
 
 
-def identity_in_chef(document: Any) -> NodeIdentity:
-    """The name, environment and run-list in Chef's node JSON; the environment "_default" where it has none.
-
-    raises: DocumentError, for no map, and for a field of the wrong type
-    """
-    return _named(document, "chef_environment")
-
-
 def identity_in_snapshot(snapshot: Any) -> NodeIdentity:
-    """The name, environment and run-list in a snapshot.
+    """The name, environment and run-list in a snapshot. Without them: environment "_default", run-list [].
 
-    raises: DocumentError, where it is no snapshot, has an unknown version, or a field of the wrong type
+    raises: DocumentError, where it is not a snapshot, has an unknown version, no name, or a field of the wrong type
     """
     if not isinstance(snapshot, Mapping) or snapshot.get("format") != FORMAT:
         raise DocumentError("this is no snapshot of a node", hint="make one with node.snapshot()")
@@ -54,10 +57,15 @@ def identity_in_snapshot(snapshot: Any) -> NodeIdentity:
             f"this snapshot has version {snapshot.get('version')!r}, and versions up to {VERSION} are read here",
             hint="a newer nodeattrs wrote it: upgrade",
         )
-    return _named(snapshot, "environment")
+    return identity_in(snapshot, "environment")
 
 
-def _named(document: Any, field: str) -> NodeIdentity:
+def identity_in(document: Any, field: str) -> NodeIdentity:
+    """The name, environment and run-list in a node's document. Without them: environment "_default", run-list [].
+
+    field:  the key of the environment: "chef_environment" in Chef's node JSON
+    raises: DocumentError, where it is not a map, has no name, or a field of the wrong type
+    """
     if not isinstance(document, Mapping):
         raise DocumentError(f"a node document is a map, not a {type(document).__name__}", hint='{"name": "web1"}')
     name, environment = document.get("name"), document.get(field) or DEFAULT_ENVIRONMENT
@@ -70,46 +78,49 @@ def _named(document: Any, field: str) -> NodeIdentity:
 
 
 def chef_levels(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:
-    """Yield (level, tree) for the four levels of Chef's node JSON; {} for one that is missing. The trees are copies.
+    """Yield (level, tree) for automatic, normal, default and override of Chef's node JSON; {} for a missing one.
 
-    A marker of a secret becomes `Withheld`. raises: DocumentError, where a level is not a map
+    The trees are copies, in which a marker of a secret is `Withheld`.
+    raises: DocumentError, where a level is not a map
     """
     for level in LEVELS:
         tree = document.get(level)
-        tree = {} if tree is None else tree
-        if not isinstance(tree, dict):
+        if not isinstance(tree, (dict, type(None))):
             raise DocumentError(f"{level} must be a map in a node document, not a {type(tree).__name__}")
-        yield level, _unmarked(tree)
+        yield level, _with_withheld(tree or {})
 
 
-def _unmarked(value: Any) -> Any:
-    """The reverse as far as there is one: the marker becomes a value whose reading is an error. Data is copied."""
+def _with_withheld(value: Any) -> Any:
+    """A copy of JSON data in which each marker of a secret is `Withheld`."""
+    # Loops: a comprehension takes a second frame a level on CPython 3.11.
     if isinstance(value, dict):
         if value == MARKER:
             return Withheld()
         tree = {}
         for key, inner in value.items():
-            tree[key] = _unmarked(inner)
+            tree[key] = _with_withheld(inner)
         return tree
     if isinstance(value, list):
         items = []
         for inner in value:
-            items.append(_unmarked(inner))
+            items.append(_with_withheld(inner))
         return items
     return value
 
 
 def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions | None = None) -> None:
-    """Fill an empty ledger from the data of `snapshot_ledger`.
+    """Fill an empty ledger from the data of `snapshot_ledger`, which is copied.
 
-    versions: of the files of the repository, to find causes; None: no causes are found
+    versions: gives the files of the repository, to find causes; None: only causes in the data
     raises:   DocumentError, where the data is damaged or contradicts itself; the ledger must not be used then
     """
     try:
         run = ledger.marks.saved_run = _unpacked_run(data, versions)
         marks = data["marks"]
         ledger.marks.table[:] = [_NOBODY if packed == _BLANK else _unpacked_mark(packed, run) for packed in marks]
-        ledger.marks.until = {number: int(packed["until"]) for number, packed in enumerate(marks) if "until" in packed}
+        ledger.marks.last_uses = {
+            number: int(packed["until"]) for number, packed in enumerate(marks) if "until" in packed
+        }
         ledger.marks.saved_reads = [_unpacked_read(packed, run) for packed in data.get("reads", ())]
         for slot in SLOTS:
             tree = _unpacked(data["slots"][str(slot.number)])
@@ -120,7 +131,7 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions |
             at = _unpacked_path(path)
             guard = None if ledger.secrets is None else partial(ledger.secrets.wrapped, at)
             chronicle = _unpacked_chronicle(dropped, events, guard)
-            ledger.chronicles(at)[slot, chronicle.first.what == "silent"] = chronicle
+            ledger.history.setdefault(at, {})[slot, chronicle.events[0].what == "silent"] = chronicle
         for slot, name, reason, origin, *given in data.get("unknown", ()):
             if type(slot) is not int or not 1 <= slot <= len(SLOTS) or not {type(name), type(reason)} <= {str}:
                 raise ValueError(f"an unknown layer in slot {slot!r}")
@@ -136,7 +147,7 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions |
 _TEXT, _NUMBER = {str, type(None)}, {int, type(None)}
 _BLANK = {"kind": UNKNOWN.kind}
 _NOBODY = Mark(UNKNOWN)
-"""A mark that nothing refers to: most of them, in what a run begins with."""
+"""The mark for each blank one, to which nothing refers."""
 
 
 def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[Any], Any] | None) -> Chronicle:
@@ -149,7 +160,7 @@ def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[
         Event(what, value, _unpacked_set_by(set_by), by)
         for (what, _, set_by, by), value in zip(events, values, strict=True)
     ]
-    return Chronicle.from_events(unpacked, dropped)
+    return Chronicle(unpacked, dropped)
 
 
 def _number(packed: Mapping[str, Any], field: str) -> int | None:
@@ -162,13 +173,13 @@ def _number(packed: Mapping[str, Any], field: str) -> int | None:
 def _unpacked_mark(packed: Mapping[str, Any], run: SavedRun) -> Mark:
     origin, places = _unpacked_origin(packed), _unpacked_lines(packed.get("lines", []))
     over = packed.get("over", None if origin.line is None else [origin.line] * 2)
-    locator = SavedLocator(origin, places, None if over is None else LineRange(origin.file, *map(int, over)), run)
+    lines = None if over is None else LineRange(origin.file, *map(int, over))
+    locator = SavedLocator(origin, places, lines, run, is_earlier=packed.get("earlier") is True)
     if "code" in packed:
         locator.code = _unpacked_site(packed["code"], run)
         locator.calls = [_unpacked_site(call, run) for call in packed["code"].get("calls", ())]
     if "causes" in packed:
         locator.kept_causes = _unpacked_causes(packed["causes"])
-    locator.is_earlier = packed.get("earlier") is True
     verb, depth = Verb(packed.get("verb", "set")), int(packed.get("depth", 0))
     return Mark(locator, verb, depth, bool(packed.get("bulk")), packed.get("late") is True)
 
@@ -257,8 +268,8 @@ def _unpacked_set_by(set_by: Any) -> Any:
     if not isinstance(set_by, dict):
         return int(set_by)
     if "of" in set_by:
-        begun, steps = (tuple(map(int, set_by[which])) for which in ("begun", "steps"))
-        return WorkedList(map(_unpacked_set_by, set_by["of"]), begun, steps)
+        first, later = tuple(map(int, set_by["begun"])), tuple(map(int, set_by["steps"]))
+        return ChangedListOrigins(map(_unpacked_set_by, set_by["of"]), first, later)
     if "at" in set_by:
         number, path = set_by["at"]
         return At(int(number), _unpacked_path(path))
@@ -274,36 +285,39 @@ def _unpacked_path(path: list[Any]) -> Path:
     return tuple(path)
 
 
+@dataclass(eq=False, slots=True)
 class SavedLocator:
-    """A locator read back from a snapshot, with the lines it knew when it was saved.
+    """The locator of a value that a saved run set, as its snapshot has it. Reads no files, unless causes are asked for.
 
     origin:      the origin of the whole value
-    places:      step -> [line, column, places below]; only where these differ from the place above
-    lines:       the lines of the expression that set the value, else the known line; None where none is known
+    places:      step -> [line, column, places below]; only where line or column differ from those above
+    lines:       the lines of the expression that set the value, else the one known line; None where none is known
     run:         the saved run, with the sources of the repository
     code:        the expression that set the value; None where no code of the repository did
     calls:       the calls that led there, the innermost first
-    kept_causes: path in the slot -> causes of the value there; None where the snapshot has none
+    kept_causes: path in the slot -> causes of the value there; None where the snapshot has no causes
     is_earlier:  whether a run before the saved one set the value
     """
 
-    def __init__(self, origin: Origin, places: dict[Any, Any], lines: LineRange | None, run: SavedRun) -> None:
-        self.origin, self.places, self.lines, self.run = origin, places, lines, run
-        self.code: SavedSite | None = None
-        self.calls: list[SavedSite] = []
-        self.kept_causes: dict[Path, tuple[Cause, ...]] | None = None
-        self.is_earlier = False
+    origin: Origin
+    places: dict[Any, Any]
+    lines: LineRange | None
+    run: SavedRun
+    code: SavedSite | None = None
+    calls: Sequence[SavedSite] = ()
+    kept_causes: dict[Path, tuple[Cause, ...]] | None = None
+    is_earlier: bool = False
 
     def for_next_run(self) -> SavedLocator:
-        """A copy for a node of the next run: its origin says "saved", and `is_earlier` is True."""
+        """A copy for a node of the next run: its origin says "saved", once, and `is_earlier` is True."""
         origin = self.origin if self.origin.kind.startswith("saved") else self.origin.saved()
-        found = SavedLocator(origin, self.places, self.lines, self.run)
-        found.code, found.calls, found.kept_causes, found.is_earlier = self.code, self.calls, self.kept_causes, True
-        return found
+        return replace(self, origin=origin, is_earlier=True)
 
     @property
     def site(self) -> SavedSite | None:
-        """The expression that set the value; None where no repository is there to look into."""
+        """The expression that set the value; None where no code did, and where there is no repository to read it
+        from.
+        """
         return None if self.run.versions is None else self.code
 
     @property
@@ -311,15 +325,17 @@ class SavedLocator:
         return self.run.root
 
     def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin:
-        """The origin for a file and line, with the setter of this locator."""
+        """An origin for any file and line, with the setter of this locator. The file's name becomes relative."""
         return Origin(self.origin.kind, self.origin.name, relative(filename, self.run.root()), line, column)
 
     def source(self, filename: str) -> PythonText | None:
-        """The text of another source file, as it was for the run; None where that version is not available."""
+        """The parsed source of another file, as it was for the run; None where that version is not available."""
         return self.run.text_at(filename)
 
     def at(self, path: Path) -> Origin:
-        """The origin of *path*: its own line where the snapshot has one, else the line of the nearest path above."""
+        """The origin of *path* inside the value: its own line where the snapshot has it, else that of the path
+        above.
+        """
         found, here = self.origin, self.places
         for step in path:
             entry = here.get(step)
@@ -342,20 +358,21 @@ def _unpacked_lines(packed: list[Any]) -> dict[Any, Any]:
 
 
 def contradictions(ledger: Ledger) -> Iterator[str]:
-    """Yield a sentence for each contradiction in a ledger; nothing where there is none. cost: everything is
-    looked at
+    """Yield a sentence for each contradiction between the slots, marks and history of a ledger.
+
+    cost: a visit of every value
     """
     for slot, tree in enumerate(ledger.trees[1:], 1):
-        yield from _Slot(ledger, slot).faults(tree, ())
+        yield from _SlotCheck(ledger, slot).faults(tree, ())
     for path, chronicles in ledger.history.items():
         for (slot, _), chronicle in chronicles.items():
-            if len(chronicle.events()) > HISTORY_BOUND:
+            if len(chronicle.events) > HISTORY_BOUND:
                 yield f"too much history at {path} in slot {slot}"
-            for event in chronicle.events():
+            for event in chronicle.events:
                 known = _is_mark(ledger, event.by) and _are_marks(ledger, event.set_by, path)
                 if not (known and _fits(event.value, event.set_by)):
                     yield f"an unknown mark in the history of {path} in slot {slot}"
-                yield from _Slot(ledger, slot).faults(event.value, path)
+                yield from _SlotCheck(ledger, slot).faults(event.value, path)
 
 
 def _is_mark(ledger: Ledger, number: Any) -> bool:
@@ -366,9 +383,9 @@ def _are_marks(ledger: Ledger, set_by: Any, path: Path) -> bool:
     if type(set_by) is int:
         return _is_mark(ledger, set_by)  # as most are
     elements = set_by if isinstance(set_by, list) else [set_by]
-    numbers = [setter.source for one in elements for setter in setters(one, path)]
-    if isinstance(set_by, WorkedList):
-        numbers += [*set_by.begun, *set_by.steps]
+    numbers = [setter.source for one in elements for setter in setters_in_element(one, path)]
+    if isinstance(set_by, ChangedListOrigins):
+        numbers += [*set_by.first, *set_by.later]
     return all(_is_mark(ledger, number) for number in numbers)
 
 
@@ -376,8 +393,8 @@ def _fits(value: Any, set_by: Any) -> bool:
     return not isinstance(set_by, list) or (isinstance(value, list) and len(value) == len(set_by))
 
 
-class _Slot:
-    """A walk through the tree of one slot."""
+class _SlotCheck:
+    """Finds contradictions in the tree of one slot."""
 
     def __init__(self, ledger: Ledger, slot: int) -> None:
         self._ledger, self._slot = ledger, slot
@@ -385,7 +402,7 @@ class _Slot:
 
     def faults(self, tree: Any, path: Path) -> Iterator[str]:
         if (type(tree) is dict or type(tree) is list) and is_json(tree):
-            return  # so none of our maps is in it
+            return  # no OwnedMap is in it
         if isinstance(tree, OwnedMap):
             yield from self._of_owned(tree, path)
         entries = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()

@@ -1,4 +1,4 @@
-"""The items of a run-list: what their text means. Knows no roles and no cookbooks."""
+"""The items of a run-list: parsing `recipe[name@version]` and `role[name]`. Roles and cookbooks are not looked up."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _BARE = re.compile(r"[^\[\]\n]+")
 
 
 class RunListItem(NamedTuple):
-    """One item of a run-list. Its text is the long form, `recipe[name@version]`.
+    """One item of a run-list. `str(item)` is the long form: `recipe[name@version]`, `recipe[name]` or `role[name]`.
 
     type:    "recipe" or "role"
-    name:    as written, spaces included
-    version: of a recipe, as written; None where none was given
+    name:    as written, spaces included; not empty
+    version: of a recipe, as written, with one or two dots; None where none was given
     """
 
     type: str
@@ -50,7 +50,7 @@ class RunListItem(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> RunListItem | None:
-    """The nodes of a fleet have the same few."""
+    # Cached, since the nodes of a fleet have the same few items.
     if text.startswith("role[") and (found := _ROLE.fullmatch(text)):
         return RunListItem("role", found[1])
     if found := _RECIPE.fullmatch(text) or _BARE_PINNED.fullmatch(text):
@@ -59,9 +59,9 @@ def _parsed(text: str) -> RunListItem | None:
 
 
 def normalised(run_list: Iterable[object]) -> list[RunListItem]:
-    """The items of a run-list, in order, identical ones once; [] for an empty list.
+    """The items of a run-list as a list of RunListItem, in order, equal ones once; [] for an empty list.
 
-    raises: InvalidRunListItem, also for a lone text or a map
+    raises: InvalidRunListItem, for an item that cannot be parsed, for one text instead of a list, and for a map
 
     >>> [str(item) for item in normalised(["a", "role[web]", "recipe[a]"])]
     ['recipe[a]', 'role[web]']
@@ -75,11 +75,11 @@ def normalised(run_list: Iterable[object]) -> list[RunListItem]:
 
 @lru_cache(maxsize=4096)
 def qualified(recipe: str) -> str:
-    """The name of a recipe with its part: `apache2` is `apache2::default`."""
+    """The full name of a recipe: `apache2` is `apache2::default`; `apache2::ssl` stays as it is."""
     return recipe if "::" in recipe else f"{recipe}::default"
 
 
 @lru_cache(maxsize=4096)
 def cookbook_of(recipe: str) -> str:
-    """The cookbook that a recipe, or an attribute file, belongs to."""
+    """The name of the cookbook of a recipe or attribute file: the text before the last "::", all of it without one."""
     return qualified(recipe).rpartition("::")[0]

@@ -1,8 +1,7 @@
-"""What a run does with a node: it sets the current setter, finds the line of a call, and notes what code reads.
+"""Functions for runs of a node: the current setter, the line of a call, documents that code reads, whole trees.
 
-At the end of a run `double_keys` warns of keys that its document cannot keep apart.
-
-Functions and no methods, so that `Node` has only what its users need. They know no repository.
+A *setter* is the recipe, attribute file, role, ... that sets values now (`setters`). They are functions, so that `Node`
+has only the methods that its users need. Repositories are not known here.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from typing import Any
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator, Origin
-from nodeattrs.core.fold import Fold
 from nodeattrs.core.frames import frame_above
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import BadKey
@@ -21,17 +19,16 @@ from nodeattrs.kinds import SAME_KEY_AS_TEXT
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.component_tree import ComponentTree, Place, step_down, value_of
 from nodeattrs.node.joined import entry_at, evaluated, unevaluated_copy
-from nodeattrs.node.levels import unsettled_keys
 from nodeattrs.node.setters import Setter
-from nodeattrs.node.slot_tree import fold_of
 from nodeattrs.node.values import steps_of
-from nodeattrs.node.view import ListView, no_step
+from nodeattrs.node.view import ListView, step_error
 
 
 class SetterBlock:
-    """A context manager: within the block a setter sets the values of a node; it gives the node. See `setting_as`.
+    """A context manager: within the `with` block, *setter* is the current setter of *node*. It gives the node.
 
-    The setter before it is restored at the end, also after an error. A class, since a generator would cost more.
+    The setter before is current again at the end, also after an error. Blocks may be nested; one object serves one
+    block.
     """
 
     __slots__ = ("_before", "_entered", "_ledger", "_node", "_setter")
@@ -54,20 +51,20 @@ class SetterBlock:
 
 @taking(node=Attributes, source=str, name=str, locator="at?")
 def setting_as(node: Attributes, source: str, name: str = "", locator: Locator | None = None) -> SetterBlock:
-    """A block in which values are set by a source: `with setting_as(node, "recipe", "apache2"):`. The setter before it
-    returns.
+    """A `with` block in which a source sets the values: `with setting_as(node, "recipe", "apache2"):`.
 
-    source:  "attribute file" writes the attribute file's slots; all others the recipe's
-    name:    the cookbook, role, environment, ... that sets values
-    locator: knows the places, where the source is a document; None: the line of code that writes is found
+    At the end, the setter before is current again.
+    source:  "attribute file" and "run" write the attribute file's slots; all others the recipe's
+    name:    of the cookbook, role, environment, ...; "" for none
+    locator: knows the places in a document that sets the values; None: the line of code that writes is found
     """
     return SetterBlock(node, Setter(source, name, locator))
 
 
 def origin_here(node: Attributes, column: bool = True) -> Origin:
-    """The origin of a call from here: the current setter, and the nearest line outside of this library.
+    """The origin of the call that is made now: the current setter, and the nearest line outside of this library.
 
-    column: False leaves the column out, so that most lines need no look at the source
+    column: False leaves the column out; for most lines the source is not read then
     """
     if not column:
         marks = node._ledger.marks
@@ -76,15 +73,16 @@ def origin_here(node: Attributes, column: bool = True) -> Origin:
 
 
 def noted_here(node: Attributes) -> Callable[[], Origin]:
-    """A function without arguments that gives the origin as `origin_here`; the line is looked up at its first call."""
+    """A function without arguments that returns `origin_here` of now. File and line are looked up when it is called."""
     marks = node._ledger.marks
     number = marks.number_here(0, above=3)  # its frame, this one, and one that calls it
     return lambda: marks[number].locator.at(())
 
 
 def note_read(node: Attributes, document: Any, locator: Locator) -> None:
-    """Note that the nearest line outside of this library has read a document: for causes. Without provenance: nothing.
+    """Note that the nearest line outside of this library has read a document, so that causes can name its lines.
 
+    Without provenance nothing is noted.
     document: its data, which is kept and must not change
     locator:  knows the places in it, counted from its root
     """
@@ -92,35 +90,31 @@ def note_read(node: Attributes, document: Any, locator: Locator) -> None:
         node._ledger.marks.note_read(document, locator)
 
 
-def plan_of(node: Attributes) -> Fold:
-    """The whole node as a fold of the core: fifteen layers under the policies of docs/merging.md."""
-    return fold_of(node._ledger)
-
-
 def merged_shared(node: Attributes, evaluate: bool = False) -> dict[Any, Any]:
-    """The merged tree, to be read or written out only: settled facts that no other slot touches are not copied.
+    """The merged tree as plain data that the caller must not change: settled facts in it are the node's own objects.
 
     The keys of facts come first, then others, weakest slot first.
     evaluate: True computes deferred values
-    cost:     one fold and one copy of all but settled facts
+    cost:     one merge and one copy of all but settled facts
     """
-    ledger, odd = node._ledger, dict[Any, None]()
+    ledger, deferred = node._ledger, []
     with ledger.lock:
         data = dict(ledger.trees[15])
-        for key in dict.fromkeys(chain(chain.from_iterable(ledger.trees[:15]), unsettled_keys(ledger))):
-            inside: dict[Any, None] = {}
+        for key in dict.fromkeys(chain(chain.from_iterable(ledger.trees[:15]), ledger.unsettled_keys())):
+            deferred_inside: dict[Any, None] = {}
             value = entry_at(ledger.roots(), key)
             if value is not ABSENT:
-                data[key] = unevaluated_copy(value, inside)
-                odd |= {key: None} if inside else {}
-    return evaluated(data, odd) if evaluate else data
+                data[key] = unevaluated_copy(value, deferred_inside)
+                if deferred_inside:
+                    deferred.append(key)
+    return evaluated(data, deferred) if evaluate else data
 
 
 def walk(node: Attributes, *path: Any) -> Any:
-    """The value that Ruby's `node['a']['b']` gives: None where the last key is absent.
+    """The merged value at *path* as Ruby's `node['a']['b']` gives it: None where the last key is absent.
 
-    A key of an absent value, of null, or of a number is an error; a key of a text gives None.
-    raises: NullInTheWay, TypeConflict, naming the step that failed
+    A key of a text gives None. No steps give the view of the whole node.
+    raises: NullInTheWay, for a key of null or of an absent value; TypeConflict, for a key of a number
     """
     here: Any = node._ledger.view()
     steps = steps_of(path)
@@ -132,7 +126,7 @@ def walk(node: Attributes, *path: Any) -> Any:
         elif isinstance(here, str):
             here = None
         else:
-            raise no_step(here, steps[:depth], step)
+            raise step_error(here, steps[:depth], step)
     return here
 
 
@@ -140,13 +134,12 @@ def walk(node: Attributes, *path: Any) -> Any:
 
 
 def set_leaves(node: Attributes, level: str, tree: dict[Any, Any], unless: bool = False) -> None:
-    """Set a whole tree at a level, leaf by leaf, as a program would with one line for each.
+    """Set a whole tree in one component, leaf by leaf, as a program with one line for each leaf would.
 
     Maps are merged, empty ones too; any other value is replaced.
     level:  a component: "default", "force_default", "normal", "override" or "force_override"
-    tree:   made by `stored`; it is shared and must not change any more
-    unless: True sets only where the level has no value or null; a value that is not a map stays
-    cost:   one store for each value or map that the level lacks
+    tree:   made by `stored`; it is not copied, so the caller must not change it
+    unless: True sets only where the component has no value or null; the history notes the others as not set
     """
     component = node._trees[level]
     with node._ledger.lock:
@@ -172,26 +165,27 @@ def _set(component: ComponentTree, place: Place, above: Path, tree: dict[Any, An
 
 
 def double_keys(node: Attributes) -> list[BadKey]:
-    """A warning for each integer key beside the same key as text in the merged tree, with the origins of both; [] for
-    none.
+    """A warning for each integer key beside the same key as text in the merged tree; [] for none.
 
-    cost: a look at every map; settled facts are JSON and are skipped
+    A saved document can keep only one of the two. Each warning names the origins of both.
+    cost: a look at every map but settled facts, which are JSON
     """
     ledger = node._ledger
     with ledger.lock:
-        facts = {key: ledger.trees[-1][key] for key in unsettled_keys(ledger)}
+        facts = {key: ledger.trees[-1][key] for key in ledger.unsettled_keys()}
         trees = [tree for tree in (*ledger.trees[1:-1], facts) if tree]
-        numbers = dict.fromkeys(path for tree in trees for path in _numbers(tree))
+        numbers = dict.fromkeys(path for tree in trees for path in _number_keys(tree))
     twins = ((path, (*path[:-1], str(path[-1]))) for path in numbers)
     return [_warning(node, *pair) for pair in twins if node.exist(*pair[0]) and node.exist(*pair[1])]
 
 
-def _numbers(tree: Any) -> Iterator[Path]:
+def _number_keys(tree: Any) -> Iterator[Path]:
+    """The paths of all integer keys of maps in a tree."""
     waiting: list[tuple[Path, Any]] = [((), tree)]
-    for path, here in waiting:  # which grows
-        by_key = isinstance(here, dict)
-        for step, inner in here.items() if by_key else enumerate(here):
-            if by_key and type(step) is int:
+    for path, here in waiting:  # grows in the loop
+        is_map = isinstance(here, dict)
+        for step, inner in here.items() if is_map else enumerate(here):
+            if is_map and type(step) is int:
                 yield (*path, step)
             if isinstance(inner, (dict, list)):
                 waiting.append(((*path, step), inner))

@@ -1,10 +1,8 @@
-"""Setters: the sources that set values, and the marks that trees keep for them.
+"""Setters, the sources that set values, and marks, the lines that did.
 
-A setter is a source with a name: "recipe apache2::default". A mark is a small number that the trees
-keep for each value that is set. It stands for the locator, the verb, and the depth from which the locator
-counts paths. A line of code is noted as the code object and an offset; file and line are looked up on demand.
-
-It knows no slots and no trees.
+A setter is a source with a name: "recipe apache2::default". A *mark* is what a slot keeps for each value: the number of
+a `Mark`, which has a locator, a verb, and the depth where the locator begins to count paths. A line of code is noted as
+a code object and an offset; its file and line are looked up when they are asked for. Slots are not known here.
 """
 
 from __future__ import annotations
@@ -18,8 +16,7 @@ from typing import Any, NamedTuple
 from nodeattrs.core.claim import UNKNOWN, Locator, Origin, Verb
 from nodeattrs.core.frames import frame_above
 from nodeattrs.core.origins import At
-from nodeattrs.node.saved_code import SavedRead, SavedRun
-from nodeattrs.node.sites import Calls, CodeLocator, ExpressionSite, site_of
+from nodeattrs.node.sites import Calls, CodeLocator, ExpressionSite, SavedRead, SavedRun, site_of
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
 EARLY = frozenset({ATTRIBUTE_FILE, RUN})
@@ -28,11 +25,11 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class Setter(NamedTuple):
-    """A source that sets values.
+    """A source that sets values; one is current in a ledger at any time.
 
     kind:    "attribute file", "recipe", "role", ...
-    name:    its name: a cookbook, a recipe, a role
-    locator: knows the place of each value, where the source is a document; None: code, whose line is found
+    name:    of the cookbook, recipe, role, ...; "" for none
+    locator: knows the place of each value in a document; None: the source is code, and the line that calls is found
     """
 
     kind: str
@@ -44,13 +41,13 @@ CALLER = Setter("caller")
 
 
 class Mark(NamedTuple):
-    """How a value was set.
+    """A line of code, or a document, that sets values in one way. Slots keep its number in `Marks`, not this object.
 
-    locator: finds the place
+    locator: finds the place of a value
     verb:    set, replace, full assignment, append, erase or silent
-    depth:   the locator counts paths from this depth of the tree
-    bulk:    whether it is a document of facts: a snapshot keeps its file and not its lines
-    is_late: whether it set, in a saved run, values that were computed only when that run was saved
+    depth:   the locator counts paths from this depth of the slot's tree
+    bulk:    whether it is a document of facts: a snapshot keeps its file and no lines
+    is_late: whether it set deferred values in a saved run, which were computed only when that run was saved
     """
 
     locator: Locator
@@ -61,7 +58,7 @@ class Mark(NamedTuple):
 
     @property
     def line(self) -> Origin:
-        """The origin with its line and without a column: of many lines no source has to be read for that."""
+        """The origin with its line and without a column. For code on one line, no source file is read for that."""
         locator = self.locator
         if type(locator) is CodeLocator and (lines := locator.lines) is not None and lines.first == lines.last:
             return locator.placed(locator.site.file, lines.first)
@@ -69,27 +66,26 @@ class Mark(NamedTuple):
 
     @property
     def unplaced(self) -> Origin:
-        """The origin with its file and without a line."""
+        """The origin with its file, and without line and column."""
         known: Origin | None = getattr(self.locator, "unplaced", None)
         return self.locator.at(()).moved(None) if known is None else known
 
 
 _IN_A_FUNCTION = 1
-"""The flag of a code object that has local variables: a file that runs, or the body of a class, has none."""
+"""The flag of the code object of a function. The code of a file or of a class body does not have it."""
 _MOST_CALLS, _MOST_READ, _MOST_CODES = 40, 500, 4_096
 
 _Line = tuple[CodeType, int, Setter, Verb, int, Any, Calls]
-"""A line that sets: code, offset, setter, verb, depth, what linecache has of its file; and the calls that led there."""
+"""A mark of a line of code before it is read: code, offset, setter, verb, depth, its file's linecache entry, calls."""
 
 _CODES: dict[int, tuple[CodeType, bytes]] = {}
-"""By identity, which they are held for: code that sets something, and its instructions."""
+"""id of a code object -> the object, held so that the id stays its own, and its instructions."""
 
 
 def _begin(code: CodeType, offset: int) -> int:
-    """Where the instruction begins that a frame is at.
+    """The offset at which the instruction begins that a frame is at, whose own offset may point into its caches.
 
-    A call that CPython has inlined, which it does after some, is at the last of its caches: another number, and it
-    would be another line.
+    CPython stops at the last cache of a call after it has inlined it, which would be another number for the same line.
     """
     known = _CODES.get(id(code))
     if known is None:
@@ -103,7 +99,9 @@ def _begin(code: CodeType, offset: int) -> int:
 
 
 def _calls_to(frame: Any, entered: CodeType | None) -> Calls:
-    """The calls that led to a frame: out to the file that runs, or to the block in which the setter sets values."""
+    """The calls that led to a frame, the innermost first: out to the file that runs, or to the code of the
+    setter's block.
+    """
     calls: list[tuple[CodeType, int, Any]] = []
     left = _MOST_CALLS
     while left and (frame := frame.f_back) is not None and (code := frame.f_code) is not entered:
@@ -114,13 +112,15 @@ def _calls_to(frame: Any, entered: CodeType | None) -> Calls:
 
 
 class Marks:
-    """The marks of one node, by number. Number 0 means that the setter is not known.
+    """The marks of one node by number, and the current setter. Mark 0 is there at first: an unknown setter.
 
+    `number_here` gives the number for the line that calls now, and adds a mark where it is new; `marks[number]` is the
+    Mark. Marks are never removed, so a greater number was first used later.
     root:        gives the folder to which files are relative
-    table:       the marks by number; a line of code is kept as raw notes until its mark is read
-    setter:      the setter of now
-    entered:     the code of the block in which the setter sets values; None outside of such a block
-    until:       number of a mark that was used again -> how many marks there were at its last use
+    table:       the marks by number; a line of code is kept as a tuple until its mark is read
+    setter:      the current setter
+    entered:     the code of the `SetterBlock` that is entered now; None outside of one
+    last_uses:   number of a mark that was used again -> how many marks there were at its last use
     reads:       (code, offset) of a call -> the documents that it has read, with their locators
     saved_run:   the sources of the saved run, where the node comes from a snapshot; else None
     saved_reads: the documents that calls of the saved run have read
@@ -133,7 +133,7 @@ class Marks:
         self.reads: dict[tuple[CodeType, int], dict[int, tuple[Any, Locator]]] = {}
         self.root = root
         self.saved_reads: Sequence[SavedRead] = ()
-        self.until: dict[int, int] = {}
+        self.last_uses: dict[int, int] = {}
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._setters: dict[tuple[Any, ...], Setter] = {}
         self.saved_run: SavedRun | None = None
@@ -151,23 +151,26 @@ class Marks:
         return len(self.table)
 
     def all(self) -> list[Mark]:
-        """All marks as a list, by number."""
+        """All marks as a new list, by number."""
         return [self[number] for number in range(len(self.table))]
 
     def place(self, one: At) -> tuple[Origin, Mark]:
-        """The origin of a place (mark number and path in the slot), and the mark."""
+        """Returns (origin, mark) for a mark's number and a path in the slot. The origin has the line of that path."""
         mark = self[one.source]
         return mark.locator.at(one.path[mark.depth :]), mark
 
     def is_part(self, part: int, of: int) -> bool:
-        """Whether the expression of one mark begins within the lines of another one's. False where lines are
-        not known.
+        """Whether the expression of mark *part* begins within the lines of mark *of*, in the same source.
+
+        False where the lines of one are not known.
         """
         inner, outer = (getattr(self[one].locator, "lines", None) for one in (part, of))
         return inner is not None and outer is not None and inner.begins_in(outer)
 
     def known_setter(self, setter: Setter) -> Setter:
-        """The one setter object for this kind, name and locator: numbers of marks depend on its identity."""
+        """The one setter object for a kind, name and locator: the first one that was given. Marks go by its
+        identity.
+        """
         return self._setters.setdefault((setter.kind, setter.name, id(setter.locator)), setter)
 
     def add(self, mark: Mark) -> int:
@@ -175,38 +178,28 @@ class Marks:
         self.table.append(mark)
         return len(self.table) - 1
 
-    def number_of(self, setter: Setter, locator: Locator, depth: int, verb: Verb = Verb.SET) -> int:
-        """The number of the mark for a setter, a depth and a verb; added at the first call.
-
-        setter:  from `known_setter`
-        locator: of the mark, where it is added
-        """
-        key = (id(setter), depth, verb)
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = self.add(Mark(locator, verb, depth))
-        return number
-
     def number_here(self, depth: int, verb: Verb = Verb.SET, above: int = 2, on_the_way: bool = False) -> int:
-        """The number of the mark for the line outside of this library that calls now; the same line, depth and verb
-        keep it.
+        """The number of the mark for the line outside of this library that calls now; a new mark is added.
 
-        For a setter with a locator, the mark of that locator. Within a function, different calls of it have different
-        marks.
+        The same expression, setter, depth and verb have the same number; inside a function, each chain of calls has its
+        own. For a setter with a locator, the mark of that locator, and no frame is looked at.
         depth: where the locator begins to count paths
-        above: how many frames, this one counted, certainly belong to this package
+        above: how many frames, this one included, certainly belong to this package
         on_the_way: True for a step to the place that the line sets
-        cost:  one walk out of this package's frames; from inside a function one more, out to its callers
+        cost:  a walk up the frames of this package; from inside a function also up to the file that runs
         """
         setter, entered = self.setter, self.entered
         if setter.locator is not None:
-            return self.number_of(setter, setter.locator, depth, verb)
+            setter_key = (id(setter), depth, verb)
+            if setter_key not in self._numbers:
+                self._numbers[setter_key] = self.add(Mark(setter.locator, verb, depth))
+            return self._numbers[setter_key]
         frame: Any = frame_above(above)
         while frame.f_code.co_filename.startswith(_HERE) and frame.f_back is not None:
             frame = frame.f_back
         code = frame.f_code
         offset = _begin(code, frame.f_lasti) + on_the_way
-        # By identity: hashing a code object costs more than all the rest. The table keeps it.
+        # By id: hashing a code object costs more than all the rest. The table keeps the object alive.
         key: tuple[Any, ...] = (id(code), offset, id(setter), depth, verb)
         calls: Calls = ()
         if entered is not None and code is not entered and code.co_flags & _IN_A_FUNCTION:
@@ -215,26 +208,27 @@ class Marks:
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.table)
-            # The text is held, since the file may have run again with another one by then.
+            # With the source as it is now: the file may change and run again before the mark is read.
             self.table.append((code, offset, setter, verb, depth, linecache.cache.get(code.co_filename), calls))
         else:
-            self.until[number] = len(self.table)
+            self.last_uses[number] = len(self.table)
         return number
 
     def documents_read(self) -> Iterator[tuple[ExpressionSite, Iterable[tuple[Any, Locator]]]]:
-        """Yield (expression, documents) for each call that has read documents: each document with its locator.
+        """Yield (expression, documents) for each call that has read documents; documents are (data, locator).
 
-        Documents of a saved run are read again, as far as their versions are available.
+        Those of a saved run are read again from its repository when they are asked for; missing versions are left out.
         """
         for (code, offset), known in self.reads.items():
             yield site_of(code, offset, None), known.values()
         for read in self.saved_reads:
-            yield read.site, read.documents_again()
+            yield read.site, read.read_documents()
 
     def note_read(self, document: Any, locator: Locator) -> None:
-        """Note that the nearest line outside of this library has read a document; at most 500 for one call are kept.
+        """Note that the nearest line outside of this library has read a document. At most 500 a call are noted.
 
-        locator: knows the places in it, from its root
+        document: its data; the same object is noted once
+        locator:  knows the places in it, from its root
         """
         frame: Any = frame_above(1)
         while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):

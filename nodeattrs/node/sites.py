@@ -1,20 +1,24 @@
-"""Sites: expressions in Python sources that set, read or call something, and the locator of their values.
+"""Sites: expressions in Python sources that set a value, read one or call a function; and the locator of such values.
 
-For code that ran, a site is an instruction of a code object. For a saved run, it is named by the snapshot: lines and
-columns in the version of the file that ran (`saved_code`).
+For code that ran in this process, a site is an instruction of a code object. For a saved run, the snapshot names it:
+lines and columns in the version of the file that ran (`SavedRun`). Sources of this process are read from linecache when
+a place inside an expression is asked for.
 """
 
 from __future__ import annotations
 
 import linecache
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
+from importlib.util import decode_source
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import Path
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.tree import Path, dig
+from nodeattrs.errors import DocumentError
+from nodeattrs.formats import documents
 from nodeattrs.formats.python import PythonText, Span
 
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
@@ -22,12 +26,13 @@ _MOST_SITES, _MOST_SPANS = 20_000, 256
 
 
 class ExpressionSite:
-    """An expression that ran, and its source text. `CodeSite` and `SavedSite` are the two kinds.
+    """An expression that ran, and where it stands in its source. Use a `CodeSite` (this process) or a `SavedSite`.
 
+    The source is read and parsed at the first use of `text`, `setting` or `place`, and kept.
     file:             the source file, as code objects name it
-    span:             first line, last line, first column, last column; None where the line is not known
+    span:             (first line, last line, first column, last column); None where the line is not known
     is_step:          whether it is only a step on the way to the place that the line sets
-    in_comprehension: whether it stands in a comprehension, which has a frame of its own in some versions of Python
+    in_comprehension: whether it is in a comprehension, which has a frame of its own in some versions of Python
     whole_line:       whether only the line is known: then the last statement on the line counts
     """
 
@@ -39,7 +44,7 @@ class ExpressionSite:
 
     @cached_property
     def text(self) -> PythonText | None:
-        """The source as it ran; None where that version is not available."""
+        """The parsed source as it ran; None where that version is not available."""
         return self._text()
 
     def _text(self) -> PythonText | None:
@@ -47,15 +52,16 @@ class ExpressionSite:
 
     @cached_property
     def setting(self) -> Any:
-        """The expression and the value that it sets, as syntax trees; None where the source is not known, or
-        for a mere step.
+        """(expression, value) as syntax trees: the expression, and the part of it that is the value, or None.
+
+        None where the source is not known, and for a mere step.
         """
         if self.span is None or self.is_step or self.text is None:
             return None
         return self.text.setting(self.span[0], None if self.whole_line else self.span)
 
     def place(self, path: Path) -> tuple[int | None, int | None]:
-        """The line and column of the part of the expression for *path*: in a literal that of the entry, else of the
+        """Returns (line, column) of the part of the expression for *path*: of the entry in a literal, else of the
         whole.
 
         None for each that is not known. path: inside the value that the expression sets
@@ -69,23 +75,19 @@ class ExpressionSite:
         return self.span[0], None if self.span[2] is None else self.text.column(self.span[0], self.span[2])
 
     def says_below(self, path: Path) -> bool:
-        """Whether a path below *path* may have another place than *path* itself; False where the source is not
-        known.
-        """
+        """Whether a path below *path* may have another place than *path*; False where the source is not known."""
         if self.span is None or self.is_step or self.text is None:
             return False
         return self.text.says_below(self.span[0], path, self.span)
 
 
 class CodeSite(ExpressionSite):
-    """The expression that an instruction of running code belongs to.
-
-    Use `site_of`, which gives one object for all nodes of a process.
+    """The expression of an instruction of code that ran in this process. `site_of` makes it; its source is read later.
 
     code:   the code object
-    offset: of the instruction, an even number. One more, an odd number, means a step on the way to the place that the
+    offset: of the instruction, an even number; one more, an odd number, for a step on the way to the place that the
             line sets
-    ran:    the entry of linecache for its file, when the code ran
+    ran:    the entry of linecache for its file when the code ran; None where there was none
     """
 
     def __init__(self, code: CodeType, offset: int, ran: Any) -> None:
@@ -106,8 +108,11 @@ _sites: dict[tuple[int, int], CodeSite] = {}
 
 
 def site_of(code: CodeType, offset: int, ran: Any) -> CodeSite:
-    """The one site for an instruction, made at the first call. ran: as for `CodeSite`"""
-    key = id(code), offset  # the site keeps the code: no other code has its id
+    """The one CodeSite of this process for an instruction, made at the first call.
+
+    ran: the entry of linecache for its file when the code ran; of a later call it is ignored
+    """
+    key = id(code), offset  # the site keeps the code alive, so no other code has its id
     known = _sites.get(key)
     if known is None:
         if len(_sites) >= _MOST_SITES:
@@ -120,25 +125,26 @@ _spans: dict[int, tuple[CodeType, list[Any]]] = {}
 
 
 def _span_of(code: CodeType, offset: int) -> Span | None:
-    """The place of the expression to which an instruction belongs, by the compiler; None where the line is not known.
+    """The span of the expression to which an instruction belongs; None where the compiler gave no line.
 
-    cost: the first time one visit of all instructions, so that a file of many writes is not gone through for each
+    cost: the first call for a code object visits all its instructions
     """
     known = _spans.get(id(code))
     if known is None:
         if len(_spans) >= _MOST_SPANS:
             _spans.clear()
-        same: dict[Any, Any] = {}  # what stands in one place is many instructions
+        same: dict[Any, Any] = {}  # many instructions share a span
         spans = [same.setdefault(span, span) for span in code.co_positions()]
-        known = _spans[id(code)] = (code, spans)  # the code is kept: no other code has its id
+        known = _spans[id(code)] = (code, spans)  # the code is kept alive, so no other code has its id
     span: Span = known[1][offset // 2]
     return None if span[0] is None else span
 
 
 def text_of(filename: str, ran: Any = None) -> PythonText:
-    """The source of a file as it ran: of *ran*, an entry of linecache, else as linecache has it now; empty for no file.
+    """The parsed source of a file as it ran; an empty one where the file cannot be read.
 
-    Parsed texts are kept and used again.
+    ran: an entry of linecache with its lines; None, or one without lines: the file as linecache has it now
+    A parsed source is kept until the lines of its file change.
     """
     lines: list[str] | None = ran[2] if ran is not None and len(ran) == 4 else None
     if not lines:
@@ -155,8 +161,9 @@ _texts: dict[str, tuple[list[str], PythonText]] = {}
 
 @lru_cache(maxsize=4096)
 def relative(filename: str, root: str) -> str:
-    """A file name for origins: relative to *root*, with forward slashes, where the file lies below it, else as
-    it is.
+    """A file name for origins: relative to *root* with forward slashes; the name as it is for a file outside of it.
+
+    Names in angle brackets, such as "<stdin>", stay as they are.
     """
     try:
         inside = filename if filename.startswith("<") else os.path.relpath(filename, root)
@@ -166,19 +173,19 @@ def relative(filename: str, root: str) -> str:
 
 
 def is_inside(file: str | None) -> bool:
-    """Whether a file name of an origin is one below the root; False for None."""
+    """Whether a file name of an origin, from `relative`, is below the root; False for None and "<stdin>"."""
     return file is not None and not os.path.isabs(file) and not file.startswith(("<", ".."))
 
 
 Calls = tuple[tuple[CodeType, int, Any], ...]
-"""Calls that led somewhere: code object, offset, what linecache has of its file; the innermost first."""
+"""Calls that led to a line, the innermost first: (code object, offset, entry of linecache for its file)."""
 
 
 class LineRange(NamedTuple):
-    """The lines of an expression.
+    """The lines of an expression, to see whether another expression begins within them.
 
-    source:      identifies the source: the id of a code object, or a file name
-    first, last: numbers from 1
+    source:      the id of a code object, or a file name; ranges of different sources never overlap
+    first, last: line numbers from 1
     """
 
     source: Any
@@ -186,18 +193,19 @@ class LineRange(NamedTuple):
     last: int
 
     def begins_in(self, other: LineRange) -> bool:
-        """Whether the first line is one of the other's, in the same source."""
+        """Whether the first line of this range is a line of *other*, in the same source."""
         return self.source == other.source and other.first <= self.first <= other.last
 
 
 class CodeLocator:
-    """The locator of a value that a line of Python code set; file and line are looked up on demand.
+    """The locator of a value that a line of Python code set. `at` finds the line, inside a literal the line of each
+    part.
 
-    Inside a literal it finds the line of each part.
+    Making one looks nothing up.
     site:       the expression that set the value
     kind, name: of the setter
     root:       gives the folder to which files are relative
-    calls:      the calls that led there, the innermost first
+    calls:      the calls that led to the expression, the innermost first; [] where a file set it itself
     """
 
     __slots__ = ("_calls", "kind", "name", "root", "site")
@@ -220,17 +228,151 @@ class CodeLocator:
         return None if span is None else LineRange(id(self.site.code), span[0], span[1] or span[0])
 
     def at(self, path: Path) -> Origin:
-        """The origin of *path*: the line of the expression, or of its part in a literal."""
+        """The origin of *path* inside the value: the line of the expression, or of its part in a literal."""
         return self.placed(self.site.file, *self.site.place(path))
 
     def says_below(self, path: Path) -> bool:
-        """Whether a path below *path* may have a place of its own."""
+        """Whether a path below *path* may have another place than *path*; False where the source is not known."""
         return self.site.says_below(path)
 
     def source(self, filename: str) -> PythonText:
-        """The text of another source file, as linecache has it now."""
+        """The parsed source of another file, as linecache has it now; an empty one where it cannot be read."""
         return text_of(filename)
 
     def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin:
-        """The origin for a file and line, with the setter of this locator."""
+        """An origin for any file and line, with the setter of this locator. The file's name becomes relative."""
         return Origin(self.kind, self.name, relative(filename, self.root()), line, column)
+
+
+# --- the code of a saved run -----------------------------------------------------
+
+
+class Versions(Protocol):
+    """Gives the files of a repository by name and digest. `store.saved_nodes.RepositoryVersions` is one."""
+
+    @property
+    def root(self) -> str:
+        """The folder to which file names are relative."""
+
+    def content(self, file: str, digest: str) -> bytes | None:
+        """The bytes of the version of a file that has this digest, also of an older one; None where it is not
+        available.
+
+        digest: the name that Git gives to the content, from `blob_name`
+        """
+
+
+class FileVersion(NamedTuple):
+    """A version of a file: its name relative to the repository, and the digest of its content, as Git names it."""
+
+    file: str
+    digest: str
+
+
+class SavedRun:
+    """The source files of one saved run. A file is read at its first use; each version is parsed once.
+
+    sources:  the versions that the snapshot names
+    versions: gives their content; None where there is no repository, and then nothing is available
+    """
+
+    def __init__(self, sources: Iterable[FileVersion] = (), versions: Versions | None = None) -> None:
+        self.sources, self.versions = tuple(sources), versions
+        self._texts: dict[FileVersion, PythonText | None] = {}
+
+    def root(self) -> str:
+        """The folder of the repository; "" without one."""
+        return "" if self.versions is None else self.versions.root
+
+    def path(self, file: str) -> str:
+        """The name of a file of the repository with its folder, as code objects have it."""
+        return os.path.join(self.root(), *file.split("/"))
+
+    def content(self, source: FileVersion) -> bytes | None:
+        """The bytes of a version; None where it is not available, or there is no repository."""
+        return None if self.versions is None else self.versions.content(*source)
+
+    def text(self, source: FileVersion) -> PythonText | None:
+        """The Python source of a version, parsed once; None where the version is not available."""
+        if source not in self._texts:
+            content = self.content(source)
+            text = None if content is None else PythonText(self.path(source.file), python_text(content))
+            self._texts[source] = text
+        return self._texts[source]
+
+    def text_at(self, filename: str) -> PythonText | None:
+        """The Python source of a file in the version that ran. filename: as code objects have it
+
+        None where the snapshot does not name the file, or its version is not available.
+        """
+        file = os.path.relpath(filename, self.root()).replace(os.sep, "/")
+        source = next((one for one in self.sources if one.file == file), None)
+        return None if source is None else self.text(source)
+
+
+class SavedSite(ExpressionSite):
+    """An expression of a saved run, as its snapshot names it. The source is read at its first use.
+
+    run:    the saved run with the sources
+    source: the version of the file; None for code outside of the repository, which has no text
+    at:     (first line, last line, first column, column behind the last); (line,) where only that is known; () where
+            nothing is
+    """
+
+    def __init__(self, run: SavedRun, source: FileVersion | None, at: Sequence[int | None]) -> None:
+        self.run, self.source, self.at = run, source, tuple(at)
+        self.file = "" if source is None else run.path(source.file)
+        self.whole_line = len(at) == 1
+        line, last, first_column, last_column = (*at, None, None, None, None)[:4]
+        self.span = None if line is None else (line, last, first_column, last_column)
+
+    def _text(self) -> PythonText | None:
+        return None if self.source is None else self.run.text(self.source)
+
+
+class SavedDocument(NamedTuple):
+    """A document that a call of a saved run has read. It has no content.
+
+    source: the version of its file
+    kind, name: for origins of its values
+    under:  the path in the document of the part that was read; () for all of it
+    """
+
+    source: FileVersion
+    kind: str
+    name: str
+    under: Path
+
+
+class SavedRead(NamedTuple):
+    """A call of a saved run that has read documents. `read_documents` reads them again."""
+
+    site: SavedSite
+    documents: Sequence[SavedDocument]
+
+    def read_documents(self) -> Iterator[tuple[Any, Locator]]:
+        """Yield (data, locator) for each document, read in the version that the call has read.
+
+        A document is skipped where that version is not available, or cannot be parsed.
+        """
+        for source, kind, name, under in self.documents:
+            content, syntax = self.site.run.content(source), documents.syntax_of(source.file)
+            if content is None or syntax is None:
+                continue
+            try:
+                document = documents.parse(documents.decoded(content, source.file), source.file, syntax)
+            except DocumentError:
+                continue
+            yield dig(document.tree, under), document.locator(kind, name, under)
+
+
+def python_text(content: bytes) -> str:
+    """A Python source as text, as linecache has it: decoded as it declares, with a line feed at its end.
+
+    "" where it cannot be decoded, and for no bytes.
+    """
+    try:
+        text = decode_source(content)
+    except (SyntaxError, LookupError, UnicodeDecodeError):
+        return ""
+    return text if not text or text.endswith("\n") else f"{text}\n"

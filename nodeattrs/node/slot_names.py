@@ -1,22 +1,25 @@
-"""The fifteen slots by name: what a table of precedence shows. It knows no policy; `slots` does."""
+"""The fifteen slots of a node and the six levels by name.
+
+For modules that print a table of precedence: it imports nothing. The policies between slots are in `slots`.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 DEFAULT_ENVIRONMENT = "_default"
-"""The environment of a node of which nothing else is known; it says nothing."""
+"""The environment of a node that names no other one. It sets no attributes."""
 
 CHEF_RULES = "nodeattrs_rules"
-"""In Chef's JSON: the rules for paths that the node reads its levels by. Chef does not know them, and ignores it."""
+"""The key of Chef's node JSON that holds the rules for paths. Chef ignores it."""
 
 ATTRIBUTE_FILE, RECIPE, ENVIRONMENT, ROLE, FACTS = "attribute file", "recipe", "environment", "role", "facts"
 
 
 class Slot(NamedTuple):
-    """One of the fifteen slots.
+    """The name of one of the fifteen slots: a number, a level and a source. It holds no values.
 
-    number: 1 to 15, as the Chef documentation counts
+    number: 1 to 15, weakest first, as the Chef documentation counts
     level:  "default", "force_default", "normal", "override", "force_override" or "automatic"
     source: "attribute file", "recipe", "environment", "role" or "facts"
     """
@@ -27,7 +30,7 @@ class Slot(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What people call it: "force_default / recipe"."""
+        """Level and source as text: "force_default / recipe"."""
         return f"{self.level} / {self.source}"
 
 
@@ -48,7 +51,7 @@ SLOTS: tuple[Slot, ...] = (
     Slot(14, "force_override", RECIPE),
     Slot(15, "automatic", FACTS),
 )
-"""Weakest first. The last one that sets a scalar wins."""
+"""All fifteen, weakest first. The last slot that sets a scalar wins."""
 
 LEVELS = tuple(dict.fromkeys(slot.level for slot in SLOTS))
 """The levels, weakest first: "default", "force_default", "normal", "override", "force_override", "automatic"."""

@@ -1,4 +1,4 @@
-"""One of the fifteen slots as a tree of its own: read, printed and folded like any other."""
+"""The content of one slot of a node, for `node.slots[2]`: read, printed, or folded as a layer."""
 
 from __future__ import annotations
 
@@ -6,69 +6,40 @@ from collections.abc import Iterator
 from typing import Any
 
 from nodeattrs.core.claim import Origin, Verb
-from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import Path, as_path, spell
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, Branch
-from nodeattrs.node.slots import PAIR, PLAN, SLOTS, Slot
-
-
-def fold_of(ledger: Ledger, branch: Branch = PLAN) -> Fold:
-    """Some slots as a fold of the core, with the policies of docs/merging.md. branch: the slots; PLAN for all"""
-    children = tuple(
-        _in_slot(SlotTree(ledger, SLOTS[child - 1])) if isinstance(child, int) else fold_of(ledger, child)
-        for child in branch.children
-    )
-    return Fold(children, ledger.plan(branch).policy)
-
-
-def _in_slot(slot: SlotTree) -> Layer | Fold:
-    """What a slot has; what is unknown there lies over it, as a later word of the same slot would."""
-    return Fold((slot.layer(), *slot.unknown), PAIR) if slot.unknown else slot.layer()
+from nodeattrs.node.maps import AssignedMap
+from nodeattrs.node.slots import Slot
 
 
 class SlotTree:
-    """One of the fifteen slots, as a tree of its own: `node.slots[2]`.
+    """The content of one slot of a node: `node.slots[2]`. Every call looks at the current values; nothing is cached.
 
-    It can be read, printed and folded like any other tree, and always shows the current values. `assigned` lists the
-    maps of a recipe that hide the attribute file's values.
+    number: 1 to 15, weakest first, as the Chef documentation counts
+    level:  "default", "force_default", "normal", "override", "force_override" or "automatic"
+    source: "attribute file", "recipe", "environment", "role" or "facts"
+    title:  level and source as text: "force_default / recipe"
+    `to_dict` copies the values, `origin` and `verb` say how one was set, `layer` is the slot as a layer of a fold.
+    `assigned` and `unknown` are empty for most slots.
     """
 
-    __slots__ = ("_ledger", "slot")
+    __slots__ = ("_ledger", "level", "number", "source", "title")
 
     def __init__(self, ledger: Ledger, slot: Slot) -> None:
         self._ledger = ledger
-        self.slot = slot
-
-    @property
-    def number(self) -> int:
-        """1 to 15, as the Chef documentation counts."""
-        return self.slot.number
-
-    @property
-    def level(self) -> str:
-        """One of six: "default", "force_default", "normal", "override", "force_override", "automatic"."""
-        return self.slot.level
-
-    @property
-    def source(self) -> str:
-        """One of five: "attribute file", "recipe", "environment", "role", "facts"."""
-        return self.slot.source
-
-    @property
-    def title(self) -> str:
-        """Level and source."""
-        return self.slot.title
+        self.number, self.level, self.source = slot
+        self.title = slot.title
 
     @property
     def assigned(self) -> list[Path]:
-        """The paths of the maps that hide what the attribute file says there."""
+        """The paths of the maps that a recipe assigned, which hide the attribute file's values there; [] for none."""
         with self._ledger.lock:
             return list(_assigned(self._ledger.trees[self.number], ()))
 
     @property
     def unknown(self) -> tuple[Layer, ...]:
-        """The layers that stand in this slot and cannot be read; see `Node.unknown`."""
+        """The unknown layers that `Node.unknown` added to this slot; () for none."""
         return self._ledger.unknown.get(self.number, ())
 
     def to_dict(self, evaluate: bool = False) -> dict[Any, Any]:
@@ -77,24 +48,24 @@ class SlotTree:
         return plain
 
     def origin(self, path: str | Path) -> Origin:
-        """The origin of the value that this slot has at *path*; for an absent one, that of the map above."""
+        """The origin of the value that this slot has at *path*; where it is not set, the origin of the nearest map
+        above.
+        """
         with self._ledger.lock:
             return self._ledger.origin(self.number, as_path(path))[0]
 
-    at = origin
-    """As a locator."""
+    at = origin  # so that the slot is the locator of its layer
 
     def verb(self, path: str | Path) -> Verb:
-        """The verb of the value that this slot has at *path*; for an absent one, the verb of the map
+        """How the value at *path* was set: set, replace, append, ...; where it is not set, the verb of the map
         above.
         """
         with self._ledger.lock:
             return self._ledger.origin(self.number, as_path(path))[1].verb
 
     def layer(self) -> Layer:
-        """The slot for the core's `fold`, its assigned maps marked."""
-        tree = self._ledger.trees[self.number]
-        return Layer(tree, self, f"{self.number} {self.title}")
+        """The slot as a layer for the core's `fold`. It shares the slot's maps, so that assigned ones stay marked."""
+        return Layer(self._ledger.trees[self.number], self, f"{self.number} {self.title}")
 
     def __repr__(self) -> str:
         marks = "".join(f"\n  replaces {spell(path)}" for path in self.assigned)

@@ -1,9 +1,8 @@
-"""The fifteen slots in order, and the policy between neighbours: a table, not code.
+"""The order of precedence as tables: ten components, three policies, and the plan that merges fifteen slots.
 
-A slot is a level and a source, numbered as the Chef documentation numbers them. A
-component is the part of a node that one writer changes: Chef's ten. A component that cookbooks write
-has two slots, attribute file and recipe. Everything else about precedence is PLAN:
-which slots are merged first, and under which policy.
+A slot is a level and a source, with a number from 1 to 15. A component is the part of a node that one writer changes,
+as in Chef: `default`, `role_override`, ... A component that cookbooks write has two slots, one for attribute files and
+one for recipes. PLAN says which slots are merged first, and under which policy. No values are kept here.
 """
 
 from __future__ import annotations
@@ -39,10 +38,11 @@ __all__ = [
 
 
 class Component:
-    """One of Chef's ten components: the part of a node that one writer changes, such as `default` or `role_override`.
+    """One of Chef's ten components by name, with the numbers of its slots. It holds no values.
 
-    file, recipe:  the numbers of its slots; the same number where it has only one
-    has_two_slots: whether attribute file and recipe are kept apart in it
+    file:          the number of the slot that attribute files write
+    recipe:        the number of the slot that recipes write; equal to `file` where the component has one slot
+    has_two_slots: whether the two numbers differ
     """
 
     __slots__ = ("file", "has_two_slots", "name", "recipe")
@@ -63,15 +63,15 @@ COMPONENTS: tuple[Component, ...] = (
     Component("force_override", 13, 14),
     Component("automatic", 15, 15),
 )
-"""Weakest first, as Chef's `debug_value` lists them."""
+"""All ten, weakest first, as Chef's `debug_value` lists them."""
 
 _BY_NAME = {one.name: one for one in COMPONENTS}
 
 
 def component(name: str) -> Component:
-    """The component of that name: "default", "env_default", ..., "automatic".
+    """The Component with a name: "default", "env_default", ..., "automatic".
 
-    raises: UnknownName, with similar names
+    raises: UnknownName, for any other value, with similar names in its hint
     """
     try:
         return _BY_NAME[name]
@@ -89,7 +89,7 @@ PAIR = Policy(
     Line(ANY, PRESENT, TAKE, "a recipe overrides an attribute file"),
     kinds={**_MAPS, AssignedMap: _ASSIGNED},
 )
-"""Rule 2: the recipe's word wins, a list or an assigned map as a whole."""
+"""Rule 2: the recipe's value replaces the attribute file's. Two maps merge, unless a recipe assigned the upper one."""
 
 INSIDE = Policy(
     "inside the level",
@@ -98,7 +98,7 @@ INSIDE = Policy(
     Line(ANY, PRESENT, TAKE, "the later component replaces the earlier one"),
     kinds=_MAPS,
 )
-"""Rule 1: components of one group."""
+"""Rule 1: between the components of one group. Lists unite."""
 
 ACROSS = Policy(
     "across levels",
@@ -106,29 +106,31 @@ ACROSS = Policy(
     Line(ANY, PRESENT, TAKE, "the stronger level replaces the weaker one"),
     kinds=_MAPS,
 )
-"""Rule 3: groups, each finished before they meet."""
+"""Rule 3: between groups, each of which is merged first. Lists are replaced."""
 
 
 DEFAULT_GROUP = Branch(INSIDE, (Branch(PAIR, (1, 2)), 3, 4, Branch(PAIR, (5, 6))))
 NORMAL_GROUP = Branch(PAIR, (7, 8))
 OVERRIDE_GROUP = Branch(INSIDE, (Branch(PAIR, (9, 10)), 11, 12, Branch(PAIR, (13, 14))))
 PLAN = Branch(ACROSS, (DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, 15))
-"""The whole order of precedence: fold it over fifteen trees and you have the node."""
+"""The whole order of precedence. Fifteen trees merged by it are the node."""
 
 
 @lru_cache(maxsize=256)
 def under_rules(branch: Branch, rules: tuple[PathRule, ...]) -> Branch:
-    """A branch of the plan with rules for paths, inside groups and between them; rules do not change a recipe over its
-    file.
+    """A copy of a branch of the plan in which rules for paths change the policies inside groups and between groups.
 
-    What a recipe sets over the attribute file of its own component was set with that file in view.
+    PAIR stays as it is: rules do not change how a recipe merges over the attribute file of its component.
     """
     children = tuple(child if isinstance(child, int) else under_rules(child, rules) for child in branch.children)
     return Branch(branch.policy if branch.policy is PAIR else ruled(branch.policy, rules), children)
 
 
 def rules_in(document: Mapping[str, Any]) -> tuple[PathRule, ...]:
-    """The rules for paths in a snapshot or in Chef's node JSON; () where it has none. raises: DocumentError"""
+    """The rules for paths in a snapshot or in Chef's node JSON; () where it has none.
+
+    raises: DocumentError, where a rule cannot be read
+    """
     written = document.get("rules" if "format" in document else CHEF_RULES)
     if not written:
         return ()

@@ -1,6 +1,8 @@
-"""The snapshot of a node as data: all fifteen slots, marks and history.
+"""Snapshots: a node as data for JSON, with all fifteen slots, the origins of their values, and the history.
 
-A mark has the setter, the file and line, the lines of the values below, and the code for later questions about causes.
+`restoring` reads them. Origins are kept as *marks*, the lines that set values (`setters`): a packed mark has the
+setter, file and line, the lines of values inside, and the place of the code, in which causes are found later. "Packed"
+means: in the form of a snapshot.
 """
 
 from __future__ import annotations
@@ -15,12 +17,20 @@ from nodeattrs.formats.documents import DocumentLocator
 from nodeattrs.node.causes import causes_of, imported_sources
 from nodeattrs.node.documents import FAILED, FORMAT, VERSION, computed_or_failure, json_ready
 from nodeattrs.node.ledger import Chronicle, Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap, SetBy, WorkedList, last_mark, setters
+from nodeattrs.node.maps import AssignedMap, ChangedListOrigins, OwnedMap, SetBy, last_mark, setters_in_element
 from nodeattrs.node.node_trace import brief_then
 from nodeattrs.node.restoring import SavedLocator
-from nodeattrs.node.saved_code import FileVersion, SavedDocument, SavedSite
 from nodeattrs.node.setters import CALLER, Mark
-from nodeattrs.node.sites import CodeLocator, ExpressionSite, is_inside, relative, site_of
+from nodeattrs.node.sites import (
+    CodeLocator,
+    ExpressionSite,
+    FileVersion,
+    SavedDocument,
+    SavedSite,
+    is_inside,
+    relative,
+    site_of,
+)
 from nodeattrs.node.slot_names import FACTS
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.values import Deferred, Sensitive, Symbol, Withheld
@@ -31,9 +41,9 @@ _FACTS = next(slot.number for slot in SLOTS if slot.source == FACTS)
 def snapshot_document(
     ledger: Ledger, name: str, environment: str, run_list: Sequence[str], shared: bool = False, causes: bool = False
 ) -> dict[str, Any]:
-    """The snapshot of a node as data for JSON; see `Node.snapshot`.
+    """The snapshot of a node as data for JSON; `Node.snapshot` documents it.
 
-    shared: facts in it may be the node's own objects: they must not be changed
+    shared: True: facts in it may be the node's own objects, so that nothing in it may be changed
     causes: whether the causes of all values are included
     """
     with ledger.lock:
@@ -52,16 +62,17 @@ def snapshot_document(
 def snapshot_ledger(
     ledger: Ledger,
     settled: Mapping[Any, Any] = NO_ENTRIES,
-    only: Iterable[int] = range(1, len(SLOTS) + 1),
+    numbers: Iterable[int] = range(1, len(SLOTS) + 1),
     causes: bool = False,
 ) -> dict[str, Any]:
     """The slots, marks, history and unknown layers of a ledger as data for JSON; `restore_ledger` reads it.
 
-    settled: facts that are JSON data and not copied: key -> value
-    only:    the numbers of the slots to include; the others come out empty, without history
-    causes:  whether the marks include the causes of their values
+    Deferred values are computed, and secrets left out. The caller holds the lock.
+    settled: key -> value of facts that are JSON data: they are part of the result, not copied
+    numbers: of the slots to include; the others come out empty, without history
+    causes:  whether the causes of all values are included
     """
-    wanted = frozenset(only)
+    wanted = frozenset(numbers)
     slots = {
         str(slot.number): _packed_map(
             ledger.trees[slot.number if slot.number in wanted else 0],  # which is empty
@@ -75,14 +86,14 @@ def snapshot_ledger(
         "marks": _packed_marks(ledger, wanted, sources, _causes_by_mark(ledger, wanted) if causes else {}),
         "history": _packed_history(ledger, wanted),
     }
-    parts = {"unknown": list(_packed_unknown(ledger, wanted)), "reads": sources.reads(), "sources": sources.table}
-    return document | {name: part for name, part in parts.items() if part}
+    optional = {"unknown": list(_packed_unknown(ledger, wanted)), "reads": sources.reads(), "sources": sources.table}
+    return document | {name: part for name, part in optional.items() if part}
 
 
 def _packed_marks(
     ledger: Ledger, slots: Collection[int], sources: _Sources, causes: Mapping[int, Mapping[Path, tuple[Cause, ...]]]
 ) -> list[dict[str, Any]]:
-    """The marks with the lines that some slots ask them for; those that nothing refers to are blank."""
+    """All marks, with the lines of the values in some slots; a mark that nothing there refers to is blank."""
     reach = _Reach(ledger, slots)
     marks: list[dict[str, Any]] = [{"kind": UNKNOWN.kind}]
     for number, mark in enumerate(reach.marks[1:], 1):
@@ -90,10 +101,11 @@ def _packed_marks(
             marks.append({"kind": UNKNOWN.kind})
             continue
         packed = _packed_mark(mark, reach.covered.get(number, {}))
-        if (code := sources.packed_code(mark.locator)) is not None:
+        code = sources.packed_code(mark.locator)
+        if code is not None:
             packed["code"] = code
-            if number in ledger.marks.until:
-                packed["until"] = ledger.marks.until[number]
+            if number in ledger.marks.last_uses:
+                packed["until"] = ledger.marks.last_uses[number]
             if mark.is_late or number in reach.late:
                 packed["late"] = True
         if number in causes:
@@ -115,7 +127,7 @@ def _causes_by_mark(ledger: Ledger, slots: Collection[int]) -> dict[int, dict[Pa
 
 
 class _ValueCauses:
-    """The causes of values, by the mark of the line that set them."""
+    """Collects the causes of the values that `walk` visits: mark -> path in the slot -> causes."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.by_mark: dict[int, dict[Path, tuple[Any, ...]]] = {}
@@ -135,7 +147,7 @@ class _ValueCauses:
                 self._element(inner, element, (*path, index))
 
     def _element(self, value: Any, set_by: Origins, path: Path) -> None:
-        """An element: of a list that was worked on in place each part by its own setter."""
+        """Visit an element of a list; each of its parts may have another setter."""
         if type(set_by) is PatchedOrigins:
             self._element(value, set_by.base, path)
             self._element(dig(value, set_by.path), set_by.by, (*path, *set_by.path))
@@ -143,19 +155,21 @@ class _ValueCauses:
             for index, (inner, one) in enumerate(zip(value, set_by, strict=False)):
                 self._element(inner, one, (*path, index))
         else:
-            for by in setters(set_by, path):
+            for by in setters_in_element(set_by, path):
                 self._below(path, value, by)
 
     def _below(self, path: Path, value: Any, by: At) -> None:
-        """Plain data, and all that is in it."""
+        """Visit plain data and all that is in it, which one line has set."""
         self._note(path, value, by)
         if isinstance(value, (dict, list)):
             for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
                 self._below((*path, step), inner, At(by.source, (*by.path, step)))
 
     def _note(self, path: Path, value: Any, by: At) -> None:
-        mark = self._ledger.marks[by.source]
-        if not mark.bulk and (causes := causes_of(self._ledger, by, value, frozenset({path}), brief_then)):
+        if self._ledger.marks[by.source].bulk:
+            return
+        causes = causes_of(self._ledger, by, value, frozenset({path}), brief_then)
+        if causes:
             self.by_mark.setdefault(by.source, {})[by.path] = causes
 
 
@@ -167,9 +181,9 @@ def _packed_cause(cause: Cause) -> dict[str, Any]:
 
 
 class _Sources:
-    """The sources and documents that a snapshot names, for later questions about where a value comes from.
+    """Numbers the source files and documents that a snapshot names, so that causes can be found in them later.
 
-    table: the file of each, and the name that Git gives to its content
+    table: [file, digest] of each by number; the digest is the name that Git gives to the content
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -186,28 +200,31 @@ class _Sources:
         return self._numbers[file, digest]
 
     def packed_code(self, locator: Any) -> dict[str, Any] | None:
-        """The code that a mark stands for; None where no code of the repository set anything."""
-        calls: Sequence[ExpressionSite] = ()
+        """The place of the code that a locator stands for, and its calls; None for no code of the repository."""
         locator, under = _whole(locator)
         if isinstance(locator, CodeLocator) and locator.kind != CALLER.kind:
-            site, calls = self._site(locator.site), locator.calls
-        elif isinstance(locator, SavedLocator) and locator.code is not None:
-            site, calls = self._site(locator.code), locator.calls
-        elif hasattr(locator, "line_of") and (line := locator.line_of(under)) is not None:
-            site = {"source": self._number(locator.file, locator.text.digest), "at": [line]}
-        else:
-            return None
-        if "source" not in site:
-            return None
-        return {**site, "calls": [*map(self._site, calls)]} if calls else site
+            return self._code(locator.site, locator.calls)
+        if isinstance(locator, SavedLocator) and locator.code is not None:
+            return self._code(locator.code, locator.calls)
+        line = locator.line_of(under) if hasattr(locator, "line_of") else None
+        return None if line is None else {"source": self._number(locator.file, locator.text.digest), "at": [line]}
+
+    def _code(self, site: ExpressionSite, calls: Sequence[ExpressionSite]) -> dict[str, Any] | None:
+        packed = self._site(site)
+        if packed and calls:
+            packed["calls"] = [self._site(call) for call in calls]
+        return packed or None
 
     def _site(self, site: ExpressionSite) -> dict[str, Any]:
-        """An expression as data; an empty map for one outside of the repository."""
+        """The file and place of an expression; {} for one outside of the repository. Files that it imports get
+        numbers.
+        """
         packed: dict[str, Any] = {}
+        file = relative(site.file, self._root)
         if isinstance(site, SavedSite):
             if site.source is not None:
                 packed = {"source": self._number(*site.source), "at": [*site.at]}
-        elif is_inside(file := relative(site.file, self._root)) and site.text is not None:
+        elif is_inside(file) and site.text is not None:
             at = [] if site.is_step or site.span is None else [*site.span]
             packed = {"source": self._number(file, site.text.digest), "at": at}
             for text in imported_sources(site.text, self._root):
@@ -217,13 +234,11 @@ class _Sources:
         return packed
 
     def reads(self) -> list[dict[str, Any]]:
-        """The documents that calls have read."""
+        """The calls of the repository that have read documents of the repository, each with these documents."""
         reads: list[tuple[ExpressionSite, Sequence[SavedDocument | None]]]
         reads = [(read.site, read.documents) for read in self._marks.saved_reads]
-        reads += [
-            (site_of(code, offset, None), [*map(_noted, documents.values())])
-            for (code, offset), documents in self._marks.reads.items()
-        ]
+        for (code, offset), documents in self._marks.reads.items():
+            reads.append((site_of(code, offset, None), [_saved_document(locator) for _, locator in documents.values()]))
         found = []
         for site, noted in reads:
             packed = [
@@ -231,14 +246,15 @@ class _Sources:
                 for one in noted
                 if one is not None
             ]
-            if packed and (place := self._site(site)):
+            place = self._site(site) if packed else {}
+            if place:
                 found.append({**place, "documents": packed})
         return found
 
 
-def _noted(read: tuple[Any, Any]) -> SavedDocument | None:
-    """A document of the repository that was read; None for any other."""
-    locator, under = _whole(read[1])
+def _saved_document(locator: Any) -> SavedDocument | None:
+    """The document of the repository that a locator is for; None for any other document."""
+    locator, under = _whole(locator)
     if not isinstance(locator, DocumentLocator) or not is_inside(locator.document.file):
         return None
     source = FileVersion(locator.document.file, locator.document.digest)
@@ -246,24 +262,21 @@ def _noted(read: tuple[Any, Any]) -> SavedDocument | None:
 
 
 def _whole(locator: Any) -> tuple[Any, Path]:
-    """The locator of a whole document, and the steps to the part that *locator* is for."""
+    """The locator of a whole document, and the path in it of the part that *locator* is for."""
     under: Path = ()
     while type(locator) is LocatorBelow:
         locator, under = locator.locator, (*locator.under, *under)
     return locator, under
 
 
-def _packed_lines(lines: dict[Any, Any]) -> list[Any]:
-    return [[step, line, column, _packed_lines(below)] for step, (line, column, below) in lines.items()]
-
-
 class _Reach:
-    """What each mark is asked for, so that lines can be looked up while documents and code are there.
+    """For each mark of a ledger, the paths of the values that it set in some slots, and in their history.
 
+    A snapshot keeps the line of each such path, since the documents and code may be gone later.
     covered: number of a mark -> nested maps of steps, counted as its locator counts
-    used:    the numbers that anything refers to
-    late:    those that set a value which is computed when it is read
-    marks:   all of them
+    used:    the numbers of marks that a slot or the history refers to
+    late:    the numbers of marks that set a deferred value
+    marks:   all marks by number
     """
 
     def __init__(self, ledger: Ledger, slots: Collection[int]) -> None:
@@ -275,7 +288,7 @@ class _Reach:
             tree = ledger.trees[number]
             self._walk(tree, tree.origin, ())
         for path, _, chronicle in _chronicles_in(ledger, slots):
-            for event in chronicle.events():
+            for event in chronicle.events:
                 self._walk(event.value, event.set_by, path)
                 self._note(event.by, path)
 
@@ -287,11 +300,11 @@ class _Reach:
             else:
                 self._note(set_by, path, value)
             return
-        if isinstance(set_by, WorkedList):
-            for number in (*set_by.begun, *set_by.steps):
+        if isinstance(set_by, ChangedListOrigins):
+            for number in (*set_by.first, *set_by.later):
                 self._note(number, path)
         for index, (one, element) in enumerate(zip(set_by, value, strict=False)):
-            for setter in _every(one, (*path, index)):
+            for setter in _setters(one, (*path, index)):
                 self._note(setter.source, setter.path, element)
 
     def _entries(self, value: OwnedMap, path: Path) -> None:
@@ -319,22 +332,24 @@ class _Reach:
             _mirror(here, value, path, getattr(mark.locator, "says_below", None))
 
 
-def _every(set_by: Any, at: Path) -> Iterator[At]:
-    """Everyone who set an element or a part of it."""
-    yield from setters(set_by, at)
+def _setters(set_by: Any, at: Path) -> Iterator[At]:
+    """Yield the origins of an element and of all its parts; some come twice."""
+    yield from setters_in_element(set_by, at)
     if isinstance(set_by, PatchedOrigins):
-        yield from _every(set_by.base, at)
-        yield from _every(set_by.by, (*at, *set_by.path))
+        yield from _setters(set_by.base, at)
+        yield from _setters(set_by.by, (*at, *set_by.path))
     elif type(set_by) is tuple:
         for one in set_by:
-            yield from _every(one, at)
+            yield from _setters(one, at)
     elif type(set_by) is list:
         for index, one in enumerate(set_by):
-            yield from _every(one, (*at, index))
+            yield from _setters(one, (*at, index))
 
 
 def _mirror(here: dict[Any, Any], value: Any, path: Path, says_below: Callable[[Path], bool] | None) -> None:
-    """Note what is in a value, as far as there may be lines of its own. path: as its locator counts"""
+    """Add the steps inside a value to *here*, as far as they may have lines of their own. path: as its locator
+    counts
+    """
     if says_below is not None and not says_below(path):
         return
     for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
@@ -343,30 +358,32 @@ def _mirror(here: dict[Any, Any], value: Any, path: Path, says_below: Callable[[
             _mirror(below, inner, (*path, step), says_below)
 
 
-def _lines_of(mark: Mark, covered: dict[Any, Any], base: Origin, at: Path) -> dict[Any, Any]:
-    """The lines below *at* that differ from their parent's, as far as the mark is asked for them."""
-    lines: dict[Any, Any] = {}
+def _packed_lines(mark: Mark, covered: dict[Any, Any], base: Origin, at: Path) -> list[Any]:
+    """[step, line, column, lines below] for each step below *at* whose place differs from *base*, or has lines
+    below.
+    """
+    lines = []
     for step, inner in covered.items():
         origin = mark.locator.at((*at, step))
-        below = _lines_of(mark, inner, origin, (*at, step))
+        below = _packed_lines(mark, inner, origin, (*at, step))
         if below or (origin.line, origin.column) != (base.line, base.column):
-            lines[step] = [origin.line, origin.column, below]
+            lines.append([step, origin.line, origin.column, below])
     return lines
 
 
 def _packed_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
-    base = mark.unplaced if mark.bulk else mark.locator.at(())  # of facts the file is kept, and no line at all
+    base = mark.unplaced if mark.bulk else mark.locator.at(())  # for facts the file without a line
     over = getattr(mark.locator, "lines", None)
-    lines = {} if type(mark.locator) is Origin else _lines_of(mark, covered, base, ())  # which is one place
+    lines = [] if type(mark.locator) is Origin else _packed_lines(mark, covered, base, ())
     packed = {**_packed_origin(base), "verb": mark.verb.value}
     if mark.depth:
         packed["depth"] = mark.depth
     if mark.bulk:
         packed["bulk"] = True
-    if getattr(mark.locator, "is_earlier", False):
+    if isinstance(mark.locator, SavedLocator) and mark.locator.is_earlier:
         packed["earlier"] = True
     if lines:
-        packed["lines"] = _packed_lines(lines)
+        packed["lines"] = lines
     if over is not None and (over.first, over.last) != (base.line, base.line):
         packed["over"] = [over.first, over.last]
     return packed
@@ -382,11 +399,11 @@ def _packed_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
 
 
 def packed(value: Any, evaluate: bool = True, whole: bool = True) -> Any:
-    """A value of a slot as snapshot data, a copy; `restore_ledger` reads it. Secrets are left out.
+    """A copy of a value of a slot in the form of a snapshot; `restore_ledger` reads it. Secrets are left out.
 
-    Scalars stand for themselves; maps, lists and special values are maps with one letter as a tag: "m", "j", "l", ...
-    evaluate: True computes deferred values; one that fails keeps its reason
-    whole:    True: a map that is JSON throughout is stored as it is; False skips that check
+    JSON scalars are themselves; maps, lists and other values are maps with one letter as their key: "m", "j", "l", ...
+    evaluate: True computes deferred values, and keeps the reason where one fails; False keeps their text alone
+    whole:    True: a map that is JSON throughout is packed as one; False skips that check
     """
     if isinstance(value, dict):
         if whole and type(value) is dict and is_json(value):
@@ -407,7 +424,7 @@ def packed(value: Any, evaluate: bool = True, whole: bool = True) -> Any:
 def _packed_map(
     value: dict[Any, Any], evaluate: bool = True, settled: Mapping[Any, Any] = NO_ENTRIES
 ) -> dict[str, Any]:
-    """A map entry by entry. settled: entries that are JSON for certain, which are not copied"""
+    """A map, packed entry by entry. settled: key -> value of entries that are JSON, which are not copied"""
     owned = value if isinstance(value, OwnedMap) else None
     origins = NO_ENTRIES if owned is None else owned.origins
     pairs = []
@@ -436,12 +453,13 @@ def _packed_deferred(value: Deferred) -> dict[str, Any]:
 
 
 def _packed_set_by(set_by: Any) -> Any:
-    """A number, or for a list an array of elements: a number, or tagged "at", "all" or "in".
+    """The origin of an entry: a number, or for a list an array with a number or a map ("at", "all", "in") for each
+    element.
 
-    One that was worked on in place has its array under "of", and beside it who set and who worked on it.
+    For a list that was changed in place a map: the array is "of", its first marks "begun", the later ones "steps".
     """
-    if isinstance(set_by, WorkedList):
-        return {"of": [_packed_set_by(one) for one in set_by], "begun": list(set_by.begun), "steps": list(set_by.steps)}
+    if isinstance(set_by, ChangedListOrigins):
+        return {"of": [_packed_set_by(one) for one in set_by], "begun": list(set_by.first), "steps": list(set_by.later)}
     if isinstance(set_by, list):
         return [_packed_set_by(one) for one in set_by]
     if isinstance(set_by, At):
@@ -454,19 +472,20 @@ def _packed_set_by(set_by: Any) -> Any:
 
 
 def _packed_history(ledger: Ledger, slots: Collection[int]) -> list[list[Any]]:
-    """What has happened at each path of some slots."""
+    """A row for each chronicle of some slots: [path, slot, number of dropped events, events]."""
     return [
-        [list(path), slot, chronicle.dropped, [_packed_event(*event) for event in (chronicle.first, *chronicle.last)]]
+        [
+            list(path),
+            slot,
+            chronicle.dropped,
+            [[one.what, packed(one.value, False), _packed_set_by(one.set_by), one.by] for one in chronicle.events],
+        ]
         for path, slot, chronicle in _chronicles_in(ledger, slots)
     ]
 
 
-def _packed_event(what: str, value: Any, set_by: Any, by: int) -> list[Any]:
-    return [what, packed(value, evaluate=False), _packed_set_by(set_by), by]
-
-
 def _packed_unknown(ledger: Ledger, slots: Collection[int]) -> Iterator[list[Any]]:
-    """Each layer that cannot be read: its slot, name and reason, who it is of, and the paths that it may set."""
+    """A row for each unknown layer of some slots: [slot, name, reason, origin], and [[path, line], ...] where known."""
     for slot in sorted(slots & ledger.unknown.keys()):
         for layer in ledger.unknown[slot]:
             row = [slot, layer.value.name, layer.value.reason, _packed_origin(layer.origin.at(()))]
@@ -476,7 +495,7 @@ def _packed_unknown(ledger: Ledger, slots: Collection[int]) -> Iterator[list[Any
 
 
 def _chronicles_in(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Path, int, Chronicle]]:
-    """Each path of some slots at which something has happened, its slot, and what that was."""
+    """Yield (path, slot, chronicle) for each chronicle of some slots."""
     for path, chronicles in ledger.history.items():
         for (slot, _), chronicle in chronicles.items():
             if slot in slots:
@@ -484,5 +503,5 @@ def _chronicles_in(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Pat
 
 
 def _packed_origin(origin: Origin) -> dict[str, Any]:
-    """An origin as a snapshot has it."""
+    """An origin as a map of its fields, without those that are None or ""."""
     return {name: value for name, value in origin._asdict().items() if value is not None and value != ""}

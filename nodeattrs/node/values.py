@@ -1,20 +1,22 @@
-"""The values that a node can hold beyond JSON: symbols, deferred values, secrets; and its keys.
+"""The values and keys that a slot can hold: JSON, symbols, deferred values and secrets; and the sensitive paths.
 
-Data is copied where it enters. Nothing here knows slots, paths of a node or
-files; a value that cannot be held is refused with the path from its own root.
+Data is copied when it enters a slot (`stored`). A value that no node can hold raises BadKey or BadValue with its path.
+Slots and files are not known here.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import date, datetime, time
+from functools import lru_cache
 from threading import local
 from types import CodeType
 from typing import Any, NoReturn
 
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import MAX_DEPTH, SCALARS, Path, copied, parse, spell
-from nodeattrs.errors import BadArgument, BadKey, BadValue, DeferredCycle, NodeattrsError, ValueWithheld
+from nodeattrs.core.tree import MAX_DEPTH, SCALARS, Path, as_path, copied, parse, spell
+from nodeattrs.errors import BadArgument, BadKey, BadValue, DeferredCycle, NodeattrsError, ValueWithheld, wrong_argument
 
 __all__ = [
     "MARKER",
@@ -33,10 +35,10 @@ __all__ = [
 ]
 
 ROOM = MAX_DEPTH - 1
-"""Levels that a component may have: in the node's document its own name is one more."""
+"""The most levels of nesting in a component: one less than in a document, which has the component's name above."""
 
 MARKER: dict[str, str] = {"$sensitive": "withheld"}
-"""What a document holds in the place of a Sensitive value."""
+"""Stands in a document in the place of a secret."""
 
 
 class Symbol(str):
@@ -57,11 +59,11 @@ _SIMPLE = frozenset({str, int, bool, type(None)})
 
 
 class Deferred:
-    """A value that is computed each time it is read; made by `lazy`. Its result is copied, and never cached.
+    """A value that is computed each time it is read; made by `lazy`. The constructor computes nothing.
 
-    compute: a function without arguments
+    `evaluate` calls the function and copies its result, which is never cached. Several threads may do so.
+    compute: a function without arguments. raises: BadValue, where it cannot be called
     place:   where it was made, for messages; "": found from the function
-    raises:  BadValue, where *compute* is no function
     """
 
     __slots__ = ("_compute", "_place")
@@ -73,10 +75,10 @@ class Deferred:
         self._place = place
 
     def evaluate(self, path: Path = ()) -> Any:
-        """The value computed now, as a plain copy for the reader; deferred values in it are computed, too.
+        """Call the function, and return its result as a plain copy; deferred values in the result are computed, too.
 
         path:   where it stands, for messages; an error of the function gets a note with that path
-        raises: DeferredCycle, where it needs itself; BadKey, BadValue, for a value that no node can hold; any error of
+        raises: DeferredCycle, where it needs itself; BadKey, BadValue, for a result that no node can hold; any error of
                 the function
         """
         chain: list[Deferred] = _running.__dict__.setdefault("chain", [])
@@ -98,7 +100,7 @@ class Deferred:
 
     @property
     def code(self) -> CodeType | None:
-        """The code of the function; None for another callable."""
+        """The code object of the function; None for a callable that is not written in Python."""
         return getattr(self._compute, "__code__", None)
 
     def __deepcopy__(self, memo: object) -> Deferred:
@@ -106,11 +108,12 @@ class Deferred:
 
     @property
     def place(self) -> str:
-        """The place it was made with; else "file:line" of the function, or its repr where Python knows no line."""
+        """The *place* of the constructor; else "file:line" of the function, or its repr where it has no code object."""
         if self._place:
             return self._place
-        code = getattr(self._compute, "__code__", None)
-        return f"{code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno}" if code else repr(self._compute)
+        if self.code is None:
+            return repr(self._compute)
+        return f"{self.code.co_filename.rsplit('/', 1)[-1]}:{self.code.co_firstlineno}"
 
     def __repr__(self) -> str:
         return f"lazy({self.place})"
@@ -119,14 +122,15 @@ class Deferred:
 def lazy(compute: Callable[[], Any]) -> Deferred:
     """A value that is computed at each read: `default["url"] = lazy(lambda: f"http://{node['host']}/")`.
 
-    compute: called without arguments; what it returns is what the reader gets
+    compute: called without arguments at each read; its result is the value
+    raises:  BadValue, where *compute* cannot be called
     source:  Chef's `lazy`, since Chef Infra Client 17; ours is also computed in bulk reads and when saved
     """
     return Deferred(compute)
 
 
 class Withheld:
-    """The place of a secret that a document left out. Reading it raises ValueWithheld."""
+    """The value at a path whose secret a document left out. Reading the path raises ValueWithheld."""
 
     __slots__ = ()
 
@@ -134,7 +138,7 @@ class Withheld:
         return "Sensitive(not stored)"
 
     def read(self, path: Path) -> NoReturn:
-        """raises: ValueWithheld, always"""
+        """Never returns. raises: ValueWithheld, with *path* in its message"""
         raise ValueWithheld(
             f"the value of {spell(path)} is Sensitive and was not stored",
             path=path,
@@ -143,21 +147,24 @@ class Withheld:
 
 
 HELD: frozenset[type] = SCALARS | {Symbol, Deferred, Sensitive, Withheld}
-"""The exact types of scalars that a slot's tree holds."""
+"""The exact types of values in a slot that are neither map nor list."""
 
 READY = HELD - {Deferred, Withheld}
-"""The types of scalars whose value is known without computing it, and may be read."""
+"""Those types of HELD whose values can be read as they are: neither computed nor refused."""
 
 TAKEN = HELD - {float, Sensitive}
-"""The types of scalars that are stored without a check; a float may be NaN, and a secret may hold anything."""
+"""Those types of HELD that are stored without a check: not a float, which may be NaN, and no secret of unknown
+content.
+"""
 
 
 def computed(data: Any, path: Path = ()) -> Any:
-    """*data* with its deferred values computed: in place in a map or list, else the result. Other data is returned as
-    it is.
+    """Compute the deferred values in *data*, at all levels, and return the result.
 
-    Only for data that the caller owns. path: where it stands, for messages
-    raises: ValueWithheld, DeferredCycle, and any error of a deferred value
+    A map or list is changed in place and returned, so the caller must own it. A deferred value gives its result; any
+    other scalar comes back as it is.
+    path:   where *data* stands, for messages
+    raises: ValueWithheld, for a secret that was not stored; DeferredCycle, and any error of a deferred value
     """
     kind = type(data)
     if kind is dict or kind is list:
@@ -172,10 +179,10 @@ def computed(data: Any, path: Path = ()) -> Any:
 
 
 def taken_in(value: Any, room: int = ROOM) -> Any:
-    """An independent copy of *value* in the form that a slot's tree holds.
+    """An independent copy of *value* in the form that slots hold: dicts, lists and scalars of the types in HELD.
 
-    Tuples become lists, dates and times become ISO text, any mapping becomes a map; views and
-    writers of a node are copied, deferred values in them stay deferred.
+    Tuples become lists, dates and times become ISO text, any mapping becomes a dict. Views and writers of a node become
+    plain copies, in which deferred values stay deferred.
     room:   the most levels of nesting
     cost:   one visit for each map and list
     raises: BadKey, BadValue (also for NaN and infinity), TooDeep, with the path from *value*
@@ -184,10 +191,9 @@ def taken_in(value: Any, room: int = ROOM) -> Any:
 
 
 def stored(value: Any, path: Path) -> Any:
-    """A copy of *value* in the form that a slot's tree holds (`taken_in`); an immutable scalar is returned as it is.
+    """A copy of *value* in the form that slots hold (`taken_in`), for storing it at *path*.
 
-    path:   where it enters
-    raises: BadKey, BadValue, TooDeep, with the whole path
+    raises: BadKey, BadValue, TooDeep, with the whole path of the part that cannot be held
     """
     if type(value) in TAKEN:
         return value
@@ -202,7 +208,7 @@ def _plain(value: Any, path: Path) -> Any:
     if isinstance(value, Sensitive):
         return value.map(taken_in)
     if isinstance(value, float):
-        if value - value == 0.0:  # neither infinite nor NaN
+        if math.isfinite(value):
             return float(value)
         raise BadValue(f"a node cannot hold {value}: JSON has no such number", path=path, hint="store text, or None")
     to_plain = getattr(value, "to_plain", None)
@@ -220,17 +226,17 @@ def _plain(value: Any, path: Path) -> Any:
         return str.__str__(value)
     if isinstance(value, int):
         return int(value)
-    way = (
-        "make a sorted list of it" if isinstance(value, Set) else "store text, numbers, booleans, None, lists and maps"
-    )
-    raise BadValue(f"a node cannot hold a {type(value).__name__}", path=path, hint=way)
+    hint = "store text, numbers, booleans, None, lists and maps"
+    if isinstance(value, Set):
+        hint = "make a sorted list of it"
+    raise BadValue(f"a node cannot hold a {type(value).__name__}", path=path, hint=hint)
 
 
 def key_of(step: Any, path: Path = ()) -> Any:
-    """A step in the form that trees have: a Symbol becomes text, text and integers stay.
+    """A step in the form that slots have: a Symbol becomes text, text and integers stay.
 
     path:   the path before the step, for messages
-    raises: BadKey, for any other type
+    raises: BadKey, for any other type, booleans included
     """
     if type(step) is str or type(step) is int:
         return step
@@ -241,14 +247,15 @@ def key_of(step: Any, path: Path = ()) -> Any:
 
 
 def steps_in(key: Any) -> tuple[Any, ...]:
-    """The steps of one subscript as a tuple: `x["a", "b"]` has two, any other key is one step."""
+    """The steps of one subscript as a tuple: `x["a", "b"]` has two; any other key, and (), is one step."""
     return key if type(key) is tuple and key else (key,)
 
 
 def steps_of(path: Iterable[Any], above: Path = ()) -> Path:
-    """A path as a tuple of steps in the form that trees have (`key_of`). above: the path before it, for messages
+    """A path as a tuple of steps in the form that slots have: Symbols become text; () for no steps.
 
-    raises: BadKey
+    above:  the path before it, for messages
+    raises: BadKey, for a step that is neither text nor integer
     """
     steps: Path = ()
     for step in path:
@@ -256,19 +263,83 @@ def steps_of(path: Iterable[Any], above: Path = ()) -> Path:
     return steps
 
 
-def refuse_spelled(path: tuple[Any, ...], there: Callable[[Path], bool]) -> None:
-    """Raise BadArgument where a path is one text with dots, is no key, and its dotted spelling leads to a value.
+def refuse_spelled(path: tuple[Any, ...], is_set: Callable[[Path], bool]) -> None:
+    """Raise BadArgument where a path is one text with dots that is no key, but whose parts are the steps to a value.
 
-    Here a dot belongs to its key. Does nothing in all other cases.
-    path:  the steps
-    there: path -> whether a value is set there
+    A caller of `read("a.b")` meant `read("a", "b")`, since a dot belongs to its key here. Otherwise it does nothing.
+    path:   the steps
+    is_set: path -> whether a value is set there
     """
-    if len(path) != 1 or type(path[0]) is not str or "." not in path[0] or there(path):
+    if len(path) != 1 or type(path[0]) is not str or "." not in path[0] or is_set(path):
         return
     try:
         steps = parse(path[0])
     except BadArgument:
         return
-    if there(steps):
+    if is_set(steps):
         hint = f"write its steps: {', '.join(map(repr, steps))}"
         raise BadArgument(f"{path[0]!r} is one key here, and no such key exists", path=steps, hint=hint)
+
+
+# --- sensitive paths -------------------------------------------------------------
+
+
+class Secrets:
+    """The sensitive paths of a node; `wrapped` wraps the secrets in a value that enters a slot.
+
+    paths: parsed to steps; the step "*" stands for any. Everything below a path is secret, too. () guards nothing
+    first: the first steps of these paths, to skip most values; None where any first step may lead to a secret
+    The constructor takes texts ("db.password") or steps. raises: BadArgument, for anything but a list of paths
+    """
+
+    __slots__ = ("first", "paths")
+
+    def __init__(self, paths: Iterable[str | Path]) -> None:
+        if type(paths) not in (tuple, list) and (isinstance(paths, str) or not isinstance(paths, Iterable)):
+            raise wrong_argument("what is sensitive", "a list of paths", paths, 'write ["db.password"]')
+        self.paths: tuple[Path, ...] = tuple(
+            _parsed(path) if isinstance(path, str) else as_path(path) for path in paths
+        )
+        first = {path[0] if path else "*" for path in self.paths}
+        self.first = None if "*" in first else first
+
+    def may_be_in(self, tree: Mapping[Any, Any]) -> bool:
+        """Whether a path begins with a top-level key of *tree*, or with "*". True does not mean that there is a
+        secret.
+        """
+        return self.first is None or not self.first.isdisjoint(tree)
+
+    def wrapped(self, path: Path, value: Any) -> Any:
+        """Wrap the secrets in *value*, which enters a slot at *path*, as Sensitive, and return the result.
+
+        Maps and lists are changed in place, so the caller must own them. A scalar comes back wrapped, or as it is.
+        Secrets that are wrapped or withheld already stay. Each scalar below a sensitive path is wrapped by itself.
+        """
+        if path and self.first is not None and path[0] not in self.first:
+            return value
+        for secret in self.paths:
+            if _fits(secret[: len(path)], path[: len(secret)]):
+                value = _wrapped(value, secret[len(path) :])
+        return value
+
+
+_parsed = lru_cache(maxsize=1024)(parse)
+"""All nodes of a repository have the same sensitive paths."""
+
+
+def _fits(pattern: Path, path: Path) -> bool:
+    return pattern == path or (
+        "*" in pattern and all(wanted in ("*", step) for wanted, step in zip(pattern, path, strict=True))
+    )
+
+
+def _wrapped(value: Any, rest: Path) -> Any:
+    if isinstance(value, (Sensitive, Withheld)):
+        return value
+    if isinstance(value, (dict, list)):
+        inside = value if isinstance(value, dict) else range(len(value))
+        for step in inside if not rest or rest[0] == "*" else rest[:1]:
+            if step in inside:
+                value[step] = _wrapped(value[step], rest[1:])
+        return value
+    return value if rest else Sensitive(value)

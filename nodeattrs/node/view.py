@@ -1,12 +1,11 @@
-"""The merged read: immutable, lazy by path, cached along the path, never stale.
+"""The merged view of a node: read-only maps and lists that merge a key when it is first read.
 
-A view is a window on maps that are joined but not merged. Reading a key folds that
-one key and keeps the answer; a key that was never read costs nothing. The module knows no
-writers, no origins and no names of slots. It is given maps and their policies, which must
-be lazy (`Policy.is_lazy`).
+A view looks at maps that are joined but not merged (`maps.Joined`). Reading a key merges that key and keeps the result.
+A view shows one *version*: the state of the trees between two writes. It never changes, also after later writes.
+Writers, origins and slots are not known here; policies must be lazy (`Policy.is_lazy`).
 
-Not dict and list subclasses: json, `dict()`, `**` and copy read those in C, past the
-methods that fill them (docs/decisions/0004).
+Views are no subclasses of dict and list: json, `dict()`, `**` and copy read those in C, past the methods that merge
+(docs/decisions/0004).
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
-from typing import Any, NoReturn, overload
+from typing import Any, NoReturn
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.looks import ENTRY, KEYS, SORT, TREE, Looks
@@ -35,10 +34,10 @@ from nodeattrs.node.maps import Joined
 from nodeattrs.node.values import READY, Deferred, refuse_spelled, steps_in, steps_of
 
 
-def no_step(here: Any, path: Path, step: Any) -> TypeConflict:
-    """The error for a step from the value at *path*, which is not a map and no list; it is returned, not raised.
+def step_error(here: Any, path: Path, step: Any) -> TypeConflict:
+    """The error for a step from the value *here* at *path*, which is neither map nor list; it is returned, not raised.
 
-    NullInTheWay for null, else TypeConflict.
+    NullInTheWay where *here* is None, else TypeConflict.
     """
     if here is None:
         return NullInTheWay(
@@ -48,7 +47,7 @@ def no_step(here: Any, path: Path, step: Any) -> TypeConflict:
 
 
 class _View:
-    """What map and list views share: they refuse writes and say what to write instead."""
+    """The base of map and list views: reading by path, and an error with a hint for each method that would write."""
 
     __slots__ = ()
 
@@ -64,9 +63,9 @@ class _View:
         )
 
     def read(self, *path: Any) -> Any:
-        """What stands at *path*, counted from here, or None; maps by key, lists by index, nothing through scalars.
+        """The value at *path*, counted from this view; None where it is not set. Maps go by key, lists by index.
 
-        raises: BadArgument, where a lone text with dots is no key, and spells a path that is there
+        raises: BadArgument, where *path* is one text with dots that is no key, but spells a path that is set
         """
         value = self._at(steps_of(path, self._path))
         if value is not ABSENT:
@@ -77,7 +76,7 @@ class _View:
     dig = read
 
     def read_strict(self, *path: Any) -> Any:
-        """As `read`. raises: NoSuchAttribute"""
+        """The value at *path*, counted from this view. raises: NoSuchAttribute, where it is not set"""
         value = self._at(steps_of(path, self._path))
         if value is ABSENT:
             refuse_spelled(path, self._there)
@@ -85,14 +84,17 @@ class _View:
         return value
 
     def exist(self, *path: Any) -> bool:
-        """Whether there is something at *path*, null included. raises: BadArgument, as `read`"""
+        """Whether a value is set at *path*, null included; deferred values at its end are not computed.
+
+        raises: BadArgument, where *path* is one text with dots that is no key, but spells a path that is set
+        """
         found = self._there(steps_of(path, self._path))
         if not found:
             refuse_spelled(path, self._there)
         return found
 
     def _there(self, path: Path) -> bool:
-        """Whether there is something at some steps; a deferred value at their end is not computed."""
+        """Whether a value is set at some steps; True for no steps. A deferred value at their end is not computed."""
         if not path:
             return True
         parent, last = self._at(path[:-1]), path[-1]
@@ -117,17 +119,15 @@ class _View:
     def __delitem__(self, step: Any) -> NoReturn:
         self._refuse(step)
 
-    def clear(self) -> NoReturn:
-        """raises: AttributeIsReadOnly, as every method that would write"""
+    def clear(self, *values: Any, **more: Any) -> NoReturn:
+        """Never returns, like each method that would write. raises: AttributeIsReadOnly"""
         self._refuse()
 
     def pop(self, *steps: Any) -> NoReturn:
-        """raises: AttributeIsReadOnly"""
+        """Never returns, like each method that would write. raises: AttributeIsReadOnly, with the path in its hint"""
         self._refuse(*steps[:1])
 
-    def delete(self, *steps: Any) -> NoReturn:
-        """raises: AttributeIsReadOnly"""
-        self._refuse(*steps[:1])
+    delete = pop
 
     def __copy__(self) -> _View:
         return self
@@ -147,12 +147,12 @@ class _View:
 
 
 class Version:
-    """The state of a ledger's trees between two writes; a view shows one version for good.
+    """The state of a ledger's trees between two writes: a number, and whether it is over. It holds no values.
 
-    number: greater than those of all versions before it, also of other ledgers, with which trees are shared
-    lock:   the ledger's; held while the maps are read or changed
+    number: greater than the numbers of all versions before, also of other ledgers, since ledgers may share maps
+    lock:   of the ledger; held while its maps are read or changed
     looks:  where reads of facts are noted; None: nowhere
-    is_old: whether something was written since
+    is_old: False until the ledger's next write, which sets it
     """
 
     __slots__ = ("is_old", "lock", "looks", "number")
@@ -164,7 +164,11 @@ class Version:
         self.is_old = False
 
     def reading(self, kind: str, path: Path) -> AbstractContextManager[object]:
-        """The block of one read: the lock is held; where looks are noted, this one is, and no other."""
+        """A context manager for one read of the maps, which holds the lock. It notes the read as a look, if looks are
+        noted.
+
+        Reads of watched maps inside the block are not noted again. kind: of the look (`core.looks`)
+        """
         if self.looks is None:
             return self.lock
         self.looks.note(kind, path)
@@ -179,19 +183,19 @@ def _quietly(lock: RLock, looks: Looks) -> Iterator[None]:
 
 _numbers = itertools.count(1)
 UNCHANGING = Version(RLock())
-"""The version of maps to which nothing is written."""
+"""The version of maps that never change."""
 
 
 class ReadCache(dict[Any, Any]):
-    """The values of a map that were read so far, by key; reading a key that is not in it merges that key.
+    """The values of one map view that were read so far, by key; reading another key merges that key and adds it.
 
-    A view's subscript is this dict's own, so that a repeated read runs no Python at all (docs/decisions/0004). Scalars
-    and views are kept; a deferred value is computed at each read. An absent key raises NoSuchAttribute.
-
+    A view's subscript is this dict's own, so that a repeated read runs no Python code (docs/decisions/0004). Scalars,
+    and views of maps and lists, are kept; a deferred value is computed at each read. An absent key raises
+    NoSuchAttribute.
     part:    the maps of the view, joined and not merged
-    version: the version that it shows
-    path:    of the view
-    order:   the keys of the map, once they are known; else None
+    version: the version that the view shows
+    path:    of the view in the node
+    order:   all keys, after `ordered_keys` was called; else None
     """
 
     __slots__ = ("order", "part", "path", "version")
@@ -201,7 +205,7 @@ class ReadCache(dict[Any, Any]):
         self.order: tuple[Any, ...] | None = None
 
     def maps(self) -> Any:
-        """The maps to merge, as they are in this version. The caller holds the lock."""
+        """The maps to merge, as they were in this version. The caller holds the lock."""
         if self.version.is_old:
             self.part = maps_at_version(self.part, self.version.number)
         return self.part
@@ -228,7 +232,7 @@ class ReadCache(dict[Any, Any]):
             return _read(value, path)
 
     def ordered_keys(self) -> tuple[Any, ...]:
-        """All keys of the map, weaker maps first; found at the first call."""
+        """All keys of the map, the keys of weaker maps first. They are found at the first call, and kept."""
         if self.order is None:
             with self.version.reading(KEYS, self.path):
                 self.order = tuple(keys_of(self.maps()))
@@ -242,25 +246,26 @@ class ReadCache(dict[Any, Any]):
 
 
 def read_steps(here: Any, path: Path, steps: tuple[Any, ...]) -> Any:
-    """The value some steps below a view; () gives the view itself.
+    """The value some steps below a view; no steps give *here* itself.
 
-    here:   a view or its ReadCache, at *path*
-    raises: NoSuchAttribute or NoSuchElement, for an absent step; NullInTheWay, TypeConflict, where one leads through a
-            scalar
+    here:   a view or its ReadCache
+    path:   of *here*, for messages
+    raises: NoSuchAttribute or NoSuchElement, for an absent step; NullInTheWay, TypeConflict, where a step leads through
+            null or a scalar
     """
     for depth, step in enumerate(steps):
         if not isinstance(here, (MapView, ListView, ReadCache)):
-            raise no_step(here, (*path, *steps[:depth]), step)
+            raise step_error(here, (*path, *steps[:depth]), step)
         here = here[step]
     return here
 
 
 class MapView(_View, Mapping[Any, Any]):
-    """A merged map, read-only. It never changes; deferred values in it are computed when they are read.
+    """A merged map, read-only. It never changes, also after later writes; deferred values are computed at each read.
 
     An absent key raises NoSuchAttribute (a KeyError); `.get(key)` gives None instead. Several steps may be taken in one
-    subscript: `node["a", "b"]` is `node["a"]["b"]`. A write raises AttributeIsReadOnly.
-    cost: the first read of a key merges that key, the next ones are one look-up
+    subscript: `node["a", "b"]` is `node["a"]["b"]`. A write raises AttributeIsReadOnly. Maps and lists in it are views.
+    cost: making one merges nothing; the first read of a key merges that key, the next ones are one look-up
     """
 
     __slots__ = ("__getitem__", "__weakref__", "_cache", "_path")
@@ -300,43 +305,38 @@ class MapView(_View, Mapping[Any, Any]):
 
     @taking(other=Mapping)
     def merge(self, other: Mapping[Any, Any]) -> dict[Any, Any]:
-        """A plain copy with the entries of *other* laid over it, one level deep."""
+        """A plain copy of this map as a dict, with the entries of *other* over it, one level deep.
+
+        raises: BadArgument, where *other* is not a map
+        """
         return {**self.to_dict(), **other}
 
     __or__ = merge
 
     def to_dict(self, evaluate: bool = True) -> dict[Any, Any]:
-        """A plain, independent copy: dicts, lists and scalars.
-
-        evaluate: compute deferred values; otherwise they stay in it as they are
-        """
+        """An independent copy as dicts, lists and scalars. evaluate: False leaves deferred values in it as they are"""
         plain: dict[Any, Any] = self.to_plain(evaluate)
         return plain
 
     def to_plain(self, evaluate: bool = False) -> Any:
-        """An independent plain copy, for code that stores a view. evaluate: True computes deferred values"""
+        """As `to_dict`, but deferred values stay by default: the method that code which stores any view calls."""
         cache = self._cache
-        odd: dict[Any, None] = {}
+        deferred: dict[Any, None] = {}
         with cache.version.reading(TREE, self._path):
             part = tree_at_version(cache.part, cache.version.number) if cache.version.is_old else cache.part
-            data = unevaluated_copy(part, odd)
-        return evaluated(data, odd, self._path) if evaluate else data
+            data = unevaluated_copy(part, deferred)
+        return evaluated(data, deferred, self._path) if evaluate else data
 
-    def update(self, *entries: Any, **more: Any) -> NoReturn:
-        """raises: AttributeIsReadOnly"""
-        self._refuse()
-
-    def setdefault(self, key: Any, value: Any = None) -> NoReturn:
-        """raises: AttributeIsReadOnly"""
-        self._refuse(key)
-
-    popitem = _View.clear
+    update = popitem = _View.clear
+    setdefault = _View.pop
 
 
 class ListView(_View, Sequence[Any]):
-    """A merged list, read-only. It never changes; deferred values in it are computed when they are read.
+    """A merged list, read-only. It never changes, also after later writes; deferred values are computed at each read.
 
-    An index out of range raises NoSuchElement, a slice gives a plain list. A write raises AttributeIsReadOnly.
+    Maps and lists in it are views. Negative indexes count from the end; one out of range raises NoSuchElement (an
+    IndexError). A slice gives a plain list of the elements. A write raises AttributeIsReadOnly. It equals lists and
+    tuples with the same elements.
     """
 
     __slots__ = ("_items", "_path")
@@ -345,13 +345,7 @@ class ListView(_View, Sequence[Any]):
         self._items = items  # lists in slots are never changed in place
         self._path = path
 
-    @overload
-    def __getitem__(self, index: int) -> Any: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Any]: ...
-    @overload
-    def __getitem__(self, index: tuple[Any, ...]) -> Any: ...
-    def __getitem__(self, index: int | slice | tuple[Any, ...]) -> Any:
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self._items)))]
         if type(index) is tuple and index:
@@ -367,9 +361,9 @@ class ListView(_View, Sequence[Any]):
         return len(self._items)
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, (list, tuple, ListView)):
-            return self.to_list() == _as_list(other)
-        return NotImplemented
+        if isinstance(other, ListView):
+            return self.to_list() == other.to_list()
+        return self.to_list() == list(other) if isinstance(other, (list, tuple)) else NotImplemented
 
     def __add__(self, other: Sequence[Any]) -> list[Any]:
         return [*self, *other]
@@ -378,24 +372,16 @@ class ListView(_View, Sequence[Any]):
         return [*other, *self]
 
     def to_list(self, evaluate: bool = True) -> list[Any]:
-        """An independent plain copy. evaluate: False leaves deferred values in it as they are"""
+        """An independent copy as lists, dicts and scalars. evaluate: False leaves deferred values in it as they are"""
         plain: list[Any] = self.to_plain(evaluate)
         return plain
 
     def to_plain(self, evaluate: bool = False) -> Any:
-        """An independent plain copy, for code that stores a view. evaluate: True computes deferred values"""
+        """As `to_list`, but deferred values stay by default: the method that code which stores any view calls."""
         return plain(self._items, evaluate, self._path)
 
-    def append(self, *values: Any) -> NoReturn:
-        """raises: AttributeIsReadOnly, as every method that would write"""
-        self._refuse()
-
-    extend = insert = push = concat = unshift = sort = reverse = replace = append
-    shift = delete_at = uniq = remove = __iadd__ = append
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value.to_list() if isinstance(value, ListView) else list(value)
+    append = extend = insert = push = concat = unshift = sort = reverse = replace = _View.clear
+    shift = delete_at = uniq = remove = __iadd__ = _View.clear
 
 
 def _read(value: Any, path: Path) -> Any:

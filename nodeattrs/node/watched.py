@@ -1,6 +1,7 @@
-"""Where code looks at a node: at its name and its facts.
+"""A node that notes which of its facts a run reads, and whether the run reads its name.
 
-Used by a run whose answer others may share (`core.looks`). The merged view and `WatchedMap` note reads of facts.
+Nodes that are equal in all that a run read can share its answer (`core.looks`, `contract.sharing`). Such a read is
+called a look. This module switches the notes on; `view` and `maps.WatchedMap` note the reads of facts.
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ from nodeattrs.node.node import Node
 
 
 class WatchedNode(Node):
-    """A node that notes where code looks at its name and its facts. Call `note_looks` before the facts are set."""
+    """A Node whose `name`, when read, is noted as a look. After `note_looks` only; before that it is a plain Node.
+
+    Assigning a new name makes the answer unfit for sharing (`Looks.refuse`).
+    """
 
     @property
     def name(self) -> str:
-        """The name; reading it is a look."""
+        """The name of the node. Reading it is noted as a look."""
         if (looks := self._ledger.looks) is not None:
             looks.note(*NAME)
         return str(self.__dict__["name"])
@@ -33,24 +37,27 @@ class WatchedNode(Node):
 
 
 def note_looks(node: Attributes, looks: Looks | None, facts: Mapping[Any, Any]) -> None:
-    """Note from now on where the facts of a node are read, before they are set. looks: None notes nothing"""
+    """Note the reads of a node's facts and name in *looks* from now on; call it before facts are set.
+
+    looks: gets *facts*, the node's facts as their file has them; None switches the notes off
+    """
     if looks is not None:
         looks.facts = facts
     node._ledger.looks = looks
 
 
 def looks_of(node: Attributes) -> Looks | None:
-    """Where the looks at a node are noted; None where they are not."""
+    """The Looks in which the reads of a node are noted; None where they are not noted."""
     return node._ledger.looks
 
 
 def name_of(node: Attributes) -> str:
-    """The name of a node, read for what is no part of an answer: this is no look."""
+    """The name of a node, without noting a look: for messages and paths that are no part of an answer."""
     return str(vars(node)["name"])
 
 
 def note_overlaps(node: Attributes) -> None:
-    """Note a look at the facts below each top-level key that another slot has: facts there hide what others set."""
+    """Note a look at all facts below each top-level key that another slot has, too. Without looks it does nothing."""
     ledger = node._ledger
     if ledger.looks is not None:
         for key in dict.fromkeys(chain.from_iterable(ledger.trees[:-1])):

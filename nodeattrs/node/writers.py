@@ -1,11 +1,8 @@
-"""The writers: `node.default["apache"]["dir"] = "/etc/apache2"`, and its relatives.
+"""Writers: objects for `node.default["apache"]["dir"] = "/etc/apache2"`, with Chef's methods.
 
-A writer is a component and a path. It translates Python's item syntax and Chef's
-method names into the few verbs of the component's tree, and knows neither slots nor
-the merged view.
-
-A writer is live: it sees and changes the content of its path until that container, or
-one above it, is replaced. From then on it keeps the old content to itself, as in Chef.
+A writer is a component and a path. It translates Python's item syntax and Chef's method names into calls of
+`ComponentTree`. It is live: it reads and changes the values at its path, until the map or list there, or one above it,
+is replaced. From then on it keeps the old content to itself, as in Chef. The merged view is not known here.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from nodeattrs.node.values import TAKEN, Sensitive, Withheld, key_of, refuse_spe
 
 
 class _Handle:
-    """A component and a path, live until the container there is replaced."""
+    """The base of map and list writers: a component and a path, live until the container there is replaced."""
 
     __slots__ = ("_born", "_known", "_path", "_tree")
 
@@ -34,23 +31,25 @@ class _Handle:
         self._known = tree.root() if place is None else place
 
     def _place(self) -> Place:
+        """The place of this writer now. After its container was replaced, it moves to the old content's own tree."""
         tree = self._tree
         if self._born != tree.ledger.serial:
             found = tree.detached_since(self._path, self._born)
             if found is not None:
-                tree, above = found[1].own_tree()
-                self._tree, self._path = tree, (*above, *self._path[len(found[0]) :])
+                path, container = found
+                tree, above = container.own_tree()
+                self._tree, self._path = tree, (*above, *self._path[len(path) :])
             self._born = tree.ledger.serial
             self._known = tree.place(self._path)
         return self._known
 
-    def stands_at(self, tree: ComponentTree, path: Path) -> bool:
+    def _is_at(self, tree: ComponentTree, path: Path) -> bool:
         """Whether this is a live writer of exactly that place."""
         self._place()
         return self._tree is tree and self._path == path
 
     def to_plain(self, evaluate: bool = False) -> Any:
-        """A plain copy of what stands here; deferred values stay deferred unless asked for."""
+        """A plain copy of the content, nothing merged into it. evaluate: True computes deferred values"""
         return self._tree.plain_of(self._place(), evaluate, self._path)
 
     def __repr__(self) -> str:
@@ -66,21 +65,21 @@ class _Handle:
         return type(data), (data,)
 
     def _child(self, place: Place, step: Any) -> Any:
-        """What a level step gives: a writer for a container, the value itself otherwise.
+        """The value at a step, or at a tuple of steps: a writer for a map or list, a scalar as it is.
 
-        Chef's level step: through what exists; an absent key of a map becomes an empty map.
+        Chef's level step: an absent key of a map becomes an empty map, which is stored.
         raises: NullInTheWay, TypeConflict
         """
         if type(step) is tuple and step:
-            return self._given(*self._tree.step_through(self._path, place, step))
+            return self._writer_or_scalar(*self._tree.step_through(self._path, place, step))
         if type(step) is not str:
             step = key_of(step, self._path)
         file, recipe = found = step_down(place, step)
         if recipe is ABSENT and file is ABSENT:
             found = self._tree.create_step(self._path, step)
-        return self._given((*self._path, step), found)
+        return self._writer_or_scalar((*self._path, step), found)
 
-    def _given(self, path: Path, found: Place) -> Any:
+    def _writer_or_scalar(self, path: Path, found: Place) -> Any:
         file, recipe = found
         thing = file if recipe is ABSENT else recipe
         if not isinstance(thing, (dict, list)):
@@ -90,11 +89,11 @@ class _Handle:
         return made
 
     def _holder(self, steps: tuple[Any, ...]) -> Any:
-        """The writer that the last of several steps counts from."""
+        """The writer of the map or list that has the last of several steps."""
         path, place = self._tree.step_through(self._path, self._place(), steps[:-1])
-        holder = self._given(path, place)
+        holder = self._writer_or_scalar(path, place)
         if not isinstance(holder, _Handle):
-            raise self._tree.conflict(holder, path, steps[-1])
+            raise self._tree.step_error(holder, path, steps[-1])
         return holder
 
     def __setitem__(self, step: Any, value: Any) -> None:
@@ -105,18 +104,19 @@ class _Handle:
             step = step[-1]
         path = (*above, step if type(step) is str else key_of(step, above))
         if type(value) not in TAKEN:
-            if isinstance(value, _Handle) and value.stands_at(tree, path):
+            if isinstance(value, _Handle) and value._is_at(tree, path):
                 return  # `writer[key] += [...]` has worked in place and stores the writer where it came from
             value = stored(value, path)
         tree.store(path, value, parent=place)
 
 
 class Writer(_Handle):
-    """A map of one component, read and changed in place. Stepping to an absent key stores an empty map there, as Chef
-    does.
+    """A map of one component, read and changed in place; no other component is read.
 
-    A map or list comes as another writer, a scalar as itself. Several steps may be taken in one subscript:
-    `default["a", "b"] = 1` is `default["a"]["b"] = 1`, in one call. Only this component is read.
+    A subscript gives a writer for a map or list, and a scalar as it is. Stepping to an absent key stores an empty map
+    there, as Chef does. Several steps may be taken in one subscript: `default["a", "b"] = 1` is `default["a"]["b"] =
+    1`. `get`, `read`, `exist` and `in` create nothing. Assigning stores a copy. Once its map was replaced, the writer
+    keeps the old content to itself.
 
     >>> from nodeattrs import Node
     >>> node = Node("web1")
@@ -152,57 +152,62 @@ class Writer(_Handle):
         return len(self.keys())
 
     def keys(self) -> list[Any]:
-        """The keys, in order; later changes do not show in the list."""
+        """The keys as a new list, in order: the attribute file's first, then new ones of the recipe."""
         file, recipe = (part if isinstance(part, dict) else {} for part in self._place())
         return list(dict.fromkeys([*file, *recipe]))
 
     def items(self) -> list[tuple[Any, Any]]:
-        """Keys with their values: writers for maps and lists."""
+        """(key, value) for each key: a writer for a map or list, a scalar as it is."""
         return [(key, self[key]) for key in self.keys()]
 
     def values(self) -> list[Any]:
-        """The values: writers for maps and lists."""
+        """The values as a list: a writer for a map or list, a scalar as it is."""
         return [self[key] for key in self.keys()]
 
     def to_dict(self, evaluate: bool = False) -> dict[Any, Any]:
-        """A plain copy of this component's own content, nothing merged into it."""
+        """A plain copy of this component's content, nothing merged into it. evaluate: True computes deferred values"""
         plain: dict[Any, Any] = self.to_plain(evaluate)
         return plain
 
     def get(self, key: Any, default: Any = None) -> Any:
-        """A plain copy of the value of *key*; *default* where it is absent. Creates nothing.
+        """A plain copy of the value of *key* in this component; *default* where it is absent. Creates nothing.
 
         Deferred values stay deferred, as in a step.
-        raises: ValueWithheld
+        raises: ValueWithheld, for a secret that a document left out
         """
         value = self._at((key,))
         return default if value is ABSENT else value
 
     def delete(self, key: Any) -> Any:
-        """Remove *key*, and return its value; None where it is absent."""
+        """Remove *key*, and return a plain copy of its value; None where it is absent.
+
+        A recipe removes it from the attribute file's values, too.
+        """
         self._place()
         return self._tree.delete((*self._path, key_of(key, self._path)))
 
     def pop(self, key: Any, *default: Any) -> Any:
-        """Remove *key*, and return its value. Where it is absent: *default*, or NoSuchAttribute (a KeyError)
-        without one.
+        """Remove *key*, and return a plain copy of its value. Where it is absent, return *default*.
+
+        raises: NoSuchAttribute (a KeyError), where it is absent and there is no *default*
         """
-        if value_of(step_down(self._place(), key_of(key, self._path))) is ABSENT:
-            if default:
-                return default[0]
-            raise self._absent((key_of(key, self._path),))
-        return self.delete(key)
+        step = key_of(key, self._path)
+        if value_of(step_down(self._place(), step)) is not ABSENT:
+            return self.delete(step)
+        if default:
+            return default[0]
+        raise self._absent((step,))
 
     def update(self, *entries: Any, **more: Any) -> Writer:
-        """Store each entry, replacing the old value of its key; returns this writer. Takes a map or pairs, and
-        keywords, as dict.
+        """Store each entry, replacing the old value of its key; returns this writer.
 
-        raises: BadArgument, for anything else
+        entries: a map, or pairs, as `dict` takes them; keywords are entries, too
+        raises:  BadArgument, for anything else
         """
         if entries and not isinstance(entries[0], (Mapping, Iterable)):
             raise wrong_argument("what a map is updated with", "a map, or pairs", entries[0], 'update({"port": 80})')
         for key, value in dict(*entries, **more).items():
-            place = self._place()  # first: it may lead into a tree apart
+            place = self._place()  # first, since it may change the path
             path = (*self._path, key_of(key, self._path))
             self._tree.store(path, stored(value, path), parent=place, depth=len(self._path))
         return self
@@ -214,9 +219,9 @@ class Writer(_Handle):
         return self
 
     def setdefault(self, key: Any, value: Any = None) -> Any:
-        """Store *value* where the key is absent in this component; returns the value there: a writer for a map or list.
+        """Store *value* where the key is absent in this component; return the value there: a writer for a map or list.
 
-        A key that has null is not absent. Where a value is found, the history notes the attempt as silent.
+        A key with null is not absent. Where the key has a value, the history notes *value* as not set.
         """
         if key not in self:
             self[key] = value
@@ -230,8 +235,9 @@ class Writer(_Handle):
     def read(self, *path: Any) -> Any:
         """A plain copy of the value at *path* in this component; None where it is absent. Creates nothing.
 
-        Deferred values stay deferred: a level hands out what was stored, as Chef's does.
-        raises: ValueWithheld; BadArgument, where a lone text with dots is no key, and spells a path that is set
+        Deferred values stay deferred: a level gives the stored value, as Chef's does.
+        raises: ValueWithheld, for a secret that a document left out; BadArgument, where *path* is one text with dots
+                that is no key, but spells a path that is set
         """
         value = self._at(path)
         if value is not ABSENT:
@@ -240,9 +246,9 @@ class Writer(_Handle):
         return None
 
     def read_strict(self, *path: Any) -> Any:
-        """A plain copy of the value at *path* in this component, as `read`, but NoSuchAttribute where it is absent.
+        """A plain copy of the value at *path* in this component (Ruby's `read!`). Deferred values stay deferred.
 
-        Ruby's `read!`. Deferred values stay deferred. raises: ValueWithheld, too
+        raises: NoSuchAttribute, where it is absent; ValueWithheld, for a secret that a document left out
         """
         value = self._at(path)
         if value is ABSENT:
@@ -250,9 +256,9 @@ class Writer(_Handle):
         return value
 
     def exist(self, *path: Any) -> bool:
-        """Whether this component has a value at *path*, null included (Ruby's `exist?`).
+        """Whether this component has a value at *path*, null included (Ruby's `exist?`). Creates nothing.
 
-        raises: BadArgument, where a lone text with dots is no key, and spells a path that is set
+        raises: BadArgument, where *path* is one text with dots that is no key, but spells a path that is set
         """
         found = self._has(path)
         if not found:
@@ -263,26 +269,34 @@ class Writer(_Handle):
         return value_of(self._place_below(path)) is not ABSENT
 
     def write(self, *path_and_value: Any) -> Any:
-        """Store the last argument at the path before it, and return it. Scalars in the way become maps.
+        """Store the last argument at the path before it, and return it. Scalars and lists in the way become maps.
 
         raises: BadArgument, without a path
         """
         return self._write(path_and_value)
 
     def write_strict(self, *path_and_value: Any) -> Any:
-        """As `write` (Ruby's `write!`). raises: TypeConflict, where something would be replaced"""
+        """Store the last argument at the path before it, and return it (Ruby's `write!`).
+
+        raises: BadArgument, without a path; TypeConflict, where a scalar or list is in the way
+        """
         return self._write(path_and_value, strict=True)
 
     def unlink(self, *path: Any) -> Any:
-        """Remove the value at *path*, and return it; None where it is absent. From a list, equal elements are
-        removed, as in Chef.
+        """Remove the value at *path*, and return a plain copy; None where it is absent.
+
+        Where the parent is a list, all elements that equal the last step are removed, as in Chef.
+        raises: BadArgument, without a path, or where *path* is one text with dots that spells another path
         """
         refuse_spelled(path, self._has)
         self._place()
         return self._tree.unlink((*self._path, *steps_of(path, self._path)))
 
     def unlink_strict(self, *path: Any) -> Any:
-        """As `unlink` (Ruby's `unlink!`). raises: NoSuchAttribute"""
+        """Remove the value at *path*, and return a plain copy (Ruby's `unlink!`).
+
+        raises: NoSuchAttribute, where it is absent
+        """
         if not self.exist(*path):
             raise self._absent(steps_of(path))
         return self.unlink(*path)
@@ -312,11 +326,25 @@ class Writer(_Handle):
         )
 
 
-class ListWriter(_Handle):
-    """A list of one component, changed in place. Every change stores a new list in the slot of the current setter.
+class WholeComponentWriter(Writer):
+    """The writer of a whole component that stays live when the component is replaced: a word of attribute files.
 
-    A map or list in it comes as a writer. raises: TypeConflict, at a change, where the list is no longer there
-    cost: each change copies the list
+    Other writers keep the old content then.
+    """
+
+    __slots__ = ()
+
+    def _place(self) -> Place:
+        return self._tree.root()
+
+
+class ListWriter(_Handle):
+    """A list of one component, read and changed in place, with Ruby's and Python's methods.
+
+    An index gives a writer for a map or list, and a scalar as it is; a slice gives a plain list. Each change stores a
+    new list in the slot of the current setter. Once its list was replaced, the writer keeps the old content to itself.
+    raises: TypeConflict, at a change, where no list is there any more
+    cost:   each change copies the list
     """
 
     __slots__ = ()
@@ -350,19 +378,19 @@ class ListWriter(_Handle):
         return value in self.to_list()
 
     def to_list(self, evaluate: bool = False) -> list[Any]:
-        """A plain copy."""
+        """A plain copy of the list. evaluate: True computes deferred values"""
         plain: list[Any] = self.to_plain(evaluate)
         return plain
 
-    def _work(self, change: Change, anew: bool = False) -> Any:
+    def _change(self, change: Change, replaces: bool = False) -> Any:
         self._list()
-        return self._tree.work(self._path, change, anew)
+        return self._tree.change_list(self._path, change, replaces)
 
-    def _taken(self, values: Iterable[Any]) -> list[Any]:
+    def _stored(self, values: Iterable[Any]) -> list[Any]:
         return [stored(value, self._path) for value in values]
 
-    def _set_by(self, mark: int, count: int, listed: bool) -> list[Origins]:
-        """Who has set so many new elements, as one list or each as a value of its own."""
+    def _new_origins(self, mark: int, count: int, listed: bool) -> list[Origins]:
+        """The origins of new elements. listed: whether they came as one list, so that each has a line of its own"""
         path = self._path
         return [At(mark, (*path, index) if listed else path) for index in range(count)]
 
@@ -391,40 +419,44 @@ class ListWriter(_Handle):
 
     @taking(index=int)
     def insert(self, index: int, *values: Any) -> ListWriter:
-        """Add elements before *index*; returns this writer. -1 is the end, as in Ruby; an index beyond the end adds
-        nulls.
+        """Add elements before *index*, in their order; returns this writer.
 
+        -1 is the end, as in Ruby; for an index beyond the end, nulls are added first.
         raises: BadArgument, for an index before the start
         """
         return self._add(index, values)
 
     def _add(self, index: int | None, values: Iterable[Any], listed: bool = False) -> ListWriter:
-        taken = self._taken(values)
+        new = self._stored(values)
 
         def change(own: Elements, mark: int) -> None:
             length = len(own.values)
-            at = length if index is None else index if index >= 0 else length + index + 1
+            at = length if index is None else index
+            if at < 0:
+                at += length + 1
             if at < 0:
                 raise BadArgument(f"index {index} lies before the start of a list of {length}", path=self._path)
             own.extend_to(at, mark)
-            own.insert(at, taken, self._set_by(mark, len(taken), listed))
+            own.insert(at, new, self._new_origins(mark, len(new), listed))
 
-        self._work(change)
+        self._change(change)
         return self
 
     @taking(values=ListLike)
     def replace(self, values: Iterable[Any]) -> ListWriter:
-        """Make *values* the whole content: no old element and no old setter goes on. Returns this writer."""
-        taken = self._taken(values)
+        """Make *values* the whole content, set by the current line alone; the list stays the same writer's.
+        Returns it.
+        """
+        new = self._stored(values)
 
         def change(own: Elements, mark: int) -> None:
-            own.values, own.who = taken, self._set_by(mark, len(taken), listed=True)
+            own.values, own.origins = new, self._new_origins(mark, len(new), listed=True)
 
-        self._work(change, anew=True)
+        self._change(change, replaces=True)
         return self
 
     def sort(self) -> ListWriter:
-        """Sort in place: numbers by size, text by code point, lists by their first elements that differ; returns this
+        """Sort in place: numbers by size, text by code point, lists by their first elements that differ. Returns this
         writer.
 
         raises: BadArgument, for two elements without a common order, such as null and a number; nothing changes then
@@ -433,12 +465,12 @@ class ListWriter(_Handle):
         def change(own: Elements, mark: int) -> None:
             own.keep(sorted(range(len(own.values)), key=lambda at: in_order(own.values[at])))
 
-        self._work(change)
+        self._change(change)
         return self
 
     def reverse(self) -> ListWriter:
         """Reverse the order in place; returns this writer."""
-        self._work(lambda own, mark: own.keep(range(len(own.values) - 1, -1, -1)))
+        self._change(lambda own, mark: own.keep(range(len(own.values) - 1, -1, -1)))
         return self
 
     def clear(self) -> ListWriter:
@@ -458,16 +490,18 @@ class ListWriter(_Handle):
         """Remove the element at *index*, and return it; None for an index out of range."""
         if not -len(self) <= index < len(self):
             return None
-        return self._work(lambda own, mark: (own.who.pop(index), own.values.pop(index))[1])
+        return self._change(lambda own, mark: own.pop(index))
 
     def delete(self, value: Any) -> Any:
         """Remove all elements that equal *value*, types included; returns *value*, or None where no element did."""
-        taken = stored(value, self._path)
-        return self._work(lambda own, mark: own.remove(taken))
+        wanted = stored(value, self._path)
+        return self._change(lambda own, mark: own.remove(wanted))
 
     def uniq(self) -> ListWriter | None:
-        """Remove later duplicates in place; 1 and "1" differ. Returns this writer, or None where there were
-        none, as in Ruby.
+        """Remove later duplicates in place; 1 and "1" differ. Returns this writer, or None where there were no
+        duplicates, as in Ruby.
+
+        A new list is stored in both cases.
         """
 
         def change(own: Elements, mark: int) -> bool:
@@ -478,7 +512,7 @@ class ListWriter(_Handle):
             own.keep(first.values())
             return changed
 
-        return self if self._work(change) else None
+        return self if self._change(change) else None
 
 
 Sequence.register(ListWriter)
@@ -488,7 +522,9 @@ Sequence.register(ListWriter)
 
 
 class _PathWriter:
-    """A component and a path that grows step by step; the subclass stores. raises: BadArgument, without a path"""
+    """The base of unless and full writers: a component and a path that grows with each subscript, until a value
+    comes.
+    """
 
     __slots__ = ("_before", "_path", "_tree")
     _called: ClassVar[str]
@@ -506,26 +542,28 @@ class _PathWriter:
         self(*steps_in(step), value)
 
     def __call__(self, *path_and_value: Any) -> Any:
-        """Store the last argument at the path before it."""
+        """Store the last argument at the path before it, and return it; None where it was not stored.
+
+        raises: BadArgument, without a path
+        """
         if len(path_and_value) < 2:
             raise BadArgument(f"{self._called} needs a path and a value", hint=f"{self._example}('apache', 'port', 80)")
         path = (*self._path, *steps_of(path_and_value[:-1], self._path))
         return path_and_value[-1] if self._store(path, stored(path_and_value[-1], path)) else None
 
     def _store(self, path: Path, value: Any) -> bool:
-        """Store a value where that is asked for; whether it was stored."""
+        """Store a value, or decide not to; returns whether it was stored."""
         raise NotImplementedError
 
 
 class UnlessWriter(_PathWriter):
-    """`node.default_unless["a"]["b"] = 1`: stores only where this component has no value at the path; null counts as
-    none.
+    """`node.default_unless["a"]["b"] = 1` stores a value only where this component has none at the path.
 
-    Also callable: `node.default_unless("a", "b", 1)` returns the value it stored, or None where it stored nothing. A
-    value that is found stays, and the history notes the attempt as silent. Other components do not count. Nothing is
-    made on the way before the store.
+    Null counts as no value; values of other components do not count. A value that is there stays, and the history notes
+    the new one as not set. Also callable: `node.default_unless("a", "b", 1)` returns the value it stored, or None where
+    it stored nothing. A subscript creates nothing; a store makes the maps on the way.
     raises: BadArgument, without a path
-    source: Chef's `default_unless`; it asks its own component only
+    source: Chef's `default_unless`
     """
 
     __slots__ = ()
@@ -540,17 +578,18 @@ class UnlessWriter(_PathWriter):
 
 
 def _is_none(value: Any) -> bool:
-    """Whether there is no value: nothing, null, a secret that is null, or one that was not stored.
+    """Whether a value counts as none: ABSENT, null, a secret that is null, or a secret that was not stored.
 
-    A deferred value is one, whatever it may come to: it is not computed for the question, as in Chef.
+    A deferred value counts as a value: it is not computed, as in Chef.
     """
     return value is ABSENT or value is None or isinstance(value, Withheld) or value == Sensitive(None)
 
 
 class FullWriter(_PathWriter):
-    """The full assignment, Ruby's `default!`: scalars and lists on the path are replaced by maps.
+    """`node.default_full["a"]["b"] = 1` is the full assignment, Ruby's `default!`: it always stores.
 
-    Also callable: `node.default_full("a", "b", 1)` stores the last argument and returns it.
+    Scalars and lists in the way are replaced by maps. Also callable: `node.default_full("a", "b", 1)` stores the last
+    argument and returns it. A subscript creates nothing.
     before: called with the path before the store; the force forms clear their whole level there
     raises: BadArgument, without a path
     """

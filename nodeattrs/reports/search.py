@@ -20,7 +20,7 @@ from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import on_one_line, unread_at
 from nodeattrs.store import Store
 from nodeattrs.store.search import Query, read_tree
-from nodeattrs.store.search.doubts import doubts, no_such_path, paths_of
+from nodeattrs.store.search.doubts import no_such_path, paths_of, unknown_names
 
 _WIDEST = 60
 _LOOKED_AT = 100
@@ -80,7 +80,7 @@ def search(
                 Of the nodes with layers that were not read it reads 100
     """
     names = found = store.search(query, at)
-    missing = doubts(store, query, bool(names), at)
+    missing = unknown_names(store, query, bool(names), at)
     if page.only is not None:
         names = sorted(set(names).intersection(page.only))
     if page.sort is not None:

@@ -1,4 +1,4 @@
-"""Saved nodes: their documents and revisions, in a database."""
+"""Stores of saved nodes: their documents, snapshots and revisions, in SQLite or PostgreSQL, with search."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
     "saved_document",
 ]
 
-__getattr__ = imported(  # who reads a store filters nothing
+__getattr__ = imported(  # loaded at their first use: most commands read a store, and filter and export nothing
     __name__,
     {
         "allowed": "filters",

@@ -1,11 +1,10 @@
-"""Nodes as JSON Lines: export from a store and import into another one, with all revisions or the latest alone.
+"""Export nodes of a store as JSON Lines, and import them into another store, with all revisions or the latest alone.
 
     {"document": {…}, "snapshot": {…}, "noted": {…}, "revision": 3, "at": "2030-01-31T12:00:00+00:00"}
 
-A line with a number is a saved revision: the import keeps its number, its time and its notes. A line without a number
-is the current state of a node, and becomes a new revision by "import".
-
-It knows stores and nodes, and no file.
+Such a line is a *record*. One with a number is a saved revision: the import keeps its number, its time and its notes.
+One without a number is the current state of a node, and becomes a new revision by "import". Files are read and written
+by callers.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ from nodeattrs.node.node import Node
 from nodeattrs.store.engines.store import Store
 from nodeattrs.store.engines.texts import written
 from nodeattrs.store.filters import saved_document
-from nodeattrs.store.remembered import node_of, withheld_in, withheld_of
 from nodeattrs.store.revisions import JsonMap, Noted, OnNode, Revision, Saved, number_taken
+from nodeattrs.store.saved_nodes import node_of, withheld_in, withheld_of
 
 _MOST = 2**31
 
 _AT_ONCE = 50
-"""Revisions of a node that are kept in one step: other writers wait at most for these."""
+"""The most revisions that are saved in one transaction, so that other writers need not wait long."""
 
 
 # --- out ----------------------------------------------------------------------------
 
 
-def exported(
+def export_lines(
     store: Store,
     names: Iterable[str],
     at: int | datetime | None = None,
@@ -44,12 +43,12 @@ def exported(
     snapshots: bool = False,
     history: bool = False,
 ) -> Iterator[str]:
-    """Yield each node as one line of JSON: Chef's node document, or with *snapshots* or *history* a record of
-    `record_of`.
+    """Yield one line of JSON for each node: Chef's node document, or with *snapshots* or *history* a record.
 
-    at:      the revision to export, by number or time; a node that has none is left out. Without effect with *history*
-    history: export every revision, the oldest first, and not the latest alone
-    raises:  NodeNotFound, where a name is not saved and *at* is None; DocumentError, where a revision cannot be read
+    at:        the revision to export, by number or time; a node without it is left out. Ignored with *history*
+    snapshots: True: records with snapshot and notes, without a number
+    history:   True: a record with its number for every revision, the oldest first
+    raises:    NodeNotFound, where a name is not saved and *at* is None; DocumentError, where a revision cannot be read
     """
     for name in names:
         is_there = False
@@ -62,8 +61,7 @@ def exported(
 
 
 def record_of(saved: Saved, with_revision: bool) -> JsonMap:
-    """Document, snapshot and notes of a saved node as JSON-able data; *with_revision* adds its number and time, if
-    known."""
+    """The record of a saved node: document, snapshot and notes; *with_revision* adds its number and time, if known."""
     record: JsonMap = {"document": saved.document, "snapshot": saved.snapshot, "noted": saved.noted.to_dict()}
     if with_revision and saved.revision is not None:
         record |= {"revision": saved.revision.number, "at": saved.revision.at.isoformat()}
@@ -71,32 +69,28 @@ def record_of(saved: Saved, with_revision: bool) -> JsonMap:
 
 
 def _all_of(store: Store, name: str) -> Iterator[Saved]:
-    """The revisions of a node, the oldest first; last what it is now, where that is no revision."""
+    """Yield the revisions of a node, the oldest first."""
     for revision in reversed(store.history(name)):
         saved = store.load(name, revision.number)
         if saved is not None:  # unless another process pruned meanwhile
             yield saved
-    latest = store.load(name)
-    if latest is not None and latest.revision is None:
-        yield latest
 
 
 # --- in -----------------------------------------------------------------------------
 
 
 def read_nodes(store: Store, lines: Iterable[str], file: str, sensitive: Iterable[Path] = ()) -> list[Saved]:
-    """Parse the lines of an export, or one Chef node document, into revisions that `save_nodes` can save; [] without
-    lines.
+    """The revisions in the lines of an export, or in one Chef node document, for `save_nodes`; [] for no lines.
 
-    store:     knows which paths of a node are secret
+    Nothing is saved.
+    store:     the store to import into; values for which it has a marker are replaced by a marker, too
     file:      the name of the file in messages
-    sensitive: paths whose values are replaced by a marker; so are values for which the store, or another part of the
-               same node, has a marker
+    sensitive: further paths whose values are replaced by a marker
     raises:    DocumentError with file and line
     """
-    reader, nodes = Reader(store, tuple(sensitive)), []
+    reader, nodes = RecordReader(store, tuple(sensitive)), []
     for number, line in _documents(list(lines)):
-        with failing_in(file, number):
+        with errors_in_file(file, number):
             nodes.append(reader.revision_in(json.loads(line)))
     return nodes
 
@@ -104,10 +98,11 @@ def read_nodes(store: Store, lines: Iterable[str], file: str, sensitive: Iterabl
 def save_nodes(store: Store, nodes: Iterable[Saved], on_saved: OnNode | None = None) -> list[str]:
     """Save the revisions that `read_nodes` returned; returns the names of their nodes, each once.
 
-    A revision with a number keeps number, time and notes. It is skipped where the store has it, so an interrupted
-    import can be repeated. A revision without a number is saved as a new one by "import".
-    on_saved: called with the name of the node for each revision that is saved
-    raises:   StoreError, where the node has another revision of that number; further errors as `Store.save`
+    A revision with a number keeps number, time and notes; where the store has the same one, it is skipped, so that an
+    interrupted import can be repeated. A revision without a number is saved as a new one by "import".
+    nodes:    the revisions of one node side by side, in the order of their numbers
+    on_saved: called with the name of the node for each revision
+    raises:   StoreError, where the node has another revision of that number; errors of `Store.save`
     """
     names = []
     for name, group in groupby(nodes, key=lambda saved: saved.name):
@@ -123,17 +118,17 @@ def save_nodes(store: Store, nodes: Iterable[Saved], on_saved: OnNode | None = N
     return list(dict.fromkeys(names))
 
 
-def copy(source: Store, target: Store, on_node: OnNode | None = None) -> tuple[int, int]:
-    """Copy all revisions of *source* into *target*; returns the number of nodes and of revisions.
+def copy_store(source: Store, target: Store, on_node: OnNode | None = None) -> tuple[int, int]:
+    """Copy all revisions of *source* into *target*; returns (number of nodes, number of revisions).
 
     Every revision keeps its number, time and notes. Repeat the call to complete an interrupted copy.
-    on_node: called with the name of each node that is copied
+    on_node: called with the name of each node when it is copied
     raises:  DocumentError, where a revision cannot be read; StoreError, where a node has other revisions in *target*
     """
     nodes = revisions = 0
     for name in source.names():
-        kept = _all_of(source, name)
-        while part := list(islice(kept, _AT_ONCE)):
+        rest = _all_of(source, name)
+        while part := list(islice(rest, _AT_ONCE)):
             save_nodes(target, part)
             revisions += len(part)
         nodes += 1
@@ -151,7 +146,7 @@ def _added(store: Store, name: str, revisions: list[Saved], on_saved: OnNode | N
 
 
 def _is_there(store: Store, saved: Saved, there: dict[int, Revision]) -> bool:
-    """Whether a revision is there as it is. raises: StoreError, where another one has its number"""
+    """Whether the store has the same revision. raises: StoreError, where another one has its number"""
     wanted = saved.revision
     assert wanted is not None
     if wanted.number not in there:
@@ -167,11 +162,11 @@ def _report(on_node: OnNode | None, name: str) -> None:
         on_node(name)
 
 
-class Reader:
-    """Turns records of an export into revisions for one store.
+class RecordReader:
+    """Turns records into revisions for one store, and replaces secrets in them by markers. It saves nothing.
 
-    sensitive: paths whose values are replaced by a marker; so are values for which the store, or another part of the
-               same node, has a marker
+    A secret is a value at one of the *sensitive* paths, or at a path where the store, or another part of the same
+    record, has a marker. The markers of the store are read once for each node.
     """
 
     def __init__(self, store: Store, sensitive: tuple[Path, ...]) -> None:
@@ -180,21 +175,29 @@ class Reader:
         self._last: dict[str, int] = {}
 
     def revision_in(self, record: Any) -> Saved:
-        """The revision in a record, with markers for its secrets. Pass the records of one node in the order of their
-        numbers.
+        """The revision in a record, which is checked as a save would check it. Secrets are replaced by markers.
 
-        raises: the errors that `failing_in` turns into a DocumentError
+        Call it for the records of one node in the order of their numbers.
+        raises: the errors that `errors_in_file` turns into a DocumentError
         """
-        saved = _understood(record)
-        _follow(saved, self._last)
+        saved = _checked(record)
+        if saved.revision is not None:
+            if saved.revision.number <= self._last.get(saved.name, 0):
+                raise DocumentError(f"revision {saved.revision.number} of the node {saved.name!r} comes too late")
+            self._last[saved.name] = saved.revision.number
         if saved.name not in self._known:
-            self._known[saved.name] = _known_secrets(self._store, saved.name)
+            self._known[saved.name] = frozenset()
+            with contextlib.suppress(DocumentError):  # of a damaged node, which the import may replace
+                self._known[saved.name] = withheld_of(self._store, saved.name)
         return _withheld(saved, (*self._sensitive, *withheld_in(saved), *self._known[saved.name]))
 
 
 @contextlib.contextmanager
-def failing_in(file: str, line: int | None) -> Iterator[None]:
-    """Turn errors about a bad record into a DocumentError with *file* and *line*; a StoreError passes unchanged."""
+def errors_in_file(file: str, line: int | None) -> Iterator[None]:
+    """A context manager that turns errors about a bad record into a DocumentError with *file* and *line*.
+
+    A StoreError passes unchanged. line: None where it is not known
+    """
     try:
         yield
     except StoreError:
@@ -209,8 +212,8 @@ def failing_in(file: str, line: int | None) -> Iterator[None]:
         raise DocumentError(f"this is no node: {error}", file=file, line=line) from None
 
 
-def _understood(record: Any) -> Saved:
-    """What a line says. What a store would refuse is refused before anything is saved.
+def _checked(record: Any) -> Saved:
+    """The revision in a record. What a store would refuse is refused here, before anything is saved.
 
     raises: NodeattrsError, ValueError, TypeError, KeyError, OverflowError, RecursionError
     """
@@ -231,16 +234,8 @@ def _understood(record: Any) -> Saved:
     return saved
 
 
-def _follow(saved: Saved, last: dict[str, int]) -> None:
-    """Note the number of a node's last revision. raises: DocumentError, where one comes after a later one"""
-    if saved.revision is not None:
-        if saved.revision.number <= last.get(saved.name, 0):
-            raise DocumentError(f"revision {saved.revision.number} of the node {saved.name!r} comes too late")
-        last[saved.name] = saved.revision.number
-
-
 def _revision(record: JsonMap, noted: Noted) -> Revision | None:
-    """The revision that a line says it is. raises: ValueError, TypeError"""
+    """The number, time and notes in a record; None for a record without a number. raises: ValueError, TypeError"""
     if "revision" not in record:
         return None
     number, at = record["revision"], datetime.fromisoformat(record["at"])
@@ -249,14 +244,8 @@ def _revision(record: JsonMap, noted: Noted) -> Revision | None:
     return Revision(number, at.astimezone(UTC), noted)
 
 
-def _known_secrets(store: Store, name: str) -> frozenset[Path]:
-    with contextlib.suppress(DocumentError):  # an import may be what mends it
-        return withheld_of(store, name)
-    return frozenset()
-
-
 def _withheld(saved: Saved, sensitive: tuple[Path, ...]) -> Saved:
-    """*saved* with markers in the place of secrets; each part as it is where there was nothing to hide."""
+    """*saved* with markers in the place of secrets; document or snapshot as they are where they have no secret."""
     if not sensitive:
         return saved
     document, snapshot = saved.document, saved.snapshot

@@ -1,20 +1,17 @@
 """Allow and block lists: which attributes a saved node keeps, in its document and in its snapshot.
 
-Trees in, trees out; what was given is never changed, so saving leaves the live
-node alone (in Chef a block list deletes from it). Knows no files and no stores.
+An entry is text, split at slashes ("network/interfaces/eth0"), or a list of keys, for keys with slashes (["filesystem",
+"/dev/sda1"]). There are no wildcards. No argument is changed, so the live node keeps all.
 
-An entry is text, split at slashes ("network/interfaces/eth0"), or a list of keys,
-for keys that hold slashes (["filesystem", "/dev/sda1"]). There are no wildcards.
-
-A snapshot has fifteen slots where Chef's document has four levels. Each slot is cut down by the lists of its level, and
-the history with it, so that the slots still fold to what `saved_document` gives, and nothing that is blocked is left.
-How a snapshot is packed is the affair of `nodeattrs.node.snapshots`; this is the only other module that looks inside.
+Each slot of a snapshot is cut by the lists of its level, and the history with it, so that nothing blocked is left and
+the slots still merge to the document. Only this module, `node.snapshots` and `node.restoring` know the form of a
+snapshot. Stores and files are not known here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import Path, copied, near, spell
@@ -30,14 +27,13 @@ Tree = dict[Any, Any]
 _SHAPE = 'write a list such as ["network/interfaces", ["filesystem", "/dev/sda1"]]'
 
 LEVELS = ("automatic", "default", "normal", "override")
-"""The levels that have lists of their own: what Chef saves a node in."""
+"""The levels of Chef's node document; each may have an allow list and a block list."""
 
 
 def allowed(tree: Tree, entries: Iterable[Entry]) -> Tree:
-    """A copy of *tree* with the attributes that *entries* name, and no others.
+    """A copy of *tree* with the attributes that *entries* name alone, in the order of the entries.
 
-    Keys come in the order of the list. An entry whose key is missing leaves the empty maps above it; an
-    empty list keeps nothing.
+    An entry whose key is missing leaves the empty maps above it. An empty list keeps nothing.
 
     cost:   one copy of what is kept
     raises: TypeConflict, where an entry leads into a value that is not a map;
@@ -50,11 +46,12 @@ def allowed(tree: Tree, entries: Iterable[Entry]) -> Tree:
 
 
 def blocked(tree: Tree, entries: Iterable[Entry]) -> Tree:
-    """A copy of *tree* without the attributes that *entries* name; maps that get empty stay.
+    """A copy of *tree* without the attributes that *entries* name; maps that become empty stay.
 
+    An entry that leads into null, false, or a text without the next key removes nothing (Chef's rule).
     cost:   one copy of the tree
-    raises: as `allowed`; but an entry that leads into null, false, or a text without the next key removes
-            nothing and raises nothing (Chef's rule)
+    raises: TypeConflict, where an entry leads into any other value that is not a map;
+            BadArgument, where an entry is neither text nor keys
 
     >>> blocked({"cpu": {"total": 2}, "fqdn": "a"}, ["cpu/total", "kernel/name"])
     {'cpu': {}, 'fqdn': 'a'}
@@ -66,12 +63,12 @@ def blocked(tree: Tree, entries: Iterable[Entry]) -> Tree:
 def saved_document(
     node: Node, allow: Lists | None = None, block: Lists | None = None, *, shared: bool = False
 ) -> dict[str, Any]:
-    """The node document in Chef's form that a save keeps: first the allow lists, then the block lists.
+    """The node document in Chef's form, with what the allow lists keep, and without what the block lists name.
 
-    allow, block: level -> entries; a level without a list, or with None, is kept whole.
-                  The default and override levels are filtered after their sources are merged.
-    shared:       as for `Node.to_chef`
-    raises:       BadArgument for a level that has no lists; TypeConflict as `allowed`
+    allow, block: level -> entries; a level without a list, or with None, is kept whole
+    shared:       True: facts in it may be the node's own objects, so that nothing in it may be changed
+    raises:       BadArgument, for an unknown level or a bad entry; TypeConflict, where an entry leads into a value that
+                  is not a map
     """
     allow, block = _lists_by_level(allow, "allow"), _lists_by_level(block, "block")
     document: dict[str, Any] = node.to_chef(shared=shared)
@@ -106,76 +103,68 @@ def _lists_by_level(lists: Lists | None, which: str) -> dict[str, Iterable[Entry
 
 def _allowed(tree: Tree, entries: Iterable[Entry], what: str) -> Tree:
     out: Tree = {}
-    for entry, keys in entries_of(entries, f"allow list of the {what}"):
+    where = f"allow list of the {what}"
+    for entry, keys in _entries(entries, where):
         source, target = tree, out
         for depth, key in enumerate(keys[:-1]):
-            if key not in _map(source, keys[:depth], entry):
+            if key not in _map(source, keys[:depth], entry, where):
                 break
             source, target = source[key], target.setdefault(key, {})
         else:
-            if keys and keys[-1] in _map(source, keys[:-1], entry):
+            if keys and keys[-1] in _map(source, keys[:-1], entry, where):
                 target[keys[-1]] = copied(source[keys[-1]])
     return out
 
 
 def _blocked(tree: Tree, entries: Iterable[Entry], what: str) -> Tree:
     out: Tree = copied(tree)
-    for entry, keys in entries_of(entries, f"block list of the {what}"):
+    where = f"block list of the {what}"
+    for entry, keys in _entries(entries, where):
         part: Any = out
         for depth, key in enumerate(keys[:-1]):
             if isinstance(part, str) and isinstance(key, str):
                 part = key if key in part else None
             else:
-                part = _map(part, keys[:depth], entry).get(key)
+                part = _map(part, keys[:depth], entry, where).get(key)
             if part is None or part is False:
                 break
         else:
             if keys:
-                _map(part, keys[:-1], entry).pop(keys[-1], None)
+                _map(part, keys[:-1], entry, where).pop(keys[-1], None)
     return out
 
 
-class _Entry(NamedTuple):
-    """An entry as it was written, and the list that it stands in."""
-
-    text: Entry
-    where: str
-
-    def keys(self) -> Path:
-        text = self.text
-        if isinstance(text, str):
-            parts = text.split("/")
-            while parts and not parts[-1]:
-                parts.pop()
-            return tuple(parts[1:] if parts and not parts[0] else parts)
-        if isinstance(text, list | tuple) and all(type(key) in (str, int) for key in text):
-            return tuple(text)
-        raise BadArgument(
-            f"the {self.where} has an entry that is neither text nor a list of keys: {text!r}", hint=_SHAPE
-        )
+def _keys(entry: Entry, where: str) -> Path:
+    if isinstance(entry, str):
+        parts = entry.split("/")
+        while parts and not parts[-1]:
+            parts.pop()
+        return tuple(parts[1:] if parts and not parts[0] else parts)
+    if isinstance(entry, list | tuple) and all(type(key) in (str, int) for key in entry):
+        return tuple(entry)
+    raise BadArgument(f"the {where} has an entry that is neither text nor a list of keys: {entry!r}", hint=_SHAPE)
 
 
-def entries_of(entries: Iterable[Entry], where: str) -> Iterator[tuple[_Entry, Path]]:
-    """Yield each entry of a list with its keys; "" and "/" have none.
+def _entries(entries: Iterable[Entry], where: str) -> Iterator[tuple[Entry, Path]]:
+    """Yield (entry, keys) for each entry of a list; keys are () for "" and "/".
 
     where:  the name of the list in messages
-    raises: BadArgument
+    raises: BadArgument, for what is not a list, and for an entry that is neither text nor keys
     """
     if isinstance(entries, str | bytes | Mapping) or not isinstance(entries, Iterable):
         raise BadArgument(f"the {where} is not a list of entries: {entries!r}", hint=_SHAPE)
-    for text in entries:
-        entry = _Entry(text, where)
-        yield entry, entry.keys()
+    for entry in entries:
+        yield entry, _keys(entry, where)
 
 
-def _map(part: Any, path: Path, entry: _Entry) -> Tree:
+def _map(part: Any, path: Path, entry: Entry, where: str) -> Tree:
     if isinstance(part, dict):
         return part
-    # What stands there is not shown: these lists exist for what should not be seen.
+    # The message does not show the value: such lists are for values that should not be seen.
     raise TypeConflict(
         f"{spell(path)} is {_kind(part)}, not a map, so nothing inside it can be named",
         path=path,
-        details=[f"the {entry.where} names {entry.text!r}"],
+        details=[f"the {where} names {entry!r}"],
         hint="name all of it, or take the entry away" if path else None,
     )
 
@@ -196,8 +185,9 @@ def _kind(part: Any) -> str:
 
 
 Packed = Any
+"""A value in the form of a snapshot."""
 Names = Any
-"""What a list names, seen from one place: True for all of it, else a map from keys (as text) to Names."""
+"""The part of a list below one path: True where it names all of it, else key as text -> Names; {} for nothing."""
 
 _WITHHELD = {"s": "withheld"}
 _UNKNOWN = 0
@@ -207,14 +197,13 @@ _UNKNOWN = 0
 def filtered_snapshot(
     snapshot: dict[str, Any], allow: Lists | None = None, block: Lists | None = None
 ) -> dict[str, Any]:
-    """A copy of *snapshot* with what the lists keep; it shares unchanged parts, and *snapshot* itself is not changed.
+    """A snapshot with what the lists keep. It shares unchanged parts with *snapshot*, which is not changed.
 
-    Where an allow list leads into something that is not a map, the text "withheld" replaces the value, and still
-    overrides weaker slots. Origins that nothing refers to any more become blank; lines of removed keys are removed.
-
-    allow, block: as for `saved_document`, which also finds the entries that lead nowhere
-    cost:         one visit for each map and list
-    raises:       BadArgument
+    Where an allow list leads into a value that is not a map, that value becomes "withheld", and still overrides weaker
+    slots. Marks that no kept value refers to become blank, and lines of removed keys are removed.
+    allow, block: level -> entries; a level without a list, or with None, is kept whole
+    cost:         one visit of each map and list; none without lists
+    raises:       BadArgument, for an unknown level or a bad entry
     """
     allow, block = _lists_by_level(allow, "allow"), _lists_by_level(block, "block")
     if not allow and not block:
@@ -231,7 +220,7 @@ _BLANK = {"kind": "unknown"}
 
 
 def _by_slot(allow: dict[str, Iterable[Entry]], block: dict[str, Iterable[Entry]]) -> dict[int, tuple[Names, Names]]:
-    """What the lists of its level allow and block in each slot."""
+    """Number of a slot -> (names that are allowed, names that are blocked) in it."""
     allowed = {level: _names(entries, f"allow list of the {level} attributes") for level, entries in allow.items()}
     blocked = {level: _names(entries, f"block list of the {level} attributes") for level, entries in block.items()}
     levels = {slot.number: slot.level.removeprefix("force_") for slot in SLOTS}
@@ -240,7 +229,7 @@ def _by_slot(allow: dict[str, Iterable[Entry]], block: dict[str, Iterable[Entry]
 
 def _names(entries: Iterable[Entry], where: str) -> Names:
     names: Names = {}
-    for _, keys in entries_of(entries, where):
+    for _, keys in _entries(entries, where):
         here = names
         for key in keys[:-1]:
             here = here.setdefault(key, {})
@@ -253,7 +242,7 @@ def _names(entries: Iterable[Entry], where: str) -> Names:
 
 
 def _below(names: Names, step: str | int) -> Names:
-    # The keys of a document are text, so that is what lists are compared with.
+    # Lists are compared with keys as text, since the keys of a document are text.
     return True if names is True else names.get(str(step), {})
 
 
@@ -290,13 +279,13 @@ def _cut_plain(tree: dict[str, Any], allow: Names, block: Names) -> Packed:
 
 
 def _whose_of(cut: Packed, whose: Any) -> Any:
-    """Who set it: element by element only where the list is still there."""
+    """The packed origin of a value after it was cut: unknown where it was by element, and the list is withheld."""
     by_element = isinstance(whose, list) or (isinstance(whose, dict) and "of" in whose)
     return _UNKNOWN if cut is _WITHHELD and by_element else whose
 
 
 def _cut_chronicle(chronicle: list[Any], allow: Names, block: Names) -> Iterator[list[Any]]:
-    """What happened at one path of one slot, as far as it is kept."""
+    """Yield the packed chronicle of one path of one slot, cut; nothing where the path is not kept."""
     path, slot, dropped, events = chronicle
     for step in path:
         allow, block = _below(allow, step), _below(block, step)
@@ -320,7 +309,7 @@ def _mark(mark: dict[str, Any], keys: set[Any]) -> dict[str, Any]:
 
 
 def _named_in(slots: dict[str, Packed], history: list[Any]) -> tuple[set[int], set[Any]]:
-    """The marks that are referred to, and the keys."""
+    """Returns (numbers, keys): the marks that slots and history refer to, and all keys in them."""
     numbers: set[int] = {_UNKNOWN}
     keys: set[Any] = set()
     for tree in slots.values():
@@ -364,7 +353,7 @@ def _collect_whose(whose: Any, numbers: set[int], keys: set[Any]) -> None:
 
 
 def _marks_in(whose: Any) -> Iterator[tuple[int, Path]]:
-    """The marks that a packed `whose` refers to, each with the path it is asked for."""
+    """Yield (mark number, path) for each mark in a packed origin."""
     if isinstance(whose, list):
         for one in whose:
             yield from _marks_in(one)
@@ -381,7 +370,7 @@ def _marks_in(whose: Any) -> Iterator[tuple[int, Path]]:
 
 
 def _lines(lines: list[Any], keys: set[Any]) -> list[Any]:
-    # The steps of lists are numbers, and give nothing away.
+    # Indexes of lists are kept, since they tell nothing.
     return [
         [step, line, column, _lines(below, keys)]
         for step, line, column, below in lines

@@ -6,9 +6,7 @@
 
 A file is replaced as a whole, and only if its content changes. A file name has "%" and two digits for each byte
 outside of `[a-z0-9._-]`, so two nodes never share a file, also where the file system ignores case. The name of a node
-is read from its document.
-
-`nodeattrs store export --to DIR` and `nodeattrs store import DIR` use it. Knows stores and files, and no repository.
+is read from its document. Files that an export did not write, or that were edited, are never removed.
 """
 
 from __future__ import annotations
@@ -28,12 +26,12 @@ from nodeattrs.disk import FolderEntry
 from nodeattrs.errors import BadValue, DocumentError, NodeNotFound, StoreError
 from nodeattrs.formats import documents
 from nodeattrs.formats.hidden import ESCAPES
-from nodeattrs.store.carrying import Reader, failing_in, record_of, save_nodes
+from nodeattrs.store.carrying import RecordReader, errors_in_file, record_of, save_nodes
 from nodeattrs.store.engines.store import Store
 from nodeattrs.store.engines.texts import text_budget, texts_of, written
 from nodeattrs.store.filters import saved_document
-from nodeattrs.store.remembered import node_of
 from nodeattrs.store.revisions import JsonMap, OnNode, Saved
+from nodeattrs.store.saved_nodes import node_of
 
 FORMAT, VERSION = "nodeattrs-export", 1
 _OURS = {"format": FORMAT, "version": VERSION}
@@ -43,12 +41,12 @@ _SNAPSHOT, _DOCUMENT, _HISTORY = ".snapshot.json", ".json", "history"
 
 _KNIFE = ("name", "chef_environment", "run_list", "normal", "default", "override", "automatic")
 _POLICY = ("policy_name", "policy_group")
-"""What knife prints of a node: all but these two, or these two in the place of the environment."""
+"""The fields that knife prints of a node with a policy, in the place of the environment."""
 
 
 @dataclass
 class ExportResult:
-    """The result of an export.
+    """The numbers that an export counted, for its report.
 
     nodes:   the number of exported nodes
     written: the number of new or changed files
@@ -63,7 +61,7 @@ class ExportResult:
 
 
 def file_stem(name: str) -> str:
-    """The beginning of the names of a node's files: its name, with "%" and two digits for each other byte.
+    """The beginning of the names of a node's files: its name, with "%" and two digits for each byte but `[a-z0-9._-]`.
 
     >>> file_stem("web1.example.com"), file_stem("Web:1"), file_stem("web1.snapshot")
     ('web1.example.com', '%57eb%3a1', 'web1%2esnapshot')
@@ -90,13 +88,13 @@ def export_nodes(
     An export of all nodes also removes the files of nodes that the store no longer has, except files that were edited
     or that another program wrote. If it is interrupted, export again.
 
-    names:   export only these nodes, and remove no files; None: all
+    names:   export only these nodes, and remove no files of other nodes; None: all
     history: also write all revisions, below history/
-    on_node: called with the name of each node that is exported
-    cost:    memory for one node; a node whose files are up to date is not read, only its hashes
+    on_node: called with the name of each node when its files are written
+    cost:    memory for one node; of a node whose files are up to date, only hashes are read
     raises:  NodeNotFound; DocumentError, for a node that cannot be read; StoreError, where a file cannot be written
     """
-    given = None if names is None else list(names)
+    wanted = None if names is None else list(names)
     done = ExportResult()
     with contextlib.ExitStack() as stack:
         opened = stack.enter_context(_Folder.opened(os.fspath(folder), make=True))
@@ -104,12 +102,12 @@ def export_nodes(
         older = stack.enter_context(opened.below(_HISTORY, make=True)) if history else None
         there = _by_stem(older) if older else {}
         exported: set[str] = set()
-        for name in store.names() if given is None else given:
+        for name in store.names() if wanted is None else wanted:
             texts = store.texts(name)
             saved = None if _is_exported(opened, name, texts) else store.load(name)
             if saved is not None:
                 _export(saved, opened, done)
-            elif not texts and given is None:
+            elif not texts and wanted is None:
                 continue  # the node was deleted while others were exported
             elif not texts:
                 raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
@@ -119,7 +117,7 @@ def export_nodes(
             done.nodes += 1
             if on_node is not None:
                 on_node(name)
-        if given is None:
+        if wanted is None:
             _remove_others(opened, exported, done)
     return done
 
@@ -145,7 +143,7 @@ def _export(saved: Saved, folder: _Folder, done: ExportResult) -> None:
 
 
 def _is_exported(folder: _Folder, name: str, texts: list[str]) -> bool:
-    """Whether the files of a node are there, and were made from these texts. An edited document does not count."""
+    """Whether the files of a node exist, were written from these texts, and were not edited."""
     stem = file_stem(name)
     with contextlib.suppress(DocumentError, StoreError):
         seal = folder.record(stem + _SNAPSHOT)
@@ -155,7 +153,7 @@ def _is_exported(folder: _Folder, name: str, texts: list[str]) -> bool:
 
 
 def _by_stem(folder: _Folder) -> dict[str, list[str]]:
-    """The files of revisions, by the part of their names before the last "@"."""
+    """Part of the name before the last "@" -> the files of revisions with it."""
     found: dict[str, list[str]] = {}
     for file in folder.files():
         found.setdefault(file.rpartition("@")[0], []).append(file)
@@ -163,7 +161,7 @@ def _by_stem(folder: _Folder) -> dict[str, list[str]]:
 
 
 def _export_history(store: Store, name: str, folder: _Folder, there: list[str], done: ExportResult) -> None:
-    """there: the files of its revisions that the folder has"""
+    """Write the revisions of a node, and remove files of those that are pruned. there: the files that exist"""
     numbers = [revision.number for revision in store.history(name)]
     begin = f"{file_stem(name)}@"
     files = {f"{begin}{number}{_DOCUMENT}" for number in numbers}
@@ -187,7 +185,7 @@ def _shown_by_knife(document: JsonMap) -> JsonMap:
 
 
 def _hash(document: JsonMap) -> str:
-    """A hash of what a document says, however it is spaced and sorted."""
+    """A hash of a document's content, whatever its spaces and the order of its keys."""
     return sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
@@ -204,7 +202,7 @@ def _indented(value: JsonMap, what: str, *, sort: bool = False) -> bytes:
 
 
 def _remove_others(folder: _Folder, names: set[str], done: ExportResult) -> None:
-    """Remove files that an earlier export wrote of nodes that are not in *names*."""
+    """Remove the files that an earlier export wrote for nodes that are not in *names*."""
     files = set(folder.files())
     ours = {file_stem(name) + suffix for name in names for suffix in (_DOCUMENT, _SNAPSHOT)}
     for file in sorted(files - ours):
@@ -259,11 +257,12 @@ def _exported_pair(folder: _Folder, file: str, files: set[str]) -> set[str]:
 
 @taking(store="names", folder=A_PATH, sensitive=ListLike)
 def import_nodes(store: Store, folder: str | os.PathLike[str], sensitive: Iterable[Path] = ()) -> list[str]:
-    """Save the nodes of a folder that `export_nodes` wrote, or of Chef's node documents; returns the names.
+    """Save the nodes of a folder that `export_nodes` wrote, or of Chef's node documents; returns their names.
 
-    Revisions of history/ keep their number, time and notes; one that the store has is skipped. The file of the node
-    itself becomes one more revision by "import", unless the last revision in history/ equals it.
-    sensitive: paths whose values are not stored; a marker takes their place
+    Revisions in history/ keep their number, time and notes; one that the store has is skipped. The node's own file
+    becomes one more revision by "import", unless it equals the last revision in history/. Nothing is saved where a file
+    cannot be read.
+    sensitive: paths whose values are replaced by a marker
     raises:    DocumentError with the file; StoreError, where a node has other revisions in the store
     """
     return save_nodes(store, read_folder(store, folder, sensitive)[0])
@@ -272,11 +271,12 @@ def import_nodes(store: Store, folder: str | os.PathLike[str], sensitive: Iterab
 def read_folder(
     store: Store, folder: str | os.PathLike[str], sensitive: Iterable[Path] = ()
 ) -> tuple[list[Saved], list[str]]:
-    """The revisions that `import_nodes` would save, by node, the oldest first; and remarks for the user, in words.
+    """Returns (revisions, remarks). The revisions are what `import_nodes` saves, by node, the oldest first.
 
+    The remarks are sentences for the user, such as that a file was edited; [] for none. Nothing is saved.
     raises: DocumentError with the file
     """
-    reader = Reader(store, tuple(sensitive))
+    reader = RecordReader(store, tuple(sensitive))
     found: list[Saved] = []
     notes: list[str] = []
     with _Folder.opened(os.fspath(folder)) as opened:
@@ -295,11 +295,11 @@ def read_folder(
             where[saved.name] = file
             if saved.name not in last or not _says_same(saved, last[saved.name]):
                 found.append(saved)
-    # The revisions of a node come together, the oldest first; what it is now comes last.
+    # Sorting is stable: the revisions of a node stay in order, with the node's own file last.
     return sorted(found, key=lambda saved: saved.name), notes
 
 
-def _read_history(folder: _Folder, reader: Reader) -> Iterator[Saved]:
+def _read_history(folder: _Folder, reader: RecordReader) -> Iterator[Saved]:
     records = []
     for file in folder.files():
         record = folder.record(file)
@@ -308,11 +308,11 @@ def _read_history(folder: _Folder, reader: Reader) -> Iterator[Saved]:
             raise DocumentError("this file has no number of a revision", file=f"{folder.shown}/{file}")
         records.append((file, record))
     for file, record in sorted(records, key=lambda one: one[1]["revision"]):
-        with failing_in(f"{folder.shown}/{file}", None):
+        with errors_in_file(f"{folder.shown}/{file}", None):
             yield reader.revision_in(record)
 
 
-def _read_latest(folder: _Folder, reader: Reader, notes: list[str]) -> Iterator[tuple[str, Saved]]:
+def _read_latest(folder: _Folder, reader: RecordReader, notes: list[str]) -> Iterator[tuple[str, Saved]]:
     files = folder.files()
     snapshots = {file: folder.record(file) for file in files if file.endswith(_SNAPSHOT)}
     seals = {file: seal for file, seal in snapshots.items() if _is_ours(seal)}
@@ -323,7 +323,8 @@ def _read_latest(folder: _Folder, reader: Reader, notes: list[str]) -> Iterator[
         notes += map(str, document.warnings)
         if not isinstance(document.tree, dict):
             raise document.error("a node document is a map", hint="move this file out of the folder")
-        if (kind := document.tree.get("chef_type")) not in (None, "node"):
+        kind = document.tree.get("chef_type")
+        if kind not in (None, "node"):
             raise document.error(f"this is no node: it is a {kind}", ("chef_type",), hint="name the folder of nodes")
         shown = f"{folder.shown}/{file}"
         seal = seals.pop(f"{file.removesuffix(_DOCUMENT)}{_SNAPSHOT}", None)
@@ -332,7 +333,7 @@ def _read_latest(folder: _Folder, reader: Reader, notes: list[str]) -> Iterator[
             record = _as_exported(document.tree, seal)
         elif seal is not None:
             notes.append(f"{shown} was changed after it was exported: the origins of its values are not known")
-        with failing_in(shown, None):
+        with errors_in_file(shown, None):
             yield file, _in_order(reader.revision_in(record))
     for file in seals:
         raise DocumentError(
@@ -350,7 +351,7 @@ def _as_exported(document: JsonMap, seal: JsonMap) -> JsonMap:
 
 
 def _in_order(saved: Saved) -> Saved:
-    """The document with its keys in the order of the node's; as it is, where lists cut it when it was saved."""
+    """The revision with the document's keys in the node's order; as it is where lists had cut the document."""
     if saved.snapshot is None:
         return saved
     document = saved_document(node_of(saved))
@@ -420,7 +421,7 @@ class _Folder:
     def record(self, file: str) -> JsonMap:
         """A file that an export wrote, which may nest more deeply than a document. raises: DocumentError, StoreError"""
         shown, text = f"{self.shown}/{file}", self._text(file)
-        with failing_in(shown, 1):
+        with errors_in_file(shown, 1):
             record = json.loads(text)
         if not isinstance(record, dict):
             raise DocumentError("this is no file of an export: it holds no map", file=shown)
@@ -428,10 +429,10 @@ class _Folder:
 
     def check_ours(self, record: JsonMap, file: str) -> None:
         """raises: DocumentError, for a file that no export wrote, or one of another version"""
-        shown = f"{self.shown}/{file}"
+        shown, version = f"{self.shown}/{file}", record.get("version")
         if not _is_ours(record):
             raise DocumentError("this is no file of an export", file=shown, hint="move it out of the folder")
-        if (version := record.get("version")) != VERSION:
+        if version != VERSION:
             raise DocumentError(
                 f"this file has the export version {version}; this nodeattrs reads version {VERSION}",
                 file=shown,
@@ -439,7 +440,9 @@ class _Folder:
             )
 
     def put(self, file: str, content: bytes) -> bool:
-        """Write a file, unless it has this content; whether it was written. raises: StoreError, also for a link"""
+        """Write a file, unless it has this content; returns whether it was written. raises: StoreError, also for
+        a link
+        """
         with _failing(f"write {self.shown}/{file}"):
             entry = self._entry(file)
             status = entry.status()

@@ -1,15 +1,13 @@
-"""Revisions of nodes, as every store has them.
+"""Revisions of nodes, and the errors of saving one.
 
-A store keeps, for each node, Chef's node document and the snapshot of the run that
-made it: a pair that is saved as a whole, and is one revision of the node. Older ones
-are kept until they are pruned. It does not know what a document or a snapshot says,
-only that both are JSON and that the document names its node.
+A revision is a pair that is saved as a whole: Chef's node document, and the snapshot of the run that made it. Older
+revisions are kept until they are pruned. Nothing here looks inside a document or a snapshot.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from nodeattrs.codes import declared
@@ -20,7 +18,7 @@ JsonMap = dict[str, Any]
 OnNode = Callable[[str], None]
 
 RUN = "run"
-"""Who makes most revisions."""
+"""`Noted.by` of a revision that a run saved."""
 
 
 class NewerRevision(StoreError):
@@ -43,7 +41,7 @@ class NewerRevision(StoreError):
 
 
 class Noted(NamedTuple):
-    """Notes of a revision: how its run went, and with which files.
+    """Notes of a revision: what saved it, how its run went, and with which files.
 
     ok:         whether the run succeeded; a failed run leaves the attributes as they were before
     error:      the class of its error; never the message, which may quote a secret
@@ -68,7 +66,7 @@ class Noted(NamedTuple):
 
     @property
     def is_run(self) -> bool:
-        """Whether a run saved the revision, and not a command that changes stored nodes."""
+        """Whether a run saved the revision, and not a command such as `node set`."""
         return self.by == RUN
 
     def to_dict(self) -> JsonMap:
@@ -78,7 +76,10 @@ class Noted(NamedTuple):
 
     @classmethod
     def from_dict(cls, record: JsonMap) -> Noted:
-        """The notes in what `to_dict` returned. raises: ValueError, for an unknown name or a value of a wrong type"""
+        """The notes in a map from `to_dict`; missing ones have their defaults.
+
+        raises: ValueError, for what is not a map, an unknown name, or a value of a wrong type
+        """
         if not isinstance(record, dict):
             raise ValueError(f"what is noted of it is {record!r}, and no map")
         for name, value in record.items():
@@ -102,10 +103,11 @@ _USUAL = Noted()
 
 
 class Revision(NamedTuple):
-    """One save of a node.
+    """The number, time and notes of one save of a node; not its content.
 
-    number: counts from 1, and is never given twice
-    at:     when it was saved, in UTC
+    number: counts from 1 for each node; never used again, also after a delete
+    at:     the time of the save, in UTC
+    noted:  its notes
     """
 
     number: int
@@ -114,15 +116,14 @@ class Revision(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """A node for a store, or from it. Equal where name, document, snapshot and note are; other fields do not count.
+    """A revision of a node with its content, to be saved or loaded. `noted` and `revision` do not count for equality.
 
     name:     of the node; the document has the same
     document: Chef's node document
     snapshot: the fifteen slots with their origins; None where it is not known
-    note:     a remark for the user: why there is no snapshot, or what is odd in the document; "" without one.
-              `load` sets it, and it is never stored
+    note:     a remark for the user, such as that there is no snapshot; "" for none. `load` sets it; never stored
     noted:    the notes to store with the node
-    revision: number and time; `load` sets it, None for a node that is to be saved
+    revision: number and time, from `load`; None for a node that is to be saved as a new revision
     """
 
     name: str
@@ -139,14 +140,13 @@ class Saved(NamedTuple):
         return not self == other
 
 
-def now() -> datetime:
-    """The current time in UTC."""
-    return datetime.now(UTC)
-
-
 def newer_revision(name: str, after: int, found: Revision | None, where: str) -> NewerRevision:
-    """The error for a save after revision *after* (0: none), where the latest one is *found*. where: the store, for
-    messages"""
+    """The error for a save of a node that another process has saved meanwhile; it is returned, not raised.
+
+    after: the number of the revision that was loaded; 0 for none
+    found: the latest revision; None where the node is not saved any more
+    where: the store, for the message
+    """
     there = f"revision {found.number}, saved {found.at:%Y-%m-%d %H:%M:%S} UTC" if found else "no revision any more"
     ours = f"revision {after}" if after else "no revision at all"
     error = NewerRevision(
@@ -159,7 +159,7 @@ def newer_revision(name: str, after: int, found: Revision | None, where: str) ->
 
 
 def number_taken(name: str, number: int, where: str) -> StoreError:
-    """The error for an imported revision whose number the node has in the store, or has had."""
+    """The error for an imported revision whose number the node has in the store, or had; it is returned, not raised."""
     return StoreError(
         f"revision {number} of the node {name!r} cannot be kept in {where}: the node has another history there",
         hint="keep it in another store, or forget the node there first: nodeattrs node delete",

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from nodeattrs.contract.answers import Answered, Part, Unread
 from nodeattrs.contract.command import Question
 from nodeattrs.contract.dialect import Dialect, Opened
-from nodeattrs.contract.sharing import answers
+from nodeattrs.contract.sharing import shared_answers
 from nodeattrs.core.code import held_back
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig, meant, parse
@@ -159,7 +159,7 @@ class Subjects:
         if self.question.arguments.get("no_sharing"):
             yield from ((name or "here", compute(name)) for name in self._counted(names))
             return
-        found = answers(self._opened[dialect.name], self._counted(names), compute, says)
+        found = shared_answers(self._opened[dialect.name], self._counted(names), compute, says)
         if found.one_by_one:
             self._notes.append(found.note)
         yield from ((name or "here", found.answers[name]) for name in names)

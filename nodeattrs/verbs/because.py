@@ -14,7 +14,7 @@ from typing import Any
 from nodeattrs.contract.answers import Answered
 from nodeattrs.contract.reading import EVERYTHING, watched
 from nodeattrs.contract.request import AS_IT_IS
-from nodeattrs.contract.sides import Side, copied, put
+from nodeattrs.contract.sides import Side, copy_side, write_file
 from nodeattrs.core.code import held_back
 from nodeattrs.verbs.comparing import NO_ANSWER, Difference, Job, answered, differences
 from nodeattrs.verbs.hunks import Hunk, Hunks, Line
@@ -131,12 +131,12 @@ class Because:
     @cached_property
     def _side(self) -> Side:
         """The side after, laid once more, to be changed."""
-        return copied(self._job.after, self._place)
+        return copy_side(self._job.after, self._place)
 
     def _lay(self, reverted: frozenset[Hunk]) -> None:
         files = {one.file for one in reverted}
         for file in {*files, *self._changed}:
-            put(self._side, file, self._hunks.without([*reverted], file))
+            write_file(self._side, file, self._hunks.without([*reverted], file))
         self._changed = files
 
 

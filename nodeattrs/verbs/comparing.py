@@ -218,10 +218,10 @@ def compared(task: Task, name: str) -> SubjectComparison:
     with held_back(not opened.job.request.run_code):
         if not task.sharing:
             return _compared(task, opened, name)
-        like = opened.sharing.like(name)
+        like = opened.sharing.equal_subject(name)
         if like:
             return SubjectComparison(name, like=like)
-        with opened.sharing.noted(name):
+        with opened.sharing.answering(name):
             found = _compared(task, opened, name)
             if found.failed or has_name(name, (found.differences, found.effects, found.unread)):
                 opened.sharing.refuse("a text has its name")

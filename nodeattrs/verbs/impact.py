@@ -22,7 +22,7 @@ from typing import Any
 from nodeattrs.contract.dialect import Opened
 from nodeattrs.contract.reading import EVERYTHING
 from nodeattrs.contract.request import AS_IT_IS, Request
-from nodeattrs.contract.sharing import checked
+from nodeattrs.contract.sharing import compute_samples
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell, strict_key
@@ -411,7 +411,7 @@ def _shared(
 
     own = {one.name: one for one in results if not one.like}
     like = {one.name: one.like for one in results if one.like}
-    found = checked(own, like, compute, SubjectComparison.has_answers_of)
+    found = compute_samples(own, like, compute, SubjectComparison.has_answers_of)
     asked.shared, asked.checked, asked.one_by_one, asked.seed = found[1:]
     return [one if one.name == name else one.of(name) for name, one in found.answers.items()]
 

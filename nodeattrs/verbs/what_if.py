@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.contract.request import Request, WhatIf
-from nodeattrs.contract.sides import Side, copied, put
+from nodeattrs.contract.sides import Side, copy_side, write_file
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import near
 from nodeattrs.errors import NotFound
@@ -55,9 +55,9 @@ def side_after(
                 else "name a file, FILE:LINE, a level or layer, or role[NAME]"
             )
             raise NotFound(f"there is no {word} to do without", hint=hint)
-    after = copied(before, private, " ".join(["without", *without] if gone or items or skipped else []))
+    after = copy_side(before, private, " ".join(["without", *without] if gone or items or skipped else []))
     for file, lines in gone.items():
-        put(after, file, _left(before, file, lines))
+        write_file(after, file, _left(before, file, lines))
     files = {file: mark for file, mark in after.files.items() if file not in gone or gone[file]}
     files |= {file: f"without {sorted(lines)}" for file, lines in gone.items() if lines}
     sets = tuple(values)

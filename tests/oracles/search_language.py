@@ -12,7 +12,7 @@ from typing import Any
 import lark
 
 from nodeattrs.store.search import query
-from nodeattrs.store.search.query import All, And, Asked, Not, Or, Own, Pattern, Range, Term
+from nodeattrs.store.search.query import And, Condition, Everything, FieldTerm, Not, Or, PathTerm, Pattern, Range
 
 __all__ = ["GRAMMAR", "asked", "spelled"]
 
@@ -96,7 +96,7 @@ class _Reader(lark.Transformer):
         return lambda _: parts[1](parts[0](None))
 
     def own(self, parts: list[Any]) -> Any:
-        return lambda _: _own(query._own(str(parts[0])))
+        return lambda _: _own(query._path_term(str(parts[0])))
 
     def word(self, parts: list[Any]) -> Any:
         return _leaf(Pattern(tuple(query._pieces(str(parts[0])))))
@@ -109,7 +109,7 @@ class _Reader(lark.Transformer):
         return _leaf(Range(query._end(low), query._end(high), opening == "[", closing == "]"))
 
 
-def _own(one: Own) -> str:
+def _own(one: PathTerm) -> str:
     return f"{one.path} {one.exact}"
 
 
@@ -145,7 +145,7 @@ def asked(text: str) -> str:
     return "error" if "refused" in found else found
 
 
-def spelled(one: Asked) -> str:
+def spelled(one: Condition) -> str:
     """What our reader made of a query, in the same words."""
     if isinstance(one, And | Or):
         first, *rest = map(spelled, one.inner)
@@ -155,6 +155,6 @@ def spelled(one: Asked) -> str:
         return first
     if isinstance(one, Not):
         return f"not {spelled(one.inner)}"
-    if isinstance(one, Term):
+    if isinstance(one, FieldTerm):
         return f"{_text(one.field)}:{_text(one.value)}"
-    return "all" if isinstance(one, All) else _own(one)
+    return "all" if isinstance(one, Everything) else _own(one)

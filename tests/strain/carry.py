@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from nodeattrs.store import Noted, Saved, Store, open_store
-from nodeattrs.store.carrying import copy
+from nodeattrs.store.carrying import copy_store
 from tests.store_exam import settle
 from tests.strain.kill import pair
 
@@ -50,7 +50,7 @@ def strain(places: Sequence[str], count: int, chance: random.Random) -> dict[str
                 bad.append(f"a killed copy left something else in {target.describe()}: {target.check()}")
             target.close()
         source, target = open_store(place), open_store(other)
-        copy(source, target)
+        copy_store(source, target)
         if _all_of(target) != truth or target.check():
             bad.append(f"what came to {target.describe()} is not what went: {target.check()}")
         source.close()
@@ -64,7 +64,7 @@ def _killed(place: str, other: str, chance: random.Random) -> None:
     child = os.fork()
     if child == 0:
         try:
-            copy(open_store(place), open_store(other), lambda _: os.write(outlet, b"."))
+            copy_store(open_store(place), open_store(other), lambda _: os.write(outlet, b"."))
         finally:
             os._exit(0)
     os.close(outlet)

@@ -32,7 +32,7 @@ FOLDING, VIEWS = str(ROOT / "core" / "folding.py"), {str(ROOT / "node" / file) f
 MERGING = {
     nodeattrs.core.folding: ("meet", "_met"),
     nodeattrs.core.part: ("unite", "concat", "by_position", "by_field"),
-    nodeattrs.node.joined: ("_met", "_lay"),
+    nodeattrs.node.joined: ("_joined_pair", "_merge_into"),
 }
 """The functions in which two containers become one."""
 

@@ -13,7 +13,7 @@ from nodeattrs.kinds import LAYER_IS_UNKNOWN, SAVED_NOTE
 from nodeattrs.project.settings import Settings
 from nodeattrs.reports.values import unread_at
 from nodeattrs.store import Store
-from nodeattrs.store.remembered import remembered_or_raise
+from nodeattrs.store.saved_nodes import load_saved_or_raise
 from nodeattrs.store.search import parse_query
 
 ARGUMENTS = (
@@ -43,7 +43,7 @@ def printed(question: Question) -> Output:
     inventory = DynamicInventory(host or "", prefix)
     unread: list[Unread] = []
     for name in [host] if host else store.names():
-        found = remembered_or_raise(store, name, sensitive)
+        found = load_saved_or_raise(store, name, sensitive)
         if asked["strict"]:
             found.node.trace(()).require_known()
         inventory.add(found.node, found.saved.document)

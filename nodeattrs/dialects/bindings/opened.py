@@ -15,7 +15,7 @@ from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.site import facts_of_run, site_of
 from nodeattrs.dialects.bindings.tracing import plain
 from nodeattrs.dialects.common import WithFacts, part_of_keys
-from nodeattrs.store.remembered import remembered
+from nodeattrs.store.saved_nodes import load_saved
 from nodeattrs.store.search.word import search_word
 
 _ASKED: Look = ("asked",)
@@ -56,7 +56,7 @@ class BindingKeys(WithFacts):
         """
         facts = self.node_facts(name).facts
         if not facts and name and self.store is not None and self.facts_file(name) is None:
-            last = remembered(self.store, name, self.repository.config.sensitive)
+            last = load_saved(self.store, name, self.repository.config.sensitive)
             facts = {} if last is None else facts_of_run(last.node)
         return site_of(
             self.repository,

@@ -26,7 +26,7 @@ from nodeattrs.node.run_list import RunListItem, cookbook_of, qualified
 from nodeattrs.node.watched import name_of
 from nodeattrs.reports.explain import OtherSetter
 from nodeattrs.store import Store
-from nodeattrs.store.remembered import remembered
+from nodeattrs.store.saved_nodes import load_saved
 
 
 def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[Cause]:
@@ -155,7 +155,7 @@ def setters_on_other_nodes(store: Store, node: Node, path: Path, sensitive: Iter
     found: dict[Origin, list[str]] = {}
     for name in [one for one in store.names() if one != node.name][:_MOST_NODES]:
         try:
-            other = remembered(store, name, sensitive)
+            other = load_saved(store, name, sensitive)
             origins = other.node.origins(path) if other is not None else ()
         except NodeattrsError:
             continue

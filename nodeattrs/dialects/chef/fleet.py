@@ -39,7 +39,7 @@ from nodeattrs.formats.documents import Document, read
 from nodeattrs.kinds import ALREADY_RUN, OTHER_REPOSITORY, STORE_GONE
 from nodeattrs.store import NewerRevision, Revision, Store, open_store
 from nodeattrs.store.engines.store import last_runs
-from nodeattrs.store.remembered import SavedNode
+from nodeattrs.store.saved_nodes import SavedNode
 from nodeattrs.workers.batches import CHUNK, Workers, run_in_chunks
 from nodeattrs.workers.shipping import FACTS, REPOSITORY, PackedRepository, digest_of, pack_repository, unpacked_folder
 

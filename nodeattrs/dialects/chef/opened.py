@@ -42,7 +42,7 @@ from nodeattrs.formats.documents import parse, text_of
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.node.running import merged_shared
 from nodeattrs.node.watched import note_overlaps
-from nodeattrs.store.remembered import remembered
+from nodeattrs.store.saved_nodes import load_saved
 from nodeattrs.store.search.word import search_word
 
 NO_FACTS = {"platform": "unknown", "platform_family": "unknown", "platform_version": "0"}
@@ -179,7 +179,7 @@ class Nodes(WithFacts):
         )
         if self.request.what_if.levels and self.repository.hiera is not None:
             self.repository.hiera.skip_levels = frozenset(self.request.what_if.levels)
-        last = None if self.store is None else remembered(self.store, name, self.repository.config.sensitive)
+        last = None if self.store is None else load_saved(self.store, name, self.repository.config.sensitive)
         run_list = self.enc.get(name, {}).get("run_list")
         if name.startswith("role["):
             name, run_list = name[5:-1], [name]

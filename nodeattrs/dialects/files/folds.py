@@ -32,7 +32,7 @@ from nodeattrs.dialects.files.extends import is_followed, with_bases, with_named
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
 from nodeattrs.formats.documents import Document, Syntax, syntax_of
 from nodeattrs.formats.layers import LayerReader
-from nodeattrs.node.secrets import Secrets
+from nodeattrs.node.values import Secrets
 from nodeattrs.policies import NAMES, NETPLAN, known_policies
 from nodeattrs.policies.helm import ChartValues, HelmPolicy
 from nodeattrs.policies.named import NamedPolicy

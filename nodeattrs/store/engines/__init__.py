@@ -1,4 +1,4 @@
-"""Where saved nodes live: in SQLite, or in PostgreSQL. Each engine is a module."""
+"""The engines of stores, SQLite and PostgreSQL; `open_store` chooses one by the address."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from nodeattrs.store.engines.store import Store
 
 @taking(place=A_PATH)
 def open_store(place: str | os.PathLike[str]) -> Store:
-    """The store at *place*: `sqlite:///file.db`, `postgresql://...`, or a path that ends in .db.
+    """The store at an address: `sqlite:///file.db`, `postgresql://...`, or a path that ends in .db.
 
-    Nothing is made on disk before the first save.
-
-    raises: StoreError, where no store can be at *place*; MissingExtra
+    It need not exist: the first save makes it, and until then it is read as empty.
+    raises: StoreError, where *place* is no such address; MissingExtra, for PostgreSQL without psycopg
 
     >>> open_store("nodes.db").describe()
     'nodes.db'

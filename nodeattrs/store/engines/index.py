@@ -1,20 +1,15 @@
-"""The tables of a store, its transactions, and its index: what search finds of each node.
+"""The tables of a store, transactions on them, and the search index. The SQL is what SQLite and PostgreSQL share.
 
-What can be found of a node are its parts. A part that several nodes have is stored once. The SQL is what SQLite and
-PostgreSQL share.
-
-Each value has a "?" in the SQL, so no value and no query ever becomes SQL text.
-
-text      a document, a snapshot or facts, by the hash of its content and compressed; one row however many revisions
-          have it
+text      a document, a snapshot or facts, compressed, by the hash of its content; shared by revisions
 node      a name, and the number of its latest revision, which outlives a delete
-revision  which document, snapshot and facts a save left
+revision  time, notes, and the texts of one save
 path, field, entry, word, part, part_entry, node_part
-          what can be found: fields lead to paths, paths and words to entries (values), entries to
-          the parts that say them, parts to nodes. A part is stored once for all nodes that say
-          the same there. Their numbers are hashes under a key of the store's own, so that a stranger
-          cannot make two of them equal.
-former    which parts a node has had since the store was pruned
+          the index. A document is divided into parts (`search.fields`); nodes with an equal part share it. A query
+          goes from fields to paths, from paths and words to entries (values), to parts, to nodes. Numbers of rows
+          are hashes under the key of the store, so that an attacker cannot make two equal.
+former    the parts that a node has had since the store was pruned
+
+Each value is a "?" in the SQL, so no value and no query becomes SQL text.
 """
 
 from __future__ import annotations
@@ -42,8 +37,7 @@ from nodeattrs.store.search.fields import (
     names_of,
     within,
 )
-from nodeattrs.store.search.query import All, And, Asked, Not, Or, Pattern, Query, Range, Term
-from nodeattrs.store.search.query import Own as OwnTerm
+from nodeattrs.store.search.query import And, Condition, Everything, FieldTerm, Not, Or, PathTerm, Pattern, Query, Range
 
 SCHEMA: tuple[str, ...] = (
     "CREATE TABLE text (hash BLOB PRIMARY KEY, body BLOB NOT NULL)",
@@ -70,19 +64,23 @@ SCHEMA: tuple[str, ...] = (
     "CREATE INDEX node_part_node ON node_part (node)",
     "CREATE TABLE former (node BIGINT NOT NULL, part BIGINT NOT NULL, PRIMARY KEY (node, part)) BYKEY",
 )
-"""The statements that make the tables. Each database has its own words for BIGKEY, NUMBER, BYKEY and BLOB.
-BYKEY: the rows lie in the order of the key, whose columns come first; else SQLite's check reports faults that do not
+"""The statements that make the tables. `Transaction.types` replaces BIGKEY, NUMBER, BYKEY and BLOB for the database.
+BYKEY: rows are stored by the primary key, whose columns come first; else SQLite's check reports faults that do not
 exist."""
 
 VERSION = 1
-"""The version of the schema. A store of another version is refused."""
+"""The version of the tables. A store of another version is refused."""
 
 AT_ONCE = 1_000
-"""Rows that are read, or numbers that a query names, at a time."""
+"""The most rows that are read, or numbers that a query names, at a time."""
 
 
 class Transaction:
-    """A transaction in SQLite, with the SQL that stores share. PostgreSQL has a subclass with other SQL."""
+    """Statements in one transaction of a connection. This class is for SQLite; PostgreSQL has a subclass.
+
+    The store begins and ends the transaction around it. `all`, `rows`, `execute_many` and `insert_new` take SQL with
+    "?".
+    """
 
     types: ClassVar = {"BIGKEY": "INTEGER PRIMARY KEY", "NUMBER": "INTEGER", "BYKEY": "WITHOUT ROWID"}
     """The words of SCHEMA in this database. INTEGER makes the number the row number, which needs no index."""
@@ -95,7 +93,7 @@ class Transaction:
         self._connection = connection
 
     def make_tables(self, packing: str) -> None:
-        """Make the tables of an empty store, with a random key. packing: how the store compresses texts"""
+        """Make the tables of an empty store, with a new random key. packing: how the store compresses texts"""
         for statement in SCHEMA:
             for word, spelled in self.types.items():
                 statement = statement.replace(word, spelled)
@@ -109,17 +107,17 @@ class Transaction:
 
     @cached_property
     def packing(self) -> str:
-        """How the store compresses texts. raises: StoreError"""
+        """How the store compresses texts: "zlib" or "zstd". raises: StoreError"""
         return str(self.single_value("packing", "secret"))
 
     def lock(self, alone: bool) -> None:
-        """Block other writers until the transaction ends.
+        """Block other writers until the transaction ends. In SQLite it does nothing, since writers take turns.
 
-        alone: True blocks all writers; False only those that lock with True. In SQLite writers always take turns
+        alone: True blocks all writers; False only those that lock with True
         """
 
     def lock_node(self, name: str) -> None:
-        """Block other transactions that lock the same node, until this one ends."""
+        """Block other transactions that lock the same node, until this one ends. In SQLite it does nothing."""
 
     def all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """Execute a statement; returns its rows, [] for a statement without rows."""
@@ -135,7 +133,7 @@ class Transaction:
         self._connection.executemany(sql, rows)
 
     def insert_new(self, table: str, rows: Collection[Sequence[Any]]) -> None:
-        """Insert rows into a table, and skip those whose key exists. table: with its columns, "path (id, steps)" """
+        """Insert rows into a table, and skip those whose key exists. table: with its columns: "path (id, steps)" """
         holes = ", ".join("?" * (table.count(",") + 1))
         self.execute_many(f"INSERT INTO {table} VALUES ({holes}) ON CONFLICT DO NOTHING", rows)
 
@@ -148,13 +146,16 @@ class Transaction:
         return f"{column} IN (SELECT value FROM {self.numbers})", self.as_value(numbers)
 
     def unused(self, table: str, column: str, numbers: Collection[int]) -> set[int]:
-        """Returns the numbers that no row of the table has in the column. cost: one look-up for each"""
+        """The numbers that no row of the table has in the column. cost: one look-up for each"""
         missing = f"NOT EXISTS (SELECT 1 FROM {table} WHERE {column} = j.value)"
         rows = self.all(f"SELECT j.value FROM {self.numbers} AS j WHERE {missing}", self.as_value(numbers))
         return {number for (number,) in rows}
 
     def single_value(self, column: str, table: str) -> Any:
-        """The value of a column in a table with one row. raises: StoreError, where the table has none or several"""
+        """The value of a column in a table with one row.
+
+        raises: StoreError, that the store is damaged, where the table has no row, or several
+        """
         rows = self.all(f"SELECT {column} FROM {table}")
         if len(rows) != 1:
             raise StoreError(
@@ -171,7 +172,7 @@ class Transaction:
 
 
 def _lists_of(items: Iterable[Any], count: int = 0) -> Iterator[list[Any]]:
-    """Yield the items in lists of *count*; 0 means AT_ONCE."""
+    """Yield the items in lists of *count* at most; 0 means AT_ONCE."""
     waiting = iter(items)
     while some := list(islice(waiting, count or AT_ONCE)):
         yield some
@@ -179,19 +180,22 @@ def _lists_of(items: Iterable[Any], count: int = 0) -> Iterator[list[Any]]:
 
 Found = tuple[int, int, str, str]
 """An entry: its number, the number of its path, its kind, its text."""
-Shown = Mapping[int, tuple[Steps, Collection[int]]]
-"""Paths that fields show, by number: the steps, and how deep those fields stand (see `fields.names_of`)."""
+_Shown = Mapping[int, tuple[Steps, Collection[int]]]
+"""number of a path -> (steps, depths): the depths of the fields in question on it (`fields.names_of`)."""
 
 _WORDS = re.compile(r"[A-Za-z0-9@._':-]+")
-"""The words of a casefolded text, as `terms.Pattern` has them."""
+"""Finds the words of a casefolded text, as `query.Pattern` has them."""
 _KINDS = "snbzw"
-"""See `fields.Entry`."""
+"""The kinds of a `fields.SearchEntry`."""
 _A_MAP = '{"'
 """How the text of a whole map begins."""
 
 
 class Index:
-    """The search index of a store, read and written in one transaction."""
+    """The search index of a store, read and written in one transaction. It keeps nothing itself.
+
+    A save calls `numbered`, `new_parts` and `set_parts` in this order; `answer` finds nodes; `forget` removes a node.
+    """
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
@@ -199,7 +203,7 @@ class Index:
     # --- numbers --------------------------------------------------------------------
 
     def _number(self, kind: bytes, content: bytes) -> int:
-        """The number that this store gives to a thing."""
+        """A hash of the content under the key of the store, as a signed 64-bit number."""
         digest = blake2b(content, digest_size=8, key=self._transaction.secret, person=kind)
         return int.from_bytes(digest.digest(), signed=True)
 
@@ -221,21 +225,22 @@ class Index:
     # --- what is written ------------------------------------------------------------
 
     def numbered(self, parts: Iterable[IndexPart]) -> dict[int, IndexPart]:
-        """The index parts of a document, by their number in this store."""
+        """Number in this store -> part. Nothing is read or written but the key of the store."""
         return {self._number(b"part", part.key): part for part in parts}
 
     def new_parts(self, parts: Mapping[int, IndexPart]) -> dict[int, Mapping[SearchEntry, int]]:
-        """Part number -> its entries, for each part that the store lacks; {} where it has all. Writes nothing.
+        """Part number -> its entries (`IndexPart.entries`), for each part that the store lacks; {} where it has all.
 
-        The value of an entry says which of the two trees has it (`fields.IndexPart.entries`).
+        Nothing is written. parts: what `numbered` returned
         """
         condition, wanted = self._transaction.condition_in("id", parts)
         known = {number for (number,) in self._transaction.all(f"SELECT id FROM part WHERE {condition}", wanted)}
         return {number: parts[number].entries() for number in sorted(parts.keys() - known)}
 
     def set_parts(self, node: int, parts: Collection[int], new: Mapping[int, Mapping[SearchEntry, int]]) -> None:
-        """Make the node found by exactly these parts. Parts that it had before become former ones.
+        """Write the parts of a node, so that searches find it by exactly these. Its other parts become former ones.
 
+        node:  the number of the node
         parts: the numbers of all its parts
         new:   what `new_parts` returned for them
         """
@@ -268,7 +273,7 @@ class Index:
             rows.append((number, path, kind, text, None if folded == text else folded))
             words += self._words(path, number, folded)
         fields = self._fields((path, steps) for steps, (path, _) in paths.items())
-        # All who write do so in one order, so that no two of them wait for each other.
+        # Everything writers use the same order, so that no two of them wait for each other.
         self._transaction.insert_new("path (id, steps)", sorted(paths.values()))
         self._transaction.insert_new("field (id, name, path, depth)", sorted(fields))
         self._transaction.insert_new("entry (id, path, kind, text, folded)", rows)
@@ -294,7 +299,7 @@ class Index:
         return parts
 
     def _forget_parts(self, parts: set[int]) -> None:
-        """Remove those of the parts that no node has, and what could be found in nothing else."""
+        """Remove parts that no node has, and entries, words, paths and fields that no other part has."""
         transaction = self._transaction
         parts = transaction.unused("node_part", "part", parts)
         condition, wanted = transaction.condition_in("part", parts)
@@ -303,7 +308,7 @@ class Index:
         transaction.execute_many("DELETE FROM part WHERE id = ?", [(part,) for part in parts])
         condition, wanted = transaction.condition_in("id", transaction.unused("part_entry", "entry", entries))
         lost = transaction.all(f"SELECT id, path, coalesce(folded, text) FROM entry WHERE {condition}", wanted)
-        # In a file that was damaged a text may be none.
+        # In a damaged file a text may be of another type.
         texts = [row for row in lost if isinstance(row[2], str)]
         words = [row for entry, path, folded in texts for row in self._words(path, entry, folded)]
         transaction.execute_many("DELETE FROM word WHERE word = ? AND path = ? AND entry = ?", words)
@@ -318,15 +323,15 @@ class Index:
     # --- what is checked ------------------------------------------------------------
 
     def has_parts_of(self, node: int, document: JsonMap) -> bool:
-        """Whether the node's parts in the index are exactly the parts of *document*."""
+        """Whether the index has exactly the parts of *document* for a node. node: its number"""
         rows = self._transaction.all("SELECT part FROM node_part WHERE node = ?", node)
         return self.numbered(index_parts(document)).keys() == {part for (part,) in rows}
 
     def has_all_words(self) -> bool:
-        """Whether the table of words has a row for each word of the indexed texts; False where a text is missing."""
+        """Whether the index has as many words as all entries together; False where an entry has no text."""
         ((count,),) = self._transaction.all("SELECT count(*) FROM word")
         for (text,) in self._transaction.rows("SELECT coalesce(folded, text) FROM entry"):
-            if not isinstance(text, str):  # in a file of SQLite that was damaged
+            if not isinstance(text, str):  # in a damaged file
                 return False
             count -= len(set(_WORDS.findall(text)))
         return bool(count == 0)
@@ -335,37 +340,38 @@ class Index:
 
     def answer(self, query: Query) -> list[str]:
         """The names of the nodes that a query finds, sorted; [] where it finds none."""
-        if isinstance(query.asked, All):
+        if isinstance(query.condition, Everything):
             return [name for name, _ in self._transaction.nodes()]
         found: list[str] = []
-        for some in _lists_of(sorted(self._nodes_for(query.asked))):
+        for some in _lists_of(sorted(self._nodes_for(query.condition))):
             condition, numbers = self._transaction.condition_in("id", some)
             found += [name for (name,) in self._transaction.all(f"SELECT name FROM node WHERE {condition}", numbers)]
         return sorted(found)
 
-    def _nodes_for(self, asked: Asked) -> set[int]:
-        if isinstance(asked, And):
-            wanted, *others = asked.inner
-            found = self._nodes_for(wanted)
+    def _nodes_for(self, condition: Condition) -> set[int]:
+        """The numbers of the nodes that a condition finds."""
+        if isinstance(condition, And):
+            first, *others = condition.inner
+            found = self._nodes_for(first)
             for other in others:
                 if not found:
                     break
                 found = found & self._nodes_for(other)
             return found
-        if isinstance(asked, Or):
-            return set().union(*map(self._nodes_for, asked.inner))
-        if isinstance(asked, All | Not):
-            everyone = {node for _, node in self._transaction.nodes()}
-            return everyone if isinstance(asked, All) else everyone - self._nodes_for(asked.inner)
-        if isinstance(asked, OwnTerm):
-            return self._nodes_with(self._own_entries(asked), OWN)
-        return self._nodes_with(self._term_entries(asked), CHEF)
+        if isinstance(condition, Or):
+            return set().union(*map(self._nodes_for, condition.inner))
+        if isinstance(condition, Everything | Not):
+            every_node = {node for _, node in self._transaction.nodes()}
+            return every_node if isinstance(condition, Everything) else every_node - self._nodes_for(condition.inner)
+        if isinstance(condition, PathTerm):
+            return self._nodes_with(self._entries_of_path(condition), OWN)
+        return self._nodes_with(self._entries_of_field(condition), CHEF)
 
     def _nodes_with(self, entries: Iterable[int], view: int) -> set[int]:
-        """The nodes whose tree, Chef's or our own, has any of these entries."""
+        """The numbers of the nodes that have any of these entries. view: CHEF or OWN, the tree that has to have it"""
         found: set[int] = set()
         for some in _lists_of(entries):
-            # Two questions: of one, a planner that is wrong about how many parts there are goes by the nodes first.
+            # Two queries: for one, a planner with a wrong estimate of the parts would start from all nodes.
             condition, wanted = self._transaction.condition_in("entry", some)
             parts = self._transaction.rows(
                 f"SELECT DISTINCT part FROM part_entry WHERE {condition} AND (view & ?) <> 0", wanted, view
@@ -376,22 +382,22 @@ class Index:
                 found.update(node for (node,) in rows)
         return found
 
-    def _own_entries(self, asked: OwnTerm) -> Iterator[int]:
-        spelled = json.dumps(asked.path)
-        if asked.exact:
-            numbers = [self._entry_number(spelled, kind, text) for kind in _KINDS for text in asked.exact]
+    def _entries_of_path(self, term: PathTerm) -> Iterator[int]:
+        spelled = json.dumps(term.path)
+        if term.exact:
+            numbers = [self._entry_number(spelled, kind, text) for kind in _KINDS for text in term.exact]
             condition, wanted = self._transaction.condition_in("id", numbers)
         else:
             condition, wanted = "path = ?", self._path_number(spelled)
         for number, _, kind, text in self._entries(condition, wanted):
-            if asked.holds(kind, text):
+            if term.holds(kind, text):
                 yield number
 
     def _entries(self, condition: str, *values: Any) -> Iterator[Found]:
         return self._transaction.rows(f"SELECT id, path, kind, text FROM entry WHERE {condition}", *values)
 
-    def _term_entries(self, asked: Term) -> Iterator[int]:
-        field, value = asked.field, asked.value
+    def _entries_of_field(self, term: FieldTerm) -> Iterator[int]:
+        field, value = term.field, term.value
         names = [field.plain] if field.plain is not None else self._names_of(field)
         shown = self._shown_by(names)
         return self._in_range(value, shown) if isinstance(value, Range) else self._matching(value, shown)
@@ -400,8 +406,8 @@ class Index:
         rows = self._transaction.rows("SELECT DISTINCT name FROM field")
         return [name for (name,) in rows if field.is_name(name)]
 
-    def _shown_by(self, names: Iterable[str]) -> Shown:
-        """The paths that fields show."""
+    def _shown_by(self, names: Iterable[str]) -> _Shown:
+        """The paths on which one of these fields is."""
         condition, wanted = self._transaction.condition_in(
             "f.id", [self._number(b"field", name.encode()) for name in names]
         )
@@ -414,7 +420,7 @@ class Index:
             shown[path][1].add(depth)
         return shown
 
-    def _in_range(self, value: Range, shown: Shown) -> Iterator[int]:
+    def _in_range(self, value: Range, shown: _Shown) -> Iterator[int]:
         if value.holds(_A_MAP):
             maps = [path for path, (steps, depths) in shown.items() if min(depths) < len(steps)]
             yield from (number for number, *_ in self._entries(*self._transaction.condition_in("path", maps)))
@@ -429,8 +435,8 @@ class Index:
             if kind != "w" or _shows_whole(*shown[path]):
                 yield number
 
-    def _matching(self, value: Pattern, shown: Shown) -> Iterator[int]:
-        # The field that stands highest shows the most.
+    def _matching(self, value: Pattern, shown: _Shown) -> Iterator[int]:
+        # The highest of the fields on a path covers the most keys.
         keys = {path: steps[min(depths) :] for path, (steps, depths) in shown.items()}
         keyed = [path for path, inner in keys.items() if any(value.longest in key.casefold() for key in inner)]
         for paths, is_keyed in ((keyed, True), (keys.keys() - set(keyed), False)):
@@ -441,7 +447,9 @@ class Index:
                     yield number
 
     def _candidates(self, value: Pattern, paths: Collection[int], is_keyed: bool) -> Iterator[Found]:
-        """Entries at paths that may match. is_keyed: whether the keys below a field may match too"""
+        """The entries at some paths that may match; the caller checks. is_keyed: whether keys below a field may
+        match
+        """
         condition, wanted = self._transaction.condition_in("path", paths)
         if is_keyed or not value.longest:
             return self._entries(condition, wanted)
@@ -457,22 +465,21 @@ class Index:
 
 
 def _shows_whole(steps: Steps, depths: Collection[int]) -> bool:
-    """Whether a list or an empty map at these steps is itself shown, not only what is in it."""
+    """Whether a list or an empty map at these steps counts as a whole, and not only its content."""
     return len(steps) in depths
 
 
 NODES_IN_MEMORY = 100
-"""Documents that are in memory at a time."""
+"""The most documents in memory at a time."""
 
 
 def names_found(documents: Iterable[tuple[str, JsonMap]], query: Query) -> list[str]:
-    """The names of the documents that a query finds, sorted, by an index in memory.
+    """The names of the documents that a query finds, sorted, by an index in memory; [] for none.
 
-    documents: (name, document) of each node
-    cost:      memory for the documents of some nodes at a time
+    documents: (name, document) of each node; they are read a hundred at a time
     """
     found: list[str] = []
-    # Whether a node is meant depends on no other node, so some of them can be asked at a time.
+    # Whether a query finds a node depends on no other node.
     for some in _lists_of(documents, NODES_IN_MEMORY):
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
             transaction = Transaction(connection)

@@ -1,7 +1,7 @@
-"""The store in PostgreSQL: for a team. Needs the extra "postgresql" (psycopg 3).
+"""The store in PostgreSQL, for a team. It needs the extra "postgresql" (psycopg 3).
 
-All tables are in a schema of their own, "nodeattrs", in the database that the URL names. Those who save different
-nodes do not wait for each other.
+All tables are in a schema of their own, "nodeattrs", in the database that the URL names. Saves of different nodes do
+not wait for each other.
 """
 
 from __future__ import annotations
@@ -19,24 +19,25 @@ from nodeattrs.store.engines.store import Store
 
 _SCHEMA = "nodeattrs"
 _LOCK = 0x6E617474
-"""The number of our advisory lock. Savers share it; pruning and making the store have it alone. With a second number
-it is the lock of a node."""
+"""The number of the advisory lock of a store: shared by saves, exclusive for pruning and making the store. With a
+second number it is the lock of one node."""
 
 _OPTIONS = f"-c search_path={_SCHEMA} -c enable_seqscan=off -c jit=off -c plan_cache_mode=force_generic_plan"
-"""Most values are one node's, a few are shared by all. The planner thinks of the mean, and would read whole tables, or
-compile a program, for a few rows that their indexes lead to. A plan is made once: to make one took longer than what
-was planned."""
+"""Options of each connection. Most values belong to one node, a few to all; the planner goes by the mean, and would
+read whole tables, or compile a program, for a few rows. A plan is made once, since planning took longer than the
+queries."""
 
 _KINDS = {bytes: "bytea", int: "bigint", str: "text"}
 
 _CONNECT_SECONDS = 10
-"""How long to wait for the server."""
+"""The time to wait for a connection, unless the URL has `connect_timeout`."""
 
 
 class PostgresqlStore(Store):
-    """The store in the database of a `postgresql://` URL. The first save makes its tables.
+    """The store in the database of a `postgresql://` URL. The first save makes its schema and tables.
 
-    raises: StoreError, where the URL cannot be read; MissingExtra
+    The constructor parses the URL and does not connect. `describe()` has no password.
+    raises: StoreError, where the URL cannot be parsed; MissingExtra, without psycopg
     """
 
     ways_out = (
@@ -51,18 +52,18 @@ class PostgresqlStore(Store):
             import psycopg
         except ImportError as error:
             raise missing_extra("psycopg", "postgresql", "a PostgreSQL store") from error
-        # It warns of what is an error here. Who has set up logging sees it all the same.
+        # psycopg logs warnings of what raises an error here. A configured logger still gets them.
         logging.getLogger("psycopg").addHandler(logging.NullHandler())
         self._url, self._psycopg, self.failures = url, psycopg, (psycopg.Error, OSError)
         try:
             parts = psycopg.conninfo.conninfo_to_dict(url)
         except psycopg.Error:
-            # What it says may quote the URL, and the password in it.
+            # Its message may quote the URL, and the password in it.
             raise StoreError(
                 "this is no URL of a PostgreSQL database", hint="write postgresql://user@host:5432/database"
             ) from None
         if any("@" in str(parts.get(name, "")) for name in ("host", "port", "dbname")):
-            # What stands before it is a part of the password, and would be shown as the name of something else.
+            # The text before it is a part of the password, and would be shown as a name.
             raise StoreError(
                 "this URL of a PostgreSQL database has a second @, or one in the wrong place",
                 hint="in a password write %40 for @ and %2F for /, or leave it to PGPASSWORD or a .pgpass file",
@@ -96,14 +97,14 @@ class PostgresqlStore(Store):
             yield PostgresqlTransaction(connection)
 
     def _version(self, transaction: Transaction) -> int | None:
-        # Not with to_regclass: it may know less than the transaction, after a wait for the lock, or more.
+        # Not with to_regclass, whose result may be older or newer than the transaction.
         if not transaction.all(
             "SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
             "WHERE n.nspname = ? AND c.relname = 'version'",
             _SCHEMA,
         ):
             return None
-        # With the schema's name: a user who may not use the schema is shown that.
+        # With the name of the schema, so that a user without the right to it gets an error that says so.
         return int(transaction.single_value("number", f"{_SCHEMA}.version"))
 
     def _make(self, transaction: Transaction) -> None:
@@ -113,9 +114,12 @@ class PostgresqlStore(Store):
 
 
 class PostgresqlTransaction(Transaction):
-    """A transaction in PostgreSQL: its types, its locks, and inserts of many rows at once."""
+    """A transaction in PostgreSQL: the same methods with other types and SQL, real locks, and fewer statements.
 
-    # Texts compare by their code points, as they do everywhere else.
+    It begins and ends with a block of `PostgresqlStore`.
+    """
+
+    # COLLATE "C" compares texts by their code points, as SQLite and Python do.
     types: ClassVar = {
         "BIGKEY": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
         "NUMBER": "BIGINT",
@@ -150,7 +154,7 @@ class PostgresqlTransaction(Transaction):
             cursor.executemany(sql.replace("?", "%s"), rows)
 
     def insert_new(self, table: str, rows: Collection[Sequence[Any]]) -> None:
-        # A column is one array: one statement for each row would make the first run of a fleet take twice as long.
+        # One statement with an array for each column: a statement for each row takes twice as long for a fleet.
         columns = [[*column] for column in zip(*rows, strict=True)]
         kinds = [next((_KINDS[type(value)] for value in column if value is not None), "text") for column in columns]
         arrays = ", ".join(f"?::{kind}[]" for kind in kinds)

@@ -1,7 +1,7 @@
-"""The store in a SQLite file: the one that is there without asking.
+"""The store in a SQLite file, which is the default.
 
-Readers see one moment and keep no writer waiting (write-ahead log). Writers take turns: each waits for the others
-for a while before it says so.
+A reader sees one moment, and no writer waits for it (write-ahead log). Writers take turns; one that has waited for a
+minute raises StoreError.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from nodeattrs.store.engines.store import Store
 from nodeattrs.store.revisions import OnNode
 
 _APPLICATION = 0x6E617474
-"""What SQLite's header says of whose file it is."""
+"""The application id in the header of our files."""
 
 _VERSION = """SELECT (SELECT user_version FROM pragma_user_version), (SELECT application_id FROM pragma_application_id),
 count(*), count(*) FILTER (WHERE type NOT IN ('table', 'index')) FROM sqlite_master"""
-"""Asks for the version of the store, the program that made it, how many tables and indexes there are, and others."""
+"""A query for (version of the store, application id, number of tables and the like, number of those not allowed)."""
 
 PATIENCE_SECONDS = 60.0
-"""How long a writer waits for the others."""
+"""The time that a writer waits for others."""
 
 _WAYS_OUT = (
     ("full", "free some space there and try again"),
@@ -43,15 +43,15 @@ _WAYS_OUT = (
 )
 
 _OPENING = Lock()
-"""Who closes a file lets go of all locks of the process on it, SQLite's too: so no other thread opens a store while
-one makes the file of one."""
+"""Held while a file is created or opened. Closing a file drops all locks that the process has on it, SQLite's too, so
+no thread may open a store while another one creates its file."""
 os.register_at_fork(before=_OPENING.acquire, after_in_parent=_OPENING.release, after_in_child=_OPENING.release)
 
 
 class SqliteStore(Store):
-    """The store in a SQLite file. The first save makes the file, readable for its owner only.
+    """The store in a SQLite file. The first save makes the file, and its folder, readable for their owner only.
 
-    raises: StoreError, where *file* is no path, or a directory
+    The constructor opens nothing. raises: StoreError, where *file* is no path, or a directory
     """
 
     writes_together = True
@@ -88,6 +88,9 @@ class SqliteStore(Store):
             raise
 
     def check(self, on_node: OnNode | None = None) -> list[str]:
+        """A sentence for each fault that SQLite finds in the file; only without any, those of `Store.check`. []
+        for none.
+        """
         with self._failing("check"):
             if not self._is_there():
                 return []
@@ -104,7 +107,7 @@ class SqliteStore(Store):
         return status.st_size > 0
 
     def _make_file(self) -> None:
-        """The file, empty; SQLite gives what it puts beside it the same rights."""
+        """Create the file, empty, unless it exists. SQLite gives its other files the same rights."""
         _make_folder(os.path.dirname(self._file))
         if os.path.islink(self._file) and not self._is_there():
             raise StoreError(
@@ -141,23 +144,24 @@ class SqliteStore(Store):
         return os.access(self._file, os.W_OK) and os.access(os.path.dirname(self._file), os.W_OK)
 
     def _is_usable(self, connection: sqlite3.Connection) -> bool:
-        # Only a new connection sees what others write meanwhile; see `_connect`.
+        # A read-only connection to a file without a log does not see later writes; see `_connect`.
         return self._is_writable()
 
     def _connect(self) -> sqlite3.Connection:
-        # Who may not write there may not make the files that readers share with writers. Where another user
-        # is writing they are there, and hold what is not in the main file yet; else that file has it all.
-        writable, shared = self._is_writable(), os.path.exists(f"{self._file}-wal")
-        how = "" if writable else "?mode=ro" if shared else "?mode=ro&immutable=1"
-        place = f"{Path(self._file).as_uri()}{how}"
+        # A reader without the right to write cannot create the log. If another user writes, the log exists, and has
+        # what is not in the main file yet; without a log the main file has everything.
+        writable = self._is_writable()
+        place = Path(self._file).as_uri()
+        if not writable:
+            place += "?mode=ro" if os.path.exists(f"{self._file}-wal") else "?mode=ro&immutable=1"
         with _OPENING:
             # `isolation_level=None`: transactions begin where we say so.
             connection = sqlite3.connect(
                 place, uri=True, timeout=PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
             )
         try:
-            connection.execute("BEGIN")  # what is asked of the version is then of one moment
-            self._version(Transaction(connection))  # a file of another program is left as it is
+            connection.execute("BEGIN")
+            self._version(Transaction(connection))  # raises for a file of another program, before anything is changed
             connection.execute("ROLLBACK")
             if writable:
                 _write_ahead(connection)
@@ -170,7 +174,9 @@ class SqliteStore(Store):
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Keep a write-ahead log, for good. A new file changes to it once, and SQLite does not wait for its turn there."""
+    """Switch the file to a write-ahead log, once for good. SQLite does not wait for other writers there, so this
+    does.
+    """
     until = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
@@ -183,7 +189,7 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 
 
 def _make_folder(folder: str) -> None:
-    """Make a folder, unless it exists. Git ignores what is in `.nodeattrs`, since a tracked store is not read."""
+    """Make a folder, unless it exists. In one that is called `.nodeattrs`, a .gitignore is made too."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
     if os.path.basename(folder) == ".nodeattrs":
         with (

@@ -1,6 +1,7 @@
-"""A store in a database: revisions, texts by content, the index for search.
+"""`Store`: nodes and their revisions in a database, with texts by content and an index for search.
 
-It uses the SQL that SQLite and PostgreSQL share. A module for each connects, begins and ends.
+It uses the SQL that SQLite and PostgreSQL share. The modules of the two connect, begin and end transactions. A *text*
+is a document, a snapshot or facts as compressed JSON (`texts`).
 """
 
 from __future__ import annotations
@@ -49,13 +50,12 @@ from nodeattrs.store.revisions import (
     Revision,
     Saved,
     newer_revision,
-    now,
     number_taken,
 )
 from nodeattrs.store.search.fields import IndexPart, index_parts
 from nodeattrs.store.search.query import Query
 
-NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
+_NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
 
 _AGAIN = "nodeattrs store copy --to PLACE makes a sound store"
 
@@ -67,7 +67,7 @@ _LOST = (
     ("entry", "path", "SELECT id FROM path", f"paths that search needs are gone; {_AGAIN}"),
     ("path", "id", "SELECT path FROM field", f"paths have lost the field that search needs; {_AGAIN}"),
 )
-"""Columns whose values another query must find too, that query, and what is reported where it does not."""
+"""(table, column, query, fault): each value of the column must be a result of the query; else the fault is reported."""
 
 _Made = TypeVar("_Made")
 
@@ -76,24 +76,27 @@ Hashes = list[bytes | None]
 
 _REVISION = f"SELECT r.number, r.at, r.noted, r.{', r.'.join(KINDS)} FROM revision r JOIN node n ON n.id = r.node"
 
-# A connection that a fork copied belongs to the parent: it is neither used nor closed here.
+# Connections of the parent that a fork copied. They are kept, so that they are never closed here.
 _PARENTS: list[object] = []
 
 
 class Store(ABC):
-    """A store of nodes and their revisions, in a database.
+    """Saved nodes and their revisions in a database; `open_store` makes one. The constructor does not connect.
 
+    `save` adds a revision, `load` and `history` read them, `search` finds nodes. A place without a store reads as
+    empty; the first save makes it. Each thread of each process has its own connection; nothing is shared across a fork.
     Each method may raise StoreError, where the database fails, and BadName, for a name that no node can have.
-    Methods that differ between databases are abstract. Each thread of each process has its own connection;
-    nothing is shared across a fork.
+    An engine is a subclass, which writes the abstract methods.
     """
 
     writes_together = False
-    """Whether several nodes are saved in one transaction: where others write meanwhile, two could wait in a ring."""
+    """Whether `save_all` uses one transaction. Not where others write meanwhile: two savers could wait for each
+    other.
+    """
     failures: tuple[type[Exception], ...] = (OSError,)
-    """What the library of the database raises."""
+    """The errors that the library of the database raises; they become StoreError."""
     ways_out: tuple[tuple[str, str], ...] = ()
-    """Parts of its messages, each with the hint for it."""
+    """(part of a message of the database, hint for it)."""
 
     def __init__(self, shown: str) -> None:
         self._shown = shown
@@ -109,12 +112,15 @@ class Store(ABC):
         """A new connection."""
 
     def _is_usable(self, connection: Any) -> bool:
-        """Whether a connection can go on being used."""
+        """Whether a connection that was opened before can still be used."""
         return True
 
     @abstractmethod
     def _transaction(self, writes: bool) -> AbstractContextManager[Transaction | None]:
-        """A transaction: all of it happens, or nothing. One that reads sees one moment, or None without a store."""
+        """A context manager with a transaction, which an error rolls back. One that reads sees one moment.
+
+        It gives None for reading where there is no store.
+        """
 
     @abstractmethod
     def _version(self, transaction: Transaction) -> int | None:
@@ -122,10 +128,10 @@ class Store(ABC):
 
     @abstractmethod
     def _make(self, transaction: Transaction) -> None:
-        """Make an empty store."""
+        """Write what marks the database as a store of this version; tables are made after it."""
 
     def _connected(self) -> Any:
-        """The connection of this thread."""
+        """The connection of this thread, which is opened at the first call."""
         key = os.getpid(), get_ident()
         connection = self._open.get(key)
         if connection is not None and not self._is_usable(connection):
@@ -146,12 +152,12 @@ class Store(ABC):
         except StoreError:
             raise
         except UnicodeDecodeError as error:
-            # SQLite names what it cannot read, and the name itself is damaged.
+            # SQLite's message has a name that is damaged itself.
             raise StoreError(
                 f"cannot {task} in {self._shown}: it is damaged", details=details, hint="bring a copy of it back"
             ) from error
         except self.failures as error:
-            # The first line says what, and has no password in it.
+            # Only the first line, which has no password.
             text = (error.strerror if isinstance(error, OSError) else None) or str(error).strip().partition("\n")[0]
             reason = text or type(error).__name__
             hint = next((way for sign, way in self.ways_out if sign in reason), None)
@@ -159,13 +165,13 @@ class Store(ABC):
 
     @contextlib.contextmanager
     def _reading(self, task: str) -> Iterator[Transaction | None]:
-        """A look at one moment of the store; None where nothing was ever saved. raises: StoreError"""
+        """A context manager for reading one moment of the store; it gives None where there is no store."""
         with self._failing(task), self._transaction(writes=False) as transaction:
             yield transaction if transaction is not None and self._is_made(transaction) else None
 
     @contextlib.contextmanager
     def _writing(self, task: str, alone: bool = False) -> Iterator[Transaction]:
-        """A transaction of a store that is made, if needed. alone: no other process writes meanwhile"""
+        """A context manager for writing; the store is made first, if needed. alone: True blocks all other writers"""
         with (
             self._failing(task, "what was saved before is still there"),
             self._transaction(writes=True) as transaction,
@@ -189,25 +195,25 @@ class Store(ABC):
         return version is not None
 
     def describe(self) -> str:
-        """The place of the store for messages; without a password."""
+        """The place of the store as text, for messages: a file or a URL without a password."""
         return self._shown
 
     def close(self) -> None:
-        """Close the connections of all threads. The next call opens a new one."""
+        """Close the connections of all threads. The store can still be used: the next call opens a new one."""
         with self._lock:
             _close(self._open)
 
     @taking(compression=str)
     def make(self, compression: str = ZLIB) -> None:
-        """Make an empty store; does nothing where one exists with the same compression. `save` makes one with zlib.
+        """Make an empty store; does nothing where one exists with the same compression. Without it, `save` makes one.
 
-        compression: zlib or zstd
-        raises:      StoreError, where a store exists with another compression; BadArgument for another word;
-                     MissingExtra
+        compression: "zlib" or "zstd"
+        raises:      StoreError, where a store exists with another compression; BadArgument, for another word;
+                     MissingExtra, for zstd where it is not installed
         """
         if compression not in PACKINGS:
             raise BadArgument(f"nothing is packed with {compression}", hint=f"there is {' and '.join(PACKINGS)}")
-        packed(b"", compression)  # whose extra may be missing
+        packed(b"", compression)  # raises where its extra is missing
         self._compression = compression
         with self._writing("make the store", alone=True) as transaction:
             if transaction.packing != compression:
@@ -230,11 +236,11 @@ class Store(ABC):
 
     @taking(at=int | datetime | None)
     def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
-        """A revision of a node, the latest one unless *at* is given; None where there is none.
+        """A revision of a node with its content, by default the latest one; None where there is none.
 
-        Document and snapshot share the facts, so do not change either.
+        Document and snapshot share the facts: do not change them.
         at:     a revision by its number; or a time, for the latest revision then
-        raises: DocumentError, where the revision cannot be read
+        raises: DocumentError, where the revision is damaged; TooMuch
         """
         with self._reading(f"read the node {checked_name(name, 'node')!r}") as transaction:
             return None if transaction is None else self._load(transaction, name, at)
@@ -245,7 +251,7 @@ class Store(ABC):
         for row in transaction.all(sql, name, *values):
             revision = _revision_in(name, row)
             document, snapshot = self._node(transaction, name, _hashes_in(row))
-            note = NO_SNAPSHOT if snapshot is None else ""
+            note = _NO_SNAPSHOT if snapshot is None else ""
             return Saved(name, document, snapshot, note, revision.noted, revision)
         return None
 
@@ -279,7 +285,10 @@ class Store(ABC):
         )
 
     def texts(self, name: str) -> list[str]:
-        """The hashes of the texts of a node's latest revision, in hexadecimal; [] where the node is not saved."""
+        """The hashes of the texts of a node's latest revision, in hexadecimal; [] where the node is not saved.
+
+        Equal lists mean equal content; no content is read.
+        """
         checked_name(name, "node")
         with self._reading(f"read the node {name!r}") as transaction:
             sql = f"{_REVISION} WHERE n.name = ? ORDER BY r.number DESC LIMIT 1"
@@ -287,8 +296,10 @@ class Store(ABC):
         return [text.hex() for row in rows for text in _hashes_in(row) if text is not None]
 
     def history(self, name: str) -> list[Revision]:
-        """The revisions of a node, the latest first; [] where the node is not saved. raises: DocumentError, for a bad
-        note"""
+        """The revisions of a node without their content, the latest first; [] where the node is not saved.
+
+        raises: DocumentError, where the notes of one are damaged
+        """
         checked_name(name, "node")
         with self._reading(f"read the history of {name!r}") as transaction:
             if transaction is None:
@@ -297,7 +308,10 @@ class Store(ABC):
         return [_revision_in(name, row) for row in rows]
 
     def latest(self) -> Iterator[tuple[str, Revision | None]]:
-        """Yield (name, latest revision) of each node, sorted by name; None for a revision whose note cannot be read."""
+        """Yield (name, latest revision) of each node, sorted by name; None for a revision whose notes are damaged.
+
+        A thousand nodes are read at a time; those that are saved meanwhile may be missing.
+        """
         last = "SELECT max(o.number) FROM revision o WHERE o.node = n.id"
         sql = (
             "SELECT n.name, r.number, r.at, r.noted FROM node n JOIN revision r ON r.node = n.id "
@@ -305,82 +319,80 @@ class Store(ABC):
         )
         rows: list[tuple[Any, ...]] = [("",)]
         while rows:
-            # One look for some of them, so that the caller may look elsewhere meanwhile.
+            # A transaction for some of them, so that the caller may use the store meanwhile.
             with self._reading("list the nodes") as transaction:
                 rows = [] if transaction is None else transaction.all(sql, rows[-1][0], AT_ONCE)
             for name, *fields in rows:
                 revision = None
-                with contextlib.suppress(DocumentError):  # `check` says what is wrong; the others are reported
+                with contextlib.suppress(DocumentError):  # `check` reports it
                     revision = _revision_in(name, fields)
                 yield name, revision
 
     @taking(query="nodeattrs.store.search.query:Query")
     def search(self, query: Query, at: datetime | None = None) -> list[str]:
-        """The names of the nodes that a query finds, sorted. at: search their revisions at that time; None: the latest
-        ones
+        """The names of the nodes that a query finds, sorted; [] for none.
 
-        cost: with *at* all documents are read
+        at: search the revisions of that time; None: the latest ones, by the index. With a time all documents are read
         """
         with self._reading("search") as transaction:
             if transaction is None:
                 return []
             if at is None:
                 return Index(transaction).answer(query)
-            # The index knows the latest revisions only.
+            # The index has the latest revisions only.
             loaded = (self._load(transaction, name, at) for name, _ in transaction.nodes())
             return names_found(((saved.name, saved.document) for saved in loaded if saved is not None), query)
 
     # --- writing --------------------------------------------------------------------
 
     def save(self, saved: Saved, after: int | None = None) -> Revision:
-        """Save *saved* as the node's latest revision, whole or not at all; returns the new revision.
+        """Save a node as its latest revision, whole or not at all; returns the new revision. The store is made first.
 
-        Do not change document or snapshot before the call returns. A text that the store has is not stored again.
-        after:  the number of the revision that was loaded, 0 for a new node. None: save in any case, so that of two
-                saves
-                at once the later one wins
+        A text that the store has is not stored again; a revision is added also where nothing changed.
+        after:  the number of the revision that was loaded, 0 for a new node: the save is refused where there is a newer
+                one. None: save in any case
         raises: NewerRevision, where the latest revision is not *after*;
-                BadValue, where `load` could not return what is saved
+                BadValue, where reading it back would give something else
         """
-        (came,) = self.save_all([(saved, after)])
-        if isinstance(came, NodeattrsError):
-            raise came
-        return came
+        (result,) = self.save_all([(saved, after)])
+        if isinstance(result, NodeattrsError):
+            raise result
+        return result
 
     @taking(saves=ListLike)
     def save_all(self, saves: Sequence[tuple[Saved, int | None]]) -> list[Revision | NodeattrsError]:
-        """Save several nodes; returns for each its revision, or the error that refused it. The other nodes are saved.
+        """Save several nodes; returns for each, in order, its revision or the error that refused it.
 
-        In SQLite all are saved in one transaction; where that fails, each node has the StoreError and none is saved.
-        saves: each node with *after* as in `save`; each node once
+        In SQLite all are saved in one transaction; where that fails, each has the StoreError and none is saved.
+        saves: (node, *after* of `save`) pairs; each node once
         """
         groups = [saves] if self.writes_together else [[one] for one in saves]
-        return [came for group in groups for came in self._save_group(group)]
+        return [result for group in groups for result in self._save_group(group)]
 
     def _save_group(self, saves: Sequence[tuple[Saved, int | None]]) -> list[Revision | NodeattrsError]:
         task = f"save the node {saves[0][0].name!r}" if len(saves) == 1 else f"save {len(saves)} nodes"
-        came: list[_Save | Revision | NodeattrsError] = [result_or_error(_Save, *one) for one in saves]
+        steps: list[_Save | Revision | NodeattrsError] = [result_or_error(_Save, *one) for one in saves]
         try:
-            if any(isinstance(one, _Save) for one in came):
+            if any(isinstance(one, _Save) for one in steps):
                 with self._reading(task) as reading:
-                    came = [result_or_error(one.prepare, reading) if isinstance(one, _Save) else one for one in came]
-            if any(isinstance(one, _Save) for one in came):
+                    steps = [result_or_error(one.prepare, reading) if isinstance(one, _Save) else one for one in steps]
+            if any(isinstance(one, _Save) for one in steps):
                 with self._writing(task) as writing:
-                    came = [
+                    steps = [
                         result_or_error(one.write, writing, self._shown) if isinstance(one, _Save) else one
-                        for one in came
+                        for one in steps
                     ]
         except StoreError as error:
             return [error] * len(saves)
-        return [one for one in came if not isinstance(one, _Save)]
+        return [one for one in steps if not isinstance(one, _Save)]
 
     @taking(change=Callable)
     def change(self, name: str, change: Callable[[Saved], Saved]) -> Revision:
-        """Load a node, change it and save it, in one transaction; returns the new revision.
+        """Load the latest revision of a node, change it and save it, in one transaction; returns the new revision.
 
-        Others who save the node meanwhile wait.
-        change: a function from the saved node to what is to be saved; it may not use the store itself
-        raises: NodeNotFound; as `save`; what *change* raises; BadArgument, where it gives no Saved of this node
+        Other saves of the node wait meanwhile. Nothing is saved where *change* raises an error.
+        change: gets the saved node, and returns the one to save; it may not use the store
+        raises: NodeNotFound; BadValue; errors of *change*; BadArgument, where it returns no Saved of this node
         """
         checked_name(name, "node")
         if self.is_there():
@@ -393,10 +405,10 @@ class Store(ABC):
 
     @taking(revisions=ListLike)
     def add_history(self, name: str, revisions: Sequence[Saved]) -> None:
-        """Save revisions of one node from another store, all or none; each keeps its number, time and notes.
+        """Add revisions of one node from another store, all or none; each keeps its number, time and notes.
 
         revisions: in the order of their numbers; each with its `revision`
-        raises:    StoreError, where the node has one of these numbers here, or a later one; BadValue as `save`
+        raises:    StoreError, where the node has one of these numbers here, or a later one; BadValue
         """
         checked_name(name, "node")
         saves = []
@@ -409,7 +421,10 @@ class Store(ABC):
                 save.add(transaction, self._shown, is_older=save is not saves[-1])
 
     def delete(self, name: str) -> bool:
-        """Delete a node with all its revisions; False where it is not saved. cost: grows with what the node had"""
+        """Delete a node with all its revisions; returns False where it is not saved. Its revision numbers stay used.
+
+        cost: grows with the content of the node
+        """
         checked_name(name, "node")
         task = f"delete the node {name!r}"
         with self._reading(task) as reading:
@@ -425,8 +440,9 @@ class Store(ABC):
 
     @taking(keep=int)
     def prune(self, keep: int) -> int:
-        """Delete all but the latest *keep* revisions of each node; returns the number of deleted ones.
+        """Delete all but the latest *keep* revisions of each node; returns the number of deleted revisions.
 
+        Texts and index entries that nothing needs any more go, too.
         raises: BadArgument, where *keep* is less than 1
         """
         if keep < 1:
@@ -446,9 +462,9 @@ class Store(ABC):
     # --- checking -------------------------------------------------------------------
 
     def check(self, on_node: OnNode | None = None) -> list[str]:
-        """Check all saved nodes; returns a sentence for each fault, [] where there is none.
+        """Read all revisions and the index; returns a sentence for each fault, [] for none. Nothing is mended.
 
-        on_node: called with the name of each node that was checked
+        on_node: called with the name of each node when it is checked
         """
         with self._reading("check") as transaction:
             return [] if transaction is None else list(self._faults(transaction, on_node))
@@ -461,7 +477,7 @@ class Store(ABC):
         if not Index(transaction).has_all_words():
             yield f"search does not know all words; {_AGAIN}"
         for table, column, others, sentence in _LOST:
-            # Not with NOT IN: PostgreSQL would go through all of the others for each row, once they are many.
+            # Not with NOT IN: PostgreSQL would read all results of the query for each row, once they are many.
             lost = f"SELECT {column} FROM {table} EXCEPT {others}"
             ((count,),) = transaction.all(f"SELECT count(*) FROM ({lost}) AS lost")
             if count:
@@ -491,12 +507,10 @@ class Store(ABC):
 
 
 class _Save:
-    """A node that is about to be saved.
+    """One node that is about to be saved, encoded by the constructor. raises: BadName, BadValue
 
-    `prepare` encodes, checks and compresses before other writers have to wait. `write` asks again what the store has,
-    since others may have written meanwhile.
-
-    raises: BadName, BadValue
+    `prepare` checks and compresses before other writers have to wait. `write` then asks again which texts the store
+    has, since others may have written meanwhile.
     """
 
     def __init__(self, saved: Saved, after: int | None) -> None:
@@ -510,13 +524,17 @@ class _Save:
         self._parts: list[IndexPart] | None = None
 
     def check(self, known: Collection[bytes] = ()) -> None:
-        """Refuse what could not be read back. known: texts that the store has, which were checked. raises: BadValue"""
+        """Read each text back. known: hashes of texts in the store, which need no check. raises: BadValue, for a
+        difference
+        """
         for text in self._texts:
             if text.hash not in known:
                 text.check()
 
     def prepare(self, transaction: Transaction | None) -> _Save:
-        """Do what needs no transaction. transaction: None where there is no store yet. raises: BadValue"""
+        """Check, compress and divide what the store lacks. transaction: None where there is no store. raises:
+        BadValue
+        """
         known = {} if transaction is None else _bodies(transaction, self._hashes, "hash")
         self.check(known)
         if transaction is not None:
@@ -528,18 +546,18 @@ class _Save:
         return self
 
     def write(self, transaction: Transaction, where: str) -> Revision:
-        """Write the next revision. Nothing is written where it is refused. raises: NewerRevision, BadValue"""
+        """Write the next revision. raises: NewerRevision, BadValue; nothing is written then"""
         last, latest = self._latest(transaction)
         if self._after is not None and self._after != (latest[0] if latest else 0):
             found = _revision_in(self._name, latest) if latest else None
             raise newer_revision(self._name, self._after, found, where)
-        revision = Revision(last + 1, now(), self._saved.noted)
+        revision = Revision(last + 1, datetime.now(UTC), self._saved.noted)
         is_found = self._document_in(_hashes_in(latest)) == self._document_in(self._hashes)
         self._put(transaction, revision, revision.number, is_found)
         return revision
 
     def add(self, transaction: Transaction, where: str, is_older: bool) -> None:
-        """Write a revision of another store. is_older: whether another one follows. raises: StoreError, BadValue"""
+        """Write a revision of another store. is_older: whether a later one follows. raises: StoreError, BadValue"""
         last, latest = self._latest(transaction)
         revision = self._saved.revision
         assert revision is not None
@@ -548,11 +566,11 @@ class _Save:
         self._put(transaction, revision, max(last, revision.number), is_older)
 
     def _document_in(self, hashes: Hashes) -> set[bytes]:
-        """Of the texts of a revision those that its document is in."""
+        """The hashes, of all hashes of a revision, of the texts with its document and facts."""
         return {text for text in hashes[::2] if text is not None}
 
     def _parts_made(self) -> list[IndexPart]:
-        """What search finds in the document. raises: BadValue"""
+        """The index parts of the document; made once. raises: BadValue"""
         if self._parts is None:
             self._parts = self._unless_deep(lambda: list(index_parts(self._saved.document)))
         return self._parts
@@ -565,9 +583,9 @@ class _Save:
             raise BadValue(f"{what} cannot be kept: it is nested too deeply") from None
 
     def _latest(self, transaction: Transaction) -> tuple[int, Sequence[Any]]:
-        """The number of the last revision that the node ever had, and its latest revision.
+        """Returns (number of the last revision that the node ever had, row of its latest revision or ()).
 
-        Others who save the node wait from now on.
+        Other saves of the node wait from now on.
         """
         transaction.lock_node(self._name)
         lasts = transaction.all("SELECT last FROM node WHERE name = ?", self._name)
@@ -575,7 +593,7 @@ class _Save:
         return lasts[0][0] if lasts else 0, latest[0] if latest else ()
 
     def _put(self, transaction: Transaction, revision: Revision, last: int, is_found: bool) -> None:
-        """Write a revision. is_found: whether search need not learn its document. raises: BadValue, before it writes"""
+        """Write a revision. is_found: whether the index has its document already. raises: BadValue, before it writes"""
         index = Index(transaction)
         parts = {} if is_found else index.numbered(self._parts_made())
         new = self._unless_deep(lambda: index.new_parts(parts)) if parts else {}
@@ -592,7 +610,7 @@ class _Save:
 
 
 def _changed(change: Callable[[Saved], Saved], saved: Saved) -> Saved:
-    """What a change makes of a node. raises: BadArgument, for another node: only this one waits for other writers"""
+    """The changed node. raises: BadArgument, where it is another node, which is not locked"""
     after: object = change(saved)
     if not isinstance(after, Saved) or after.name != saved.name:
         raise BadArgument(f"the change of the node {saved.name!r} gives no Saved of this node")
@@ -600,7 +618,10 @@ def _changed(change: Callable[[Saved], Saved], saved: Saved) -> Saved:
 
 
 def result_or_error(do: Callable[..., _Made], *words: Any) -> _Made | NodeattrsError:
-    """The result of `do(*words)`; an error that concerns one node is returned, not raised."""
+    """The result of `do(*words)`, or the error of it that concerns one node alone: returned, not raised.
+
+    Those are StoreError, BadName, BadValue and DocumentError; others are raised.
+    """
     try:
         return do(*words)
     except (StoreError, BadName, BadValue, DocumentError) as error:
@@ -611,10 +632,10 @@ def result_or_error(do: Callable[..., _Made], *words: Any) -> _Made | NodeattrsE
 
 
 def last_runs(store: Store) -> Iterator[tuple[str, Revision | None, Revision | None]]:
-    """Yield (name, latest revision, latest revision of a run) of each node, sorted by name.
+    """Yield (name, latest revision, latest revision that a run saved) of each node, sorted by name.
 
-    Both revisions are the same, unless a command has changed the node since. None where there is none, or it cannot be
-    read.
+    The two are the same, unless a command has changed the node since its run. None for a revision that does not exist,
+    or is damaged.
     """
     for name, latest in store.latest():
         run = latest
@@ -629,12 +650,12 @@ def last_runs(store: Store) -> Iterator[tuple[str, Revision | None, Revision | N
 
 
 def _spelled(at: datetime) -> str:
-    """A time as text whose order is that of time."""
+    """A time as text that sorts by time."""
     return at.isoformat(timespec="microseconds")
 
 
 def _when(at: int | datetime | None) -> tuple[str, list[Any]]:
-    """A condition that a revision is the one at a time, or has a number, and its value."""
+    """Returns (SQL condition, values) for revisions up to a time, or with a number; ("", []) for None."""
     if at is None:
         return "", []
     if isinstance(at, datetime):
@@ -643,7 +664,7 @@ def _when(at: int | datetime | None) -> tuple[str, list[Any]]:
 
 
 def _revision_in(name: str, row: Sequence[Any]) -> Revision:
-    """row: number, time, note, and more. raises: DocumentError"""
+    """The revision in a row (number, time, notes, ...). raises: DocumentError, where its notes are damaged"""
     number, at, noted, *_ = row
     try:
         return Revision(number, datetime.fromisoformat(at).astimezone(UTC), _noted(noted))
@@ -653,12 +674,12 @@ def _revision_in(name: str, row: Sequence[Any]) -> Revision:
 
 @lru_cache(maxsize=256)
 def _noted(text: str) -> Noted:
-    """What is noted; most runs of a fleet are noted alike. raises: ValueError"""
+    """The notes in a text; cached, since most runs of a fleet have equal ones. raises: ValueError"""
     return Noted.from_dict(json.loads(text))
 
 
 def _hashes_in(row: Sequence[Any]) -> Hashes:
-    """The hashes of the texts of a revision; an empty list where there is none. Each revision has a document."""
+    """The hashes of the texts in a row of a revision; [] for an empty row. A document's hash is never None."""
     if not row:
         return []
     document, *others = row[3:]
@@ -666,12 +687,12 @@ def _hashes_in(row: Sequence[Any]) -> Hashes:
 
 
 def _as_bytes(value: Any) -> bytes:
-    """Bytes as a database gives them; nothing for what is none, in a file that was damaged."""
+    """A value of a database as bytes; b"" for another type, in a damaged file."""
     return bytes(value) if isinstance(value, bytes | bytearray | memoryview) else b""
 
 
 def _bodies(transaction: Transaction, hashes: Iterable[bytes | None], column: str = "body") -> dict[bytes, bytes]:
-    """The bodies of those texts that the store has, by hash."""
+    """Hash -> compressed body of those texts that the store has. column: another one than the body"""
     wanted = [text for text in hashes if text is not None]
     holes = ", ".join("?" * len(wanted))
     rows = transaction.all(f"SELECT hash, {column} FROM text WHERE hash IN ({holes})", *wanted)
@@ -679,7 +700,7 @@ def _bodies(transaction: Transaction, hashes: Iterable[bytes | None], column: st
 
 
 def _fault_of(transaction: Transaction, text: bytes) -> str:
-    """What is wrong with a text, in words; nothing where it is whole."""
+    """The fault of a stored text in words; "" for none."""
     try:
         text_in(_bodies(transaction, [text]), text)
     except zlib.error:
@@ -690,7 +711,9 @@ def _fault_of(transaction: Transaction, text: bytes) -> str:
 
 
 def _forget_revisions(transaction: Transaction, node: int, last: int = 2**31 - 1) -> int:
-    """Remove the revisions of a node, up to the *last* one; how many there were. cost: grows with what the node had"""
+    """Remove the revisions of a node up to the number *last*, and their texts that no other has; returns their
+    number.
+    """
     which = "WHERE node = ? AND number <= ?"
     rows = transaction.all(f"SELECT {', '.join(KINDS)} FROM revision {which}", node, last)
     transaction.all(f"DELETE FROM revision {which}", node, last)

@@ -1,10 +1,8 @@
-"""Texts of a store: documents, snapshots and facts as JSON, each stored once by the hash of its content.
+"""Texts of a store: documents, snapshots and facts as compressed JSON, each stored once by the hash of its content.
 
 A text is compressed with zlib, or with zstd where the store was made so. The facts of a node are a text of their own,
-since they repeat: from run to run, and in the snapshot. The document has null in their place, and the snapshot has
-`{"j": null}` in the place of each fact that the facts text has.
-
-It knows no database.
+since they are the same in most runs, and in document and snapshot. The document has null in their place, and the
+snapshot `{"j": null}` for each fact. Databases are not known here.
 """
 
 from __future__ import annotations
@@ -22,13 +20,13 @@ from nodeattrs.formats.compact_json import decoded, encoded
 from nodeattrs.store.revisions import JsonMap, Noted, Saved
 
 _DEEPEST = 1_999
-"""Levels of a text. A node's own limit is 500, and a snapshot needs up to three for each of them."""
+"""The most levels of a text. A node may have 500, and a snapshot needs up to three for each."""
 
 # --- JSON ---------------------------------------------------------------------------
 
 
 def written(value: Any, what: str) -> str:
-    """*value* as JSON text. raises: BadValue, where it is no JSON or contains itself. what: its name in the message"""
+    """*value* as JSON text. what: its name in messages. raises: BadValue, where it is no JSON, or contains itself"""
     with _refusing(what):
         return encoded(value).decode()
 
@@ -44,22 +42,21 @@ def _refusing(what: str) -> Iterator[None]:
 
 
 def is_same_form(one: Any, other: Any) -> bool:
-    """Whether two values are equal with the same types and the same order of keys; False where that cannot be
-    computed."""
+    """Whether two values are equal with the same types and order of keys; False also where one is no plain data."""
     form = _marshalled(one)
     return form is not None and form == _marshalled(other)
 
 
 def _marshalled(value: Any) -> bytes | None:
     try:
-        # Of the first version: it writes one value in one way. Nothing is ever read back from it.
+        # Version 0 writes equal values in one way only. It is compared, and never read.
         return marshal.dumps(value, 0)
     except ValueError:
         return None
 
 
 def _depth(value: Any) -> int:
-    """How deep *value* is nested, as far as _DEEPEST; Python's own limit depends on its version."""
+    """The levels of nesting of *value*, counted up to _DEEPEST + 1 without recursion."""
     depth, level = 0, [value]
     while level and depth <= _DEEPEST:
         depth += 1
@@ -83,28 +80,33 @@ def hashed(content: bytes) -> bytes:
 
 
 ZLIB, ZSTD = PACKINGS = "zlib", "zstd"
-"""How texts are compressed; each of them shows how it was."""
+"""The ways to compress texts. The first bytes of a compressed text show which one was used."""
 
 _ZSTD_BEGINS = b"\x28\xb5\x2f\xfd"
 
 
 def packed(content: bytes, packing: str = ZLIB) -> bytes:
-    """A text, compressed with zlib or zstd. raises: MissingExtra, for zstd"""
+    """A text, compressed with zlib or zstd. raises: MissingExtra, for zstd where it is not installed"""
     return bytes(_zstandard().compress(content, 3)) if packing == ZSTD else zlib.compress(content, 6)
 
 
 _LARGEST_TEXT = 10
-"""A text of a store may have so many times the bytes of a document."""
+"""The limit of a text, as a multiple of the limit of bytes for documents."""
 
 
 def text_budget(file: str = "a text of the store") -> Budget:
-    """The limits for one text of the store. file: its name in messages"""
+    """A new budget for reading one text of the store, ten times larger than for a document. file: its name in
+    messages
+    """
     limits = in_force()
     return Budget(file, limits.replaced(bytes=_LARGEST_TEXT * limits.bytes))
 
 
 def unpacked(body: bytes) -> bytes:
-    """The text in a compressed body of either kind. raises: zlib.error, where it is damaged; TooMuch; MissingExtra"""
+    """The text in a compressed body of either kind.
+
+    raises: zlib.error, where it is damaged or cut off; TooMuch, for a text over the limit; MissingExtra, for zstd
+    """
     budget = text_budget()
     if body.startswith(_ZSTD_BEGINS):
         return _unpacked_zstd(body, budget)
@@ -129,7 +131,7 @@ def _unpacked_zstd(body: bytes, budget: Budget) -> bytes:
 
 
 def _zstandard() -> Any:
-    """The library. raises: MissingExtra"""
+    """The module `zstandard`. raises: MissingExtra"""
     try:
         import zstandard
     except ImportError as error:
@@ -140,8 +142,7 @@ def _zstandard() -> Any:
 # --- a node in texts ----------------------------------------------------------------
 
 KINDS = ("document", "snapshot", "facts")
-"""The columns of a revision that name its texts, in their order. A revision without a snapshot has none there, and
-one whose facts are no map has none of facts."""
+"""The columns of a revision that name its texts, in their order. Those of snapshot and facts may be NULL."""
 
 _FACTS = "automatic"
 _SLOT = "15"
@@ -149,10 +150,9 @@ _HOLE = {"j": None}
 
 
 class StoredText:
-    """A value as JSON, with its hash. raises: BadValue, where the value is no JSON
+    """A document, snapshot, facts or notes, encoded for a store. The constructor encodes and hashes; `pack` compresses.
 
-    value:   a document, a snapshot, facts or notes
-    what:    its name in messages
+    raises:  BadValue, from the constructor, where the value is no JSON; *what* is its name in messages
     content: the JSON as bytes
     hash:    the SHA-256 of the content
     """
@@ -165,7 +165,7 @@ class StoredText:
         self._body = b""
 
     def check(self) -> None:
-        """Do nothing where reading the JSON gives the value back. raises: BadValue, where it does not"""
+        """Read the JSON back and compare it. raises: BadValue, where it gives another value, or is nested too deeply"""
         with _refusing(self._what):
             back = decoded(self.content)
             if is_same_form(back, self._value):
@@ -177,22 +177,25 @@ class StoredText:
         raise BadValue(f"{self._what} is not JSON: reading it back gives something else")
 
     def pack(self, packing: str) -> bytes:
-        """The compressed content; compressed at the first call, and kept. raises: MissingExtra"""
+        """The compressed content; compressed at the first call, and kept: give the same *packing* in all calls.
+
+        raises: MissingExtra
+        """
         self._body = self._body or packed(self.content, packing)
         return self._body
 
 
 def noted_text(name: str, noted: Noted) -> str:
-    """The notes of a revision as JSON text. raises: BadValue"""
+    """The notes of a revision as JSON text. raises: BadValue, where reading it back would give other notes"""
     text = StoredText(noted.to_dict(), f"what is noted of the node {name!r}")
     text.check()
     return text.content.decode()
 
 
 def texts_of(name: str, saved: Saved) -> list[StoredText | None]:
-    """The texts of a node for each of KINDS: document, snapshot, facts; None for one that it does not have.
+    """[document, snapshot, facts] of a node as texts, not compressed yet; None for snapshot or facts that it lacks.
 
-    raises: BadValue, also where the document has another name
+    raises: BadValue, where one is no JSON, or the document has another name than *name*
     """
     if not isinstance(saved.document, dict) or saved.document.get("name") != name:
         raise BadValue(f"the document of the node {name!r} does not name it")
@@ -204,7 +207,9 @@ def texts_of(name: str, saved: Saved) -> list[StoredText | None]:
 
 
 def _divided(document: JsonMap, snapshot: JsonMap | None) -> tuple[JsonMap, JsonMap | None, JsonMap | None]:
-    """Document and snapshot without the facts, and the facts; as they are, and None, where they cannot be divided."""
+    """Returns (document, snapshot, facts), the first two without the facts; facts is None where they cannot be
+    divided.
+    """
     facts = document.get(_FACTS)
     if type(facts) is not dict or not facts or any(pair[1] == _HOLE for pair in _facts_in(snapshot)):
         return document, snapshot, None
@@ -219,7 +224,7 @@ def _divided(document: JsonMap, snapshot: JsonMap | None) -> tuple[JsonMap, Json
 
 
 def _facts_in(snapshot: JsonMap | None) -> Iterator[list[Any]]:
-    """The facts of a snapshot that are maps: key, `{"j": value}`, and what else there is of each."""
+    """Yield the packed entry of each fact of a snapshot that is a map: [key, {"j": value}, ...]."""
     pairs: Any = snapshot
     for step in ("slots", _SLOT, "m"):
         pairs = pairs.get(step) if isinstance(pairs, dict) else None
@@ -235,7 +240,7 @@ def _is_fact(pair: list[Any], facts: JsonMap) -> bool:
 
 
 def joined(document: JsonMap, snapshot: JsonMap | None, facts: JsonMap) -> None:
-    """Put the facts back into document and snapshot, in place: the reverse of the division in `texts_of`.
+    """Put the facts back into document and snapshot, which are changed: the reverse of `texts_of`.
 
     raises: LookupError, where the snapshot needs a fact that is not in *facts*
     """
@@ -249,7 +254,7 @@ def joined(document: JsonMap, snapshot: JsonMap | None, facts: JsonMap) -> None:
 
 
 def text_in(bodies: Mapping[bytes, bytes], name: bytes) -> bytes:
-    """The text with the hash *name*, from compressed bodies by hash.
+    """The uncompressed text with the hash *name*. bodies: hash -> compressed body
 
     raises: LookupError, where it is missing; zlib.error, ValueError, where it is damaged; TooMuch
     """
@@ -262,8 +267,11 @@ def text_in(bodies: Mapping[bytes, bytes], name: bytes) -> bytes:
 
 
 def map_in(bodies: Mapping[bytes, bytes], name: bytes) -> JsonMap:
-    """The map in the text with the hash *name*. raises: ValueError, where it is another value; as `text_in`;
-    RecursionError"""
+    """The map in the text with the hash *name*. bodies: hash -> compressed body
+
+    raises: LookupError, where it is missing; zlib.error, ValueError, where it is damaged or no map; TooMuch;
+            RecursionError
+    """
     tree = decoded(text_in(bodies, name))
     if not isinstance(tree, dict):
         raise ValueError("it is not a map")

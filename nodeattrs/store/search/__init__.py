@@ -1,6 +1,6 @@
-"""Search: which of many nodes have something. Chef's query language, and our own terms beside it.
+"""Search for saved nodes: Chef's query language with terms of our own, and the entries that find nodes.
 
-A query is parsed once. A store answers it from the index in its database. It knows no store and no command line.
+`parse_query` makes a `Query`; a store answers it from its index (`engines.index`).
 """
 
 from __future__ import annotations

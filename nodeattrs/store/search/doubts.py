@@ -1,6 +1,6 @@
-"""What a store's index says of paths: fields and paths that no node has, and nodes that read the same at one.
+"""Questions to a store's index beside search: names in a query that no node has, and the nodes with a value at a path.
 
-Documents are opened only where near misses are looked for.
+Documents are read only to find similar names, from a sample of nodes.
 """
 
 from __future__ import annotations
@@ -15,42 +15,45 @@ from nodeattrs.core.tree import ABSENT, Path, meant, spell
 from nodeattrs.errors import NotFound
 from nodeattrs.store.engines.store import Store
 from nodeattrs.store.search.fields import NO_NUL, OWN, index_parts, names_of, scalar_text, whole
-from nodeattrs.store.search.query import And, Asked, Not, Or, Own, Pattern, Query, Term
+from nodeattrs.store.search.query import And, Condition, FieldTerm, Not, Or, PathTerm, Pattern, Query
 
 _OF_DOCUMENTS = frozenset(
     ("chef_environment", "name", "policy_group", "policy_name", "recipe", "recipes", "role", "roles", "run_list")
 )
-"""Fields that say how a node runs: no recipe sets them."""
+"""Fields of a document that no recipe sets."""
 
 _LOOKED_AT, _SOME = 50, 12
-"""Documents that are looked into for near misses, and for what there is at all."""
+"""The most documents that are read to find similar names, and to list paths."""
 
 
-def doubts(store: Store, query: Query, found: bool, at: datetime | None = None) -> list[NotFound]:
-    """The errors for fields and paths of a query that no node has, with similar names; [] where there are none.
+def unknown_names(store: Store, query: Query, found: bool, at: datetime | None = None) -> list[NotFound]:
+    """An error for each field and path of a query that no node has, with similar names; [] for none. They are returned.
 
-    found: whether the query found a node; then only queries with NOT or OR are looked at
+    found: whether the query found a node; then only queries with NOT or OR are checked
+    at:    the time that was searched; None: the latest revisions
     cost:  one search for each term
     """
-    terms = list(_terms(query.asked))
-    if found and not any(isinstance(one, Not | Or) for one in _inside(query.asked)):
+    terms = list(_terms(query.condition))
+    if found and not any(isinstance(one, Not | Or) for one in _inside(query.condition)):
         return []
     missing = [one for one in terms if not store.search(Query("", _anything(one)), at)]
     if not missing or not (names := store.names()):
         return []
     documents = (saved.document for saved in map(store.load, names[:_LOOKED_AT]) if saved)
     fields, paths = _known(documents)
-    return [_no_path(one.path, paths, fields) if isinstance(one, Own) else _no_field(one, fields) for one in missing]
+    return [
+        _no_path(one.path, paths, fields) if isinstance(one, PathTerm) else _no_field(one, fields) for one in missing
+    ]
 
 
 def no_such_path(path: Path, documents: Iterable[dict[str, Any]]) -> NotFound:
-    """The error for a path that none of the documents has, with similar paths."""
+    """The error for a path that none of the documents has, with similar paths; it is returned, not raised."""
     fields, paths = _known(documents)
     return _no_path(path, paths, fields)
 
 
 def known_paths(store: Store) -> set[str]:
-    """The paths that a sample of the saved nodes has values at, spelled; without indexes of lists."""
+    """The paths with a value in a sample of a dozen saved nodes, as text without indexes of lists: for completion."""
     names = store.names()
     documents = (saved.document for saved in map(store.load, names[:: max(1, len(names) // _SOME)]) if saved)
     parts = {part.key: part for document in documents for part in index_parts(document)}
@@ -58,40 +61,40 @@ def known_paths(store: Store) -> set[str]:
 
 
 def paths_of(query: Query) -> tuple[list[Path], bool]:
-    """Returns the paths in the terms of a query, and whether it also looks at fields in all attributes."""
-    terms = [one for one in _inside(query.asked) if isinstance(one, Own | Term)]
-    paths: list[Path] = [one.path for one in terms if isinstance(one, Own)]
-    return paths, any(isinstance(one, Term) and one.field.plain not in _OF_DOCUMENTS for one in terms)
+    """Returns (paths, by_fields): the paths in a query's terms, and whether it also has fields of attributes."""
+    terms = [one for one in _inside(query.condition) if isinstance(one, PathTerm | FieldTerm)]
+    paths: list[Path] = [one.path for one in terms if isinstance(one, PathTerm)]
+    return paths, any(isinstance(one, FieldTerm) and one.field.plain not in _OF_DOCUMENTS for one in terms)
 
 
-def _inside(asked: Asked) -> Iterator[Asked]:
-    yield asked
-    if isinstance(asked, And | Or | Not):
-        for one in (asked.inner,) if isinstance(asked, Not) else asked.inner:
+def _inside(condition: Condition) -> Iterator[Condition]:
+    yield condition
+    if isinstance(condition, And | Or | Not):
+        for one in (condition.inner,) if isinstance(condition, Not) else condition.inner:
             yield from _inside(one)
 
 
-def _terms(asked: Asked) -> Iterator[Term | Own]:
-    for one in _inside(asked):
-        if isinstance(one, Own) or (isinstance(one, Term) and one.field.plain is not None):
+def _terms(condition: Condition) -> Iterator[FieldTerm | PathTerm]:
+    for one in _inside(condition):
+        if isinstance(one, PathTerm) or (isinstance(one, FieldTerm) and one.field.plain is not None):
             yield one
 
 
-def _anything(term: Term | Own) -> Asked:
-    if isinstance(term, Own):
-        return Own(term.path, lambda kind, text: True)
-    return Term(term.field, Pattern((Pattern.ANY,)))
+def _anything(term: FieldTerm | PathTerm) -> Condition:
+    if isinstance(term, PathTerm):
+        return PathTerm(term.path, lambda kind, text: True)
+    return FieldTerm(term.field, Pattern((Pattern.ANY,)))
 
 
 def _known(documents: Iterable[dict[str, Any]]) -> tuple[set[str], set[Path]]:
-    """The fields and the paths of some nodes; what several of them say alike is looked at once."""
+    """Returns (fields, paths) of some documents; a part that several of them share is visited once."""
     parts = {part.key: part for document in documents for part in index_parts(document)}
     steps = {entry.steps for part in parts.values() for entry in part.entries()}
     paths = {path[:length] for path in steps for length in range(1, len(path) + 1)}
     return {name for path in steps for name, _ in names_of(path)}, set(paths)
 
 
-def _no_field(term: Term, fields: set[str]) -> NotFound:
+def _no_field(term: FieldTerm, fields: set[str]) -> NotFound:
     hint = meant(term.field.plain, fields) or "a field is a key, or keys joined by _: nginx_port"
     return NotFound(f"no node has the field {term.field.plain}", hint=hint)
 
@@ -105,26 +108,30 @@ def _no_path(path: Path, paths: set[Path], fields: set[str]) -> NotFound:
     return NotFound(f"no node has a value at {spelled}", hint=hint)
 
 
-WHOLE = "w"
+_WHOLE = "w"
 _SECRET = "$sensitive"
 
 
-class EqualNodes:
-    """Asks the index of a store which nodes read a given value at one path. The path has no index of a list."""
+class NodesByValue:
+    """Finds the nodes that read a given value at one path, by the index of a store, without reading documents.
+
+    The constructor searches once for each step above the path, for nodes with a list there. path: has no list index
+    """
 
     def __init__(self, store: Store, path: Path) -> None:
         self._store, self._steps = store, tuple(map(str, path))
         prefixes = (self._steps[:length] for length in range(1, len(path)))
-        self._inside_lists = {name for steps in prefixes for name in self._having(steps, WHOLE)}
+        self._inside_lists = {name for steps in prefixes for name in self._having(steps, _WHOLE)}
 
     def with_value(self, value: Any) -> set[str] | None:
-        """The names of the nodes that read *value* at the path; None where the index cannot answer.
+        """The names of the nodes that read *value* at the path; None where the index does not know.
 
-        That is so for a map, and for a list with a map or a list in it.
-        value: JSON-able data; ABSENT for the nodes that read nothing there
+        That is for a map, and for a list with a map or a list in it.
+        value: JSON-able data, or the marker of a secret. ABSENT: the nodes where the path is not set, without nodes
+               that have its last key elsewhere
         """
-        if value is ABSENT:  # of a node that has the last key elsewhere an index cannot say it
-            anywhere = Query("", Term(Pattern((self._steps[-1],)), Pattern((Pattern.ANY,))))
+        if value is ABSENT:
+            anywhere = Query("", FieldTerm(Pattern((self._steps[-1],)), Pattern((Pattern.ANY,))))
             return set(self._store.names()) - set(self._store.search(anywhere))
         if isinstance(value, dict):
             is_secret = value.keys() == {_SECRET}
@@ -132,18 +139,18 @@ class EqualNodes:
         if isinstance(value, list):
             if any(isinstance(one, (dict, list)) for one in value):
                 return None
-            return self._having(self._steps, WHOLE, whole(value).replace("\0", NO_NUL)) - self._inside_lists
+            return self._having(self._steps, _WHOLE, whole(value).replace("\0", NO_NUL)) - self._inside_lists
         kind, text = scalar_text(value)
         return self._having(self._steps, kind, text) - self._lists - self._inside_lists
 
     @cached_property
     def _lists(self) -> set[str]:
-        """The nodes that have a list there."""
-        return self._having(self._steps, WHOLE)
+        """The names of the nodes with a list at the path."""
+        return self._having(self._steps, _WHOLE)
 
     def _having(self, steps: tuple[str, ...], kind: str = "", text: str | None = None) -> set[str]:
         def holds(its: str, found: str) -> bool:
             return (not kind or its == kind) and text in (None, found)
 
         exact = () if text is None else (text,)
-        return set(self._store.search(Query("", Own(steps, holds, exact))))
+        return set(self._store.search(Query("", PathTerm(steps, holds, exact))))

@@ -1,9 +1,8 @@
-"""What of a node can be found: the tree that is searched, flattened to fields and values.
+"""The values that search finds a node with, from its document: two merged trees, divided into parts and entries.
 
-Chef searches another merge than a node reads: default, normal, override, automatic, with lists
-united and null never replacing. Our own terms ask the tree that the node reads. Both are made
-from the four levels of the node document, under the rules for paths that stand in it. It knows
-no query and no index.
+Chef searches another merge than a node reads: default, normal, override, automatic, with lists united, and null never
+replacing. Terms of our own search the tree that the node reads. Both are merged from the four levels of the document,
+under the rules for paths in it. Neither queries nor the index are known here.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ JsonMap = dict[str, Any]
 Steps = tuple[str, ...]
 
 CHEF, OWN = 1, 2
-"""Which of the two trees says an entry."""
+"""Bits for the two trees: the one that Chef searches, and the one that the node reads."""
 
 
 def _map_over(lower: Part, upper: Part) -> Part:
     return upper if upper.value or lower.value is None or lower.value is False else lower
 
 
-SEARCHED = Policy(
+_SEARCHED = Policy(
     "what Chef searches",
     Line(MAP, MAP, MEET, "two maps meet key by key"),
     Line(LIST, LIST, unite, "two lists unite"),
@@ -51,22 +50,22 @@ SEARCHED = Policy(
 
 _LEVELS = ("default", "normal", "override", "automatic")
 _BIG = 1_000
-"""Bytes from which on a map is a part of its own."""
+"""A map with more bytes of JSON is a part of its own."""
 _TINY, _SORTS = 60, 64
-"""What is left at the root is several parts: scalars and what is as small as they, which differ most from node to node,
-and others by their names, so that one of them that differs does not make all of them new."""
+"""The rest of the root is several parts: one for values of at most _TINY bytes, which differ most from node to node,
+and _SORTS for others by a hash of their names, so that one that differs makes only its own part new."""
 _LONGEST = 65_536
-"""Bytes up to which it is remembered where the parts of a map are."""
+"""The division of a map is cached up to so many bytes."""
 NO_NUL = "\ufffd"
-"""PostgreSQL's texts hold no NUL, and all indexes are to give one answer."""
+"""Stands for NUL in all indexes, since PostgreSQL's texts cannot hold one."""
 
 
 class SearchEntry(NamedTuple):
-    """One value that can be found.
+    """One value that search finds a node with.
 
     steps: the keys that lead to the value, without indexes of lists
-    kind:  s text, n number, b true or false, z null, w a list or an empty map as a whole
-    text:  the value as text
+    kind:  "s" text, "n" number, "b" true or false, "z" null, "w" a list or an empty map as a whole
+    text:  the value as text; of "w" in Ruby's form
     """
 
     steps: Steps
@@ -75,13 +74,14 @@ class SearchEntry(NamedTuple):
 
 
 class IndexPart(NamedTuple):
-    """A map of the searched trees, without its big inner maps; nodes with equal content share the part.
+    """Some keys of a map in the two trees of a node, with their values. Nodes with equal parts share them in an index.
 
+    Entries are made by `entries`, only for a part that an index lacks.
     key:   the hash of its content
     steps: the keys that lead to the map
     chef:  the map in the tree that Chef searches
     own:   the map in the tree that the node reads
-    names: those keys of the two maps that belong to this part
+    names: the keys of the two maps that belong to this part; big inner maps are parts of their own
     """
 
     key: bytes
@@ -91,18 +91,19 @@ class IndexPart(NamedTuple):
     names: Sequence[str]
 
     def entries(self) -> dict[SearchEntry, int]:
-        """Each entry of the part -> CHEF, OWN or both as bits: the trees that have it."""
+        """Entry -> CHEF, OWN or both as bits, for each entry of the part: the trees that have it."""
         found: dict[SearchEntry, int] = {}
         for tree, view in ((self.chef, CHEF), (self.own, OWN)):
             for name in self.names:
-                for entry in entries_of(tree[name], (*self.steps, str(name))) if name in tree else ():
-                    found[entry] = found.get(entry, 0) | view
+                if name in tree:
+                    for entry in entries_of(tree[name], (*self.steps, str(name))):
+                        found[entry] = found.get(entry, 0) | view
         return found
 
 
 @lru_cache(maxsize=64)
 def _ruled(policy: Policy, rules: tuple[PathRule, ...]) -> Policy:
-    """The policy between levels under the rules of a node. The keys of a document are text."""
+    """A policy between levels, changed by the rules of a node. Steps become text, as the keys of a document are."""
     between = (rule._replace(path=tuple(map(str, rule.path))) for rule in rules if not rule.inside_only)
     return ruled(policy, between)
 
@@ -115,27 +116,32 @@ def _merged(document: JsonMap, policy: Policy) -> JsonMap:
             policy = _ruled(policy, rules_in(document))
     folding = Folding(start=Part({}, None))
     for name in _LEVELS:
-        if isinstance(level := document.get(name), dict):
+        level = document.get(name)
+        if isinstance(level, dict):
             folding.lay(Part(level, None), policy)
     return dict(folding.result.value)
 
 
 def read_tree(document: JsonMap) -> JsonMap:
-    """The merged tree that the node of a document reads; it shares parts with the document."""
+    """The merged tree that the node of a document reads. It shares maps and lists with the document: do not change it.
+
+    A level that is missing or no map counts as empty.
+    raises: BadArgument, where the document is not a map
+    """
     return _merged(document, ACROSS)
 
 
 def indexed(document: JsonMap) -> JsonMap:
-    """The tree that Chef searches: the merged levels, the run-list as `recipe` and `role`, and the document's own
-    fields.
+    """The tree that Chef searches: the merged levels, `recipe` and `role` of the run-list, and the document's fields.
 
-    `recipe` and `role` are always lists. Missing fields of the document have Chef's defaults.
-    raises: BadValue, where the run-list is not a list
+    `recipe` and `role` are always lists. The fields json_class, chef_type and chef_environment have Chef's defaults. It
+    shares maps and lists with the document: do not change it.
+    raises: BadValue, where the run-list is not a list; BadArgument, where the document is not a map
 
     >>> indexed({"name": "a", "run_list": ["role[web]"], "default": {"l": [1]}, "override": {"l": [2]}})["l"]
     [1, 2]
     """
-    tree = _merged(document, SEARCHED)
+    tree = _merged(document, _SEARCHED)
     run_list = document.get("run_list") or []
     if not isinstance(run_list, list):
         raise BadValue(
@@ -158,24 +164,27 @@ def _explicit(item: Any) -> str:
 
 
 def index_parts(document: JsonMap) -> Iterator[IndexPart]:
-    """Yield the index parts of a document; a big map inside of another is a part of its own."""
+    """Yield the parts of a document, which search finds its node with; each value of the two trees is in one of them.
+
+    raises: BadValue, BadArgument, for a document that cannot be searched
+    """
     chef, own = indexed(document), read_tree(document)
     chef["X_CHEF_id_CHEF_X"] = document.get("name")
     yield from _parts((), chef, own)
 
 
 def _parts(steps: Steps, chef: JsonMap, own: JsonMap) -> Iterator[IndexPart]:
-    """The big maps inside are parts of their own; what is left is one part."""
+    """Yield the parts of a map: of its big inner maps, then the rest, at the root divided by hashes of names."""
     small: dict[int, list[str]] = {}
     for key in chef if chef is own else {**chef, **own}:
-        side, other, sort = chef.get(key, _NONE), own.get(key, _NONE), 0
-        if isinstance(side, dict) and isinstance(other, dict):
-            text = encoded(side)
-            if side is other and _BIG < len(text) <= _LONGEST:
-                yield from _of_both((*steps, key), side, text)
+        one, other, sort = chef.get(key, _NONE), own.get(key, _NONE), 0
+        if isinstance(one, dict) and isinstance(other, dict):
+            text = encoded(one)
+            if one is other and _BIG < len(text) <= _LONGEST:
+                yield from _cached_parts((*steps, key), one, text)
                 continue
-            if len(text) > _BIG or (side is not other and len(encoded(other)) > _BIG):
-                yield from _parts((*steps, key), side, other)
+            if len(text) > _BIG or (one is not other and len(encoded(other)) > _BIG):
+                yield from _parts((*steps, key), one, other)
                 continue
             if len(text) > _TINY and not steps:
                 sort = 1 + crc32(str(key).encode()) % _SORTS
@@ -190,34 +199,35 @@ def _parts(steps: Steps, chef: JsonMap, own: JsonMap) -> Iterator[IndexPart]:
 _NONE: JsonMap = {}
 
 
-def _of_both(steps: Steps, tree: JsonMap, text: bytes) -> Iterator[IndexPart]:
-    """The parts of a map that both trees have."""
-    for key, at, names in _places(steps, text):
+def _cached_parts(steps: Steps, tree: JsonMap, text: bytes) -> Iterator[IndexPart]:
+    """The parts of a map that both trees have. text: the map as JSON, the key of the cached division"""
+    for key, at, names in _division(steps, text):
         inner = dig(tree, at[len(steps) :])
         yield IndexPart(key, at, inner, inner, names)
 
 
 @lru_cache(maxsize=128)
-def _places(steps: Steps, text: bytes) -> list[tuple[bytes, Steps, Sequence[str]]]:
-    # Most maps are those of the node before: without this cache a fleet takes a tenth longer.
+def _division(steps: Steps, text: bytes) -> list[tuple[bytes, Steps, Sequence[str]]]:
+    # Most maps are equal to those of the node before: without this cache a fleet takes a tenth longer.
     tree = decoded(text)
     return [(part.key, part.steps, part.names) for part in _parts(steps, tree, tree)]
 
 
 def entries_of(value: Any, steps: Steps) -> list[SearchEntry]:
-    """The entries of a value at *steps*: one for each scalar in it, each list and each empty map. May hold doubles."""
+    """The entries of a value at *steps*: one for each scalar in it, each list and each empty map; some come twice."""
     if isinstance(value, dict) and value:
         return [entry for key, inner in value.items() for entry in entries_of(inner, (*steps, str(key)))]
     if not isinstance(value, dict | list):
         return [SearchEntry(steps, *scalar_text(value))]
     found = [SearchEntry(steps, "w", whole(value).replace("\0", NO_NUL))]
     for inner in _elements(value):
-        found += entries_of(inner, steps) if inner != {} else ()
+        if inner != {}:
+            found += entries_of(inner, steps)
     return found
 
 
 def _elements(value: JsonMap | list[Any]) -> Iterator[Any]:
-    """What stands in a list, and in the lists in it."""
+    """The elements of a list; instead of an inner list, its elements. None for an empty map."""
     for inner in value:
         if isinstance(inner, list):
             yield from _elements(inner)
@@ -226,7 +236,7 @@ def _elements(value: JsonMap | list[Any]) -> Iterator[Any]:
 
 
 def scalar_text(value: Any) -> tuple[str, str]:
-    """Returns (kind, text) of a scalar; see `SearchEntry.kind`."""
+    """Returns (kind, text) of a scalar, as a `SearchEntry` has them."""
     if value is None:
         return "z", ""
     if isinstance(value, bool):
@@ -239,7 +249,7 @@ def scalar_text(value: Any) -> tuple[str, str]:
 
 
 def whole(value: Any) -> str:
-    """A value as one text in Ruby's form, so that a phrase can be found across neighbouring values."""
+    """A value as one text in Ruby's form, `{"a"=>1}`, so that a phrase can be found across neighbouring values."""
     if isinstance(value, dict):
         return "{" + ", ".join(f'"{key}"=>{whole(inner)}' for key, inner in value.items()) + "}"
     if isinstance(value, list):
@@ -249,7 +259,7 @@ def whole(value: Any) -> str:
 
 
 def within(keys: Steps, kind: str, text: str) -> str:
-    """A scalar as it stands in the text of a whole map, behind the keys that lead to it.
+    """The text of `whole` for a map with one value below *keys*. kind, text: as `scalar_text` gives them
 
     >>> within(("ssl", "port"), "n", "443"), within((), "s", "a b")
     ('{"ssl"=>{"port"=>443}}', '"a b"')
@@ -258,10 +268,10 @@ def within(keys: Steps, kind: str, text: str) -> str:
 
 
 def names_of(steps: Steps) -> list[tuple[str, int]]:
-    """The fields under which search finds a value at *steps*, each with its depth in the steps.
+    """(field, depth) for each field under which search finds a value at *steps*.
 
-    Each key is a field; the map or list at a key is found there as a whole. All keys joined by "_" are one more field,
-    which finds the value alone; its depth is one more than the number of steps.
+    Each key is a field, whose depth is its place in the steps, from 1; it finds the map or list at the key as a whole,
+    too. All keys joined by "_" are one more field, which finds the value alone; its depth is one more.
 
     >>> names_of(("nginx", "port"))
     [('nginx', 1), ('port', 2), ('nginx_port', 3)]
@@ -274,9 +284,9 @@ def names_of(steps: Steps) -> list[tuple[str, int]]:
 
 
 def fields_of(document: JsonMap) -> dict[str, list[str]]:
-    """The document as Chef flattens it for search: each field -> the texts of its scalar values, without doubles.
+    """Field -> texts of its scalar values, each once: the document as Chef flattens it for search.
 
-    The members of a list are values of the field with all keys only.
+    The elements of a list are values of the field with all keys alone.
 
     >>> fields_of({"name": "a", "default": {"nginx": {"port": 80, "hosts": ["a", "a"]}}})["nginx_port"]
     ['80']

@@ -1,4 +1,4 @@
-"""A query: Chef's language, and our own terms, read into terms and how they are joined. Knows no index.
+"""Parses a query, in Chef's language with terms of our own, into a `Query`: a tree of terms, AND, OR and NOT.
 
     query:   or
     or:      and (["OR" | "||"] and)*         two side by side mean OR
@@ -9,10 +9,8 @@
     value:   plain | "(" values ")" | ("NOT" | "-" | "!") value
     plain:   WORD | PHRASE | range
 
-`f:(a OR NOT b)` is `f:a OR NOT f:b`. What has no field looks at the field "text".
-
-Texts are compared without regard to case by casefolding both sides, so that an index may keep the folded text and look
-for a part of it first.
+`f:(a OR NOT b)` is `f:a OR NOT f:b`. A word without a field is looked for in the field "text". Case does not count:
+both sides are casefolded. An index answers a query; none is known here.
 """
 
 from __future__ import annotations
@@ -37,14 +35,13 @@ _WHOLE_WORDS = re.compile(f"{_WORD_SIGN}+")
 
 
 class Pattern:
-    """Text of a query, with wildcards: words to find in a value, or the name of a field.
+    """Words of a query with wildcards, to be found in a value (`in_text`) or to name a field (`is_name`).
 
-    parts:   plain texts, with `Pattern.ANY` for "*" and `Pattern.ONE` for "?"; `Pattern.GAP` separates
-             the words of a phrase
-    phrase:  whether it was in quotation marks; then it is not the exact name of a field
+    parts:   plain texts, `Pattern.ANY` for "*", `Pattern.ONE` for "?", `Pattern.GAP` between the words of a phrase
     plain:   the text as it is written; None for a phrase, and with wildcards
     longest: the longest casefolded text in the pattern, which an index can look for first; "" for none
     word:    the same, where it is a whole word of every match; else ""
+    The constructor takes *phrase*: whether it was in quotation marks, so that it is no exact name of a field.
     """
 
     ANY, ONE, GAP = object(), object(), object()
@@ -55,10 +52,8 @@ class Pattern:
         self.plain = "".join(parts) if not phrase and all(isinstance(part, str) for part in parts) else None
         folded = [part.casefold() if isinstance(part, str) else part for part in parts]
         self.longest = max((part for part in folded if isinstance(part, str)), key=len, default="")
-        """A part of every folded text that matches, for an index to look for first."""
         whole = all(part is Pattern.GAP or isinstance(part, str) for part in parts)
         self.word = self.longest if whole and _WHOLE_WORDS.fullmatch(self.longest) else ""
-        """As much as that, where it is a whole word of each of them."""
         self._folded = folded
 
     @cached_property
@@ -74,17 +69,18 @@ class Pattern:
                 runs[-1] += re.escape(part) if isinstance(part, str) else self._SPELLED[part]
         if len(runs) == 1:
             return runs[0]
-        # What stands between two stars is taken where it comes first, and that is final: no
-        # number of stars makes a search slow.
+        # A text between two stars matches where it first comes, without backtracking: many stars are not slow.
         first, *between, last = runs
         return first + "".join(f"(?>{_WORD_SIGN}*?{run})" for run in between) + f"{_WORD_SIGN}*{last}"
 
     def in_text(self, folded: str) -> bool:
-        """Whether the casefolded text is equal to the pattern, or contains it as whole words."""
+        """Whether a casefolded text contains the pattern as whole words."""
         return self.longest in folded and self._run.search(folded) is not None
 
     def is_name(self, name: str) -> bool:
-        """Whether a field has this name: equal with case; with a wildcard or a phrase, as `in_text`."""
+        """Whether the pattern names a field: by the same text, case included; with a wildcard or a phrase, by
+        `in_text`.
+        """
         return name == self.plain if self.plain is not None else self.in_text(name.casefold())
 
     @property
@@ -94,7 +90,7 @@ class Pattern:
 
 
 class Range(NamedTuple):
-    """The texts between two ends, in the order of texts; None is an open end.
+    """The value of a field term `[a TO b]`: the texts between two ends, by code points; None is an open end.
 
     with_low, with_high: whether the end itself belongs to the range
     """
@@ -106,7 +102,7 @@ class Range(NamedTuple):
 
     @property
     def exact(self) -> str | None:
-        """The end, where both ends are the same and belong to the range; else None."""
+        """The one text in the range, where both ends are the same and belong to it; else None."""
         return self.low if self.low == self.high and self.with_low and self.with_high else None
 
     def holds(self, text: str) -> bool:
@@ -116,18 +112,19 @@ class Range(NamedTuple):
         return self.high is None or text < self.high or (text == self.high and self.with_high)
 
 
-class Term(NamedTuple):
-    """Chef's `field:value`: finds nodes with such a field."""
+class FieldTerm(NamedTuple):
+    """The term `field:value` of Chef's language: finds the nodes that have such a value in such a field."""
 
     field: Pattern
     value: Pattern | Range
 
 
-class Own(NamedTuple):
-    """The term `path=80` or the like: finds nodes by the value that they read at a path. Texts and numbers differ.
+class PathTerm(NamedTuple):
+    """A term of our own, `path=80`, `path>"a"`, `path~"x"`: finds the nodes by the value that they read at a path.
 
+    Texts and numbers differ.
     path:  the steps as text, without indexes of lists
-    holds: a function from the kind (see `fields.Entry`) and the text of a value to whether it fits
+    holds: (kind, text) of a `fields.SearchEntry` -> whether the value fits
     exact: the texts of all values that fit, where they can be listed; else ()
     """
 
@@ -136,35 +133,35 @@ class Own(NamedTuple):
     exact: tuple[str, ...] = ()
 
 
-class All:
-    """The query `*:*`, which finds every node."""
+class Everything:
+    """The term `*:*`, which finds every node."""
 
 
 class Not(NamedTuple):
     """Finds every node that *inner* does not find."""
 
-    inner: Asked
+    inner: Condition
 
 
 class And(NamedTuple):
     """Finds the nodes that all parts of *inner* find."""
 
-    inner: tuple[Asked, ...]
+    inner: tuple[Condition, ...]
 
 
 class Or(NamedTuple):
     """Finds the nodes that a part of *inner* finds."""
 
-    inner: tuple[Asked, ...]
+    inner: tuple[Condition, ...]
 
 
-Asked = Term | Own | All | Not | And | Or
+Condition = FieldTerm | PathTerm | Everything | Not | And | Or
 
 
-LONGEST_QUERY = 10_000
-"""Characters of a query."""
-DEEPEST_QUERY = 100
-"""Parentheses and negations inside each other."""
+_LONGEST = 10_000
+"""The most characters of a query."""
+_DEEPEST = 100
+"""The most parentheses and negations inside each other."""
 
 
 class QueryNotUnderstood(BadArgument):
@@ -180,7 +177,7 @@ class QueryNotUnderstood(BadArgument):
 
 
 class QueryNotSupported(BadArgument):
-    """A query with something that the language has and search does not: "+", "~", a second colon."""
+    """A query with a part of the language that search does not have: "+", "~", a second colon."""
 
     entry = declared(
         "NA0507",
@@ -192,14 +189,14 @@ class QueryNotSupported(BadArgument):
 
 
 class Query(NamedTuple):
-    """A parsed query.
+    """A parsed query, for `Store.search`.
 
-    text:  as it was written
-    asked: the tree of its terms
+    text:      as it was written
+    condition: a term, or a tree of terms with And, Or and Not
     """
 
     text: str
-    asked: Asked
+    condition: Condition
 
 
 # A word ends where one of these begins; a backslash takes the next character as it is. A minus
@@ -219,11 +216,11 @@ _PLAIN = rf"""(?P<plus>\+)|(?P<group>\()|(?P<span>[\[{{])|(?P<phrase>"(?:[^"\\]|
 _OPERAND, _VALUE, _SPACE = f"{_NEGATED}|{_OURS}|{_PLAIN}", f"{_NEGATED}|{_PLAIN}", f"[{_SPACES}]*"
 _BOOST, _END, _TO, _CLOSING = _WORD, rf"(?!-){_SIGN}+", f"TO{_ALONE}", r"[\]}]"
 _AND, _OR, _CIRCUMFLEX, _COLON, _CLOSED = rf"AND{_ALONE}|&&", rf"OR{_ALONE}|\|\|", r"\^", ":", r"\)"
-"""Patterns, compiled when a query first needs them: most queries are `field:value`, which needs none."""
+"""Patterns, compiled when a query needs them. Most queries are `field:value`, which needs none."""
 
 
 def parse_query(text: str) -> Query:
-    """The parsed query.
+    """Parse a query. Whether its fields exist is not checked.
 
     raises: QueryNotUnderstood, also for an empty query, and for one that is too long or too deep; QueryNotSupported
     source: docs/search.md
@@ -233,24 +230,24 @@ def parse_query(text: str) -> Query:
     """
     if not isinstance(text, str):
         raise QueryNotUnderstood(f"a query is text, not {type(text).__name__}", hint='parse_query("role:web")')
-    if len(text) > LONGEST_QUERY:
-        raise QueryNotUnderstood(f"the query has {len(text)} characters, {LONGEST_QUERY} is the most")
+    if len(text) > _LONGEST:
+        raise QueryNotUnderstood(f"the query has {len(text)} characters, {_LONGEST} is the most")
     field, _, value = text.partition(":")
-    if _is_name(field) and _is_name(value):  # as most are: no expression is needed
-        return Query(text, Term(Pattern((field,)), Pattern((value,))))
-    built = _Reading(_as_kept(text)).query()
-    if built.depth > DEEPEST_QUERY:
-        raise QueryNotUnderstood(f"the query is nested {built.depth} deep, {DEEPEST_QUERY} is the most")
-    return Query(text, built.about(_NO_FIELD))
+    if _is_name(field) and _is_name(value):
+        return Query(text, FieldTerm(Pattern((field,)), Pattern((value,))))
+    built = _Parser(_as_indexed(text)).query()
+    if built.depth > _DEEPEST:
+        raise QueryNotUnderstood(f"the query is nested {built.depth} deep, {_DEEPEST} is the most")
+    return Query(text, built.for_field(_NO_FIELD))
 
 
 def _is_name(text: str) -> bool:
-    """Whether a word is itself and no word of the language."""
+    """Whether a text is a word without special signs, and not AND, OR or NOT."""
     return is_word(text) and text not in ("AND", "OR", "NOT")
 
 
-def _as_kept(text: str) -> str:
-    """*text* as an index has it. raises: QueryNotUnderstood, for what no index can have"""
+def _as_indexed(text: str) -> str:
+    """*text* as an index has it. raises: QueryNotUnderstood, for a text that no index can have"""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -261,21 +258,21 @@ def _as_kept(text: str) -> str:
 
 
 class _Built:
-    """A part of a query that does not know its field yet. about: gives what is asked, of a field"""
+    """A part of a query whose field is not known yet. for_field: field -> the condition"""
 
-    __slots__ = ("about", "chain", "depth", "kind")
+    __slots__ = ("chain", "depth", "for_field", "kind")
 
-    def __init__(self, about: Callable[[Pattern], Asked], depth: int = 0) -> None:
-        self.about, self.depth = about, depth
+    def __init__(self, for_field: Callable[[Pattern], Condition], depth: int = 0) -> None:
+        self.for_field, self.depth = for_field, depth
         self.chain: list[_Built] = []
         self.kind: type | None = None
 
 
 class _Level:
-    """What stands between two parentheses, as far as it is read.
+    """The content of one pair of parentheses, as far as it is parsed.
 
-    is_value: whether what comes next belongs to a field: no other field then, and no term of our own
-    before:   what stands before the next operand and changes it
+    is_value: whether the next operand belongs to a field, so that neither a field nor a term of our own may come
+    before:   changes of the next operand: negations and fields before it
     """
 
     def __init__(self, is_value: bool = False) -> None:
@@ -292,23 +289,24 @@ class _Level:
         self._both = operand if self._both is None else _joined(And, self._both, operand)
 
     def all(self) -> _Built:
-        """Everything so far; what comes next is joined to it by OR."""
+        """The whole content so far; the next operand is joined to it by OR."""
         assert self._both
         self._either, self._both = self._both if self._either is None else _joined(Or, self._either, self._both), None
         return self._either
 
 
-class _Reading:
-    """A query as it is read, from left to right, with what is open in a list: however deep it is."""
+class _Parser:
+    """Parses a query from left to right, without recursion, so that its depth does not matter."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
 
     def query(self) -> _Built:
-        """All of it. raises: QueryNotUnderstood"""
+        """The whole query. raises: QueryNotUnderstood"""
         levels = [_Level()]
         while True:
-            if (operand := self._operand(levels)) is None:
+            operand = self._operand(levels)
+            if operand is None:
                 continue
             self._add(operand, levels)
             if self._has(_AND):
@@ -318,7 +316,7 @@ class _Reading:
                 return built
 
     def _add(self, operand: _Built, levels: list[_Level]) -> None:
-        """With it the parentheses that close behind it."""
+        """Add an operand to the innermost level, and close the parentheses that end behind it."""
         while True:
             while self._has(_CIRCUMFLEX):
                 _boost(self._take(_BOOST)[0])
@@ -326,18 +324,20 @@ class _Reading:
             if len(levels) == 1 or not self._has(_CLOSED):
                 return
             inner = levels.pop().all()
-            operand = _Built(inner.about, inner.depth + 1)
+            operand = _Built(inner.for_field, inner.depth + 1)
 
     def _has(self, what: str) -> re.Match[str] | None:
-        """What comes next, if it matches the pattern *what*; it is read then."""
+        """The match of the pattern *what* at the next place, which is passed then; None where it does not match."""
         for pattern in (_SPACE, what):
-            if found := re.compile(pattern, re.DOTALL).match(self._text, self._at):
+            found = re.compile(pattern, re.DOTALL).match(self._text, self._at)
+            if found is not None:
                 self._at = found.end()
         return found
 
     def _take(self, what: str) -> re.Match[str]:
-        """raises: QueryNotUnderstood, where something else comes next"""
-        if found := self._has(what):
+        """The match of the pattern *what* at the next place. raises: QueryNotUnderstood, where it does not match"""
+        found = self._has(what)
+        if found is not None:
             return found
         if self._at == len(self._text):
             raise QueryNotUnderstood(
@@ -350,7 +350,7 @@ class _Reading:
         )
 
     def _operand(self, levels: list[_Level]) -> _Built | None:
-        """The next operand; None for what stands before one."""
+        """The next operand; None for a parenthesis, a negation, or a field before one."""
         level = levels[-1]
         found = self._take(_VALUE if level.is_value else _OPERAND)
         kind, text = found.lastgroup, found[0]
@@ -363,8 +363,8 @@ class _Reading:
             value = Range(_end(low), _end(high), text == "[", closing == "]")
             return _Built(lambda field: _term(field, value))
         elif kind == "own":
-            asked = _own(text)
-            return _Built(lambda _: asked)
+            term = _path_term(text)
+            return _Built(lambda _: term)
         else:
             pattern = _phrase(text) if kind == "phrase" else Pattern(tuple(_pieces(text)))
             if (kind == "phrase" and level.is_value) or not self._has(_COLON):
@@ -380,11 +380,11 @@ def _boost(text: str) -> None:
 
 
 def _negated(inner: _Built) -> _Built:
-    return _Built(lambda field: Not(inner.about(field)), inner.depth + 1)
+    return _Built(lambda field: Not(inner.for_field(field)), inner.depth + 1)
 
 
 def _field(field: Pattern, value: _Built) -> _Built:
-    return _Built(lambda _: value.about(field), value.depth)
+    return _Built(lambda _: value.for_field(field), value.depth)
 
 
 def _plus(_: _Built) -> _Built:
@@ -409,18 +409,18 @@ def _phrase(text: str) -> Pattern:
 
 
 def _refused(error: QueryNotSupported) -> _Built:
-    # Raised once the whole query is read: if it breaks the rules elsewhere, that comes first.
-    def about(field: Pattern) -> Asked:
+    # Raised once the whole query is parsed: an error of the language elsewhere comes first.
+    def fail(field: Pattern) -> Condition:
         raise error
 
-    return _Built(about)
+    return _Built(fail)
 
 
 def _joined(kind: type[And] | type[Or], first: _Built, last: _Built) -> _Built:
     # A long chain grows in place: a query of thousands of words is neither deep nor slow.
     if first.kind is not kind:
         chain = [first]
-        first = _Built(lambda field: kind(tuple(one.about(field) for one in chain)))
+        first = _Built(lambda field: kind(tuple(one.for_field(field) for one in chain)))
         first.chain, first.kind = chain, kind
         first.depth = chain[0].depth
     first.chain.append(last)
@@ -431,10 +431,10 @@ def _joined(kind: type[And] | type[Or], first: _Built, last: _Built) -> _Built:
 _NO_FIELD = Pattern(("text",))
 
 
-def _term(field: Pattern, value: Pattern | Range) -> Asked:
+def _term(field: Pattern, value: Pattern | Range) -> Condition:
     if field.is_anything and isinstance(value, Pattern) and value.is_anything:
-        return All()
-    return Term(field, value)
+        return Everything()
+    return FieldTerm(field, value)
 
 
 def _end(text: str) -> str | None:
@@ -467,7 +467,7 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def _own(text: str) -> Own:
+def _path_term(text: str) -> PathTerm:
     match = re.fullmatch(rf"({_OWN})[{_SPACES}]*(>=|<=|=|<|>|~)[{_SPACES}]*(.*)", text, re.DOTALL)
     assert match, text
     spelled, sign, given = match.groups()
@@ -476,22 +476,22 @@ def _own(text: str) -> Own:
     except BadArgument as error:
         raise QueryNotUnderstood(error.message, hint=error.hint) from None
     if sign == "~":
-        return Own(path, _by_regex(given[1:-1].replace('\\"', '"')))
+        return PathTerm(path, _by_regex(given[1:-1].replace('\\"', '"')))
     kind, value = _literal(given)
     if sign == "=":
         if kind == "n":
-            return Own(path, lambda its, text: its == "n" and float(text) == value, _spellings(value))
-        return Own(path, lambda its, text: its == kind and text == value, (value,))
+            return PathTerm(path, lambda its, text: its == "n" and float(text) == value, _spellings(value))
+        return PathTerm(path, lambda its, text: its == kind and text == value, (value,))
     if kind not in "ns":
         raise QueryNotUnderstood(f"{given} is neither a number nor text, so nothing is {sign} it")
     compare = _COMPARED[sign]
     if kind == "n":
-        return Own(path, lambda its, text: its == "n" and compare(float(text), value))
-    return Own(path, lambda its, text: its == "s" and compare(text, value))
+        return PathTerm(path, lambda its, text: its == "n" and compare(float(text), value))
+    return PathTerm(path, lambda its, text: its == "s" and compare(text, value))
 
 
 def _spellings(value: float) -> tuple[str, ...]:
-    """How a number may stand in the index; nothing for those that several whole numbers come to."""
+    """The texts that an index may have for a number; () for one so big that several integers are the same float."""
     if abs(value) >= 2**53:
         return ()
     whole = (str(int(value)),) if value.is_integer() else ()
@@ -499,7 +499,7 @@ def _spellings(value: float) -> tuple[str, ...]:
 
 
 def _literal(given: str) -> tuple[str, Any]:
-    """The kind of a value (see `fields.Entry`), and the value: a number, else its text."""
+    """Returns (kind, value): the kind of a `fields.SearchEntry`, and the number, or the text for other kinds."""
     try:
         value = json.loads(given)
     except (ValueError, RecursionError):
@@ -511,7 +511,7 @@ def _literal(given: str) -> tuple[str, Any]:
     if isinstance(value, bool):
         return "b", given
     if isinstance(value, str):
-        return "s", _as_kept(value)
+        return "s", _as_indexed(value)
     return "n", float(given)  # an integer may be too big for `float(value)`
 
 

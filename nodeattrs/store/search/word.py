@@ -1,4 +1,4 @@
-"""The word `search` of recipes, and of providers of bindings."""
+"""The function `search` for recipes and for providers of bindings."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from nodeattrs.store.search import parse_query, read_tree
 
 
 def search_word(store: Store, before: Callable[[], None] | None = None) -> Callable[..., list[dict[str, Any]]]:
-    """Return the function search(index, query, attributes) for recipes; only the index "node" can be searched.
+    """The function search(index, query, attributes) for recipes, which searches a store's latest revisions.
 
-    It gives the attributes of each node that fits the query, or title -> value for *attributes*.
-
-    before: called before each search
+    It returns a list with the merged attributes of each node that the query finds; with *attributes* (title -> path) a
+    map title -> value instead. Only the index "node" can be searched.
+    before: called before each search; None: nothing is
     """
 
     def search(index: str, query: str = "*:*", attributes: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
-        """What each of the nodes reads, as plain data; with *attributes* (name -> path) only these, None where absent.
+        """The attributes of each node that *query* finds, as plain copies; [] for none.
 
-        raises: BadArgument, QueryNotUnderstood, QueryNotSupported, MissingExtra
+        attributes: title -> path; then each node is a map title -> value, None where the path is not set
+        raises:     BadArgument, for another index; QueryNotUnderstood, QueryNotSupported
         """
         if index != "node":
             raise BadArgument(f"{index!r} cannot be searched, only nodes", hint='write search("node", "role:db")')

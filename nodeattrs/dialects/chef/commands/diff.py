@@ -11,7 +11,7 @@ from nodeattrs.errors import NodeNotFound
 from nodeattrs.kinds import SAVED_NOTE
 from nodeattrs.reports.diff import Difference, DiffSide
 from nodeattrs.store import Store
-from nodeattrs.store.remembered import remembered_or_raise
+from nodeattrs.store.saved_nodes import load_saved_or_raise
 
 _DESCRIPTION = """\
 Compare two saved nodes, or two revisions of one: NODE is its latest revision, NODE@3 the third,
@@ -74,7 +74,7 @@ def _perform(question: Question) -> Output:
 def _side(question: Question, store: Store, sensitive: Any, text: str) -> DiffSide:
     name, mark, when = text.partition("@")
     sources = sources_of(question.settings, question.arguments["sources"])
-    found = remembered_or_raise(store, name, sensitive, revision_or_time(when) if mark else None, sources)
+    found = load_saved_or_raise(store, name, sensitive, revision_or_time(when) if mark else None, sources)
     question.caller.warn(filter(None, [found.note]), SAVED_NOTE.entry)
     return DiffSide(text, found.node)
 

@@ -7,7 +7,7 @@ from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.dialects.chef.commands.arguments import facts_of
 from nodeattrs.dialects.chef.commands.inputs import facts_from, found_repository
 from nodeattrs.errors import NotFound
-from nodeattrs.node.secrets import Secrets
+from nodeattrs.node.values import Secrets
 from nodeattrs.reports.show import ShownDocument, part_of
 
 _DESCRIPTION = """\

@@ -8,7 +8,7 @@ from nodeattrs.dialects.common import store_of
 from nodeattrs.errors import BadUsage
 from nodeattrs.kinds import SAVED_NOTE
 from nodeattrs.reports.history import History
-from nodeattrs.store.remembered import remembered_or_raise
+from nodeattrs.store.saved_nodes import load_saved_or_raise
 
 _DESCRIPTION = """\
 List the revisions of a node, the latest first: number, time (UTC), the result of the run or the
@@ -37,7 +37,7 @@ def _perform(question: Question) -> Output:
     store, sensitive = store_of(question.settings)
     revisions = store.history(asked["node"])
     if not revisions:
-        found = remembered_or_raise(store, asked["node"], sensitive)
+        found = load_saved_or_raise(store, asked["node"], sensitive)
         question.caller.warn(filter(None, [found.note]), SAVED_NOTE.entry)
     return Output(History(asked["node"], revisions[: asked["limit"]]))
 

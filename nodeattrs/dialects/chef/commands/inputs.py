@@ -20,7 +20,7 @@ from nodeattrs.formats.documents import Document, read
 from nodeattrs.kinds import SAVED_NOTE
 from nodeattrs.node.node import Node
 from nodeattrs.node.running import double_keys
-from nodeattrs.store.remembered import remembered_or_raise
+from nodeattrs.store.saved_nodes import load_saved_or_raise
 
 if TYPE_CHECKING:
     from nodeattrs.dialects.chef.facts import Facts
@@ -209,7 +209,7 @@ def _saved_node(question: Question) -> tuple[Node, int | None, None]:
             raise BadUsage(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
     store, sensitive = store_of(question.settings)
     sources = sources_of(question.settings, asked.get("sources"))
-    found = remembered_or_raise(store, asked["node"], sensitive, revision_or_time(asked.get("at")), sources)
+    found = load_saved_or_raise(store, asked["node"], sensitive, revision_or_time(asked.get("at")), sources)
     question.caller.warn(filter(None, [found.note]), SAVED_NOTE.entry)
     question.caller.warn(double_keys(found.node))
     return found.node, found.saved.revision.number if found.saved.revision else None, None

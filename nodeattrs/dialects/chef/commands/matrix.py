@@ -13,7 +13,7 @@ from zlib import crc32
 from nodeattrs.contract.arguments import ALL_NAMES, NO_SHARING, RUBY, STORE, output, path_of
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.contract.request import Request
-from nodeattrs.contract.sharing import SampledAnswers, answers
+from nodeattrs.contract.sharing import SampledAnswers, shared_answers
 from nodeattrs.contract.sides import folder_side
 from nodeattrs.core.looks import KEYS, TREE, quietly
 from nodeattrs.core.tree import ABSENT, Path, spell
@@ -32,9 +32,9 @@ from nodeattrs.reports.explain import way_to
 from nodeattrs.reports.matrix import Cell, Matrix, names_of
 from nodeattrs.reports.values import data_of, unread_at
 from nodeattrs.store import Store, open_store
-from nodeattrs.store.remembered import remembered_or_raise
+from nodeattrs.store.saved_nodes import load_saved_or_raise
 from nodeattrs.store.search import parse_query
-from nodeattrs.store.search.doubts import EqualNodes
+from nodeattrs.store.search.doubts import NodesByValue
 
 if TYPE_CHECKING:
     from nodeattrs.dialects.chef.fleet import Fleet
@@ -127,7 +127,7 @@ def _kept(question: Question, path: Path) -> Iterator[tuple[str, Cell]]:
 
     def cell(name: str) -> Cell:
         try:
-            return _cell_of(remembered_or_raise(store, name, sensitive).node, path)
+            return _cell_of(load_saved_or_raise(store, name, sensitive).node, path)
         except NodeattrsError as error:
             return Cell(error)
 
@@ -144,7 +144,7 @@ _ALONE = 8
 
 def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], Cell]) -> Iterator[tuple[str, Cell]]:
     """The cells, one of each group looked at: of the others the index knows that they read the same."""
-    alike, looked, alone = EqualNodes(store, path), 0, 0
+    alike, looked, alone = NodesByValue(store, path), 0, 0
     left = dict.fromkeys(sorted(names, key=lambda name: crc32(name.encode())))  # in no order that names have
     while left and looked < _MOST_VALUES and alone < _ALONE:
         name, looked = next(iter(left)), looked + 1
@@ -222,7 +222,7 @@ def _shared(question: Question, fleet: Fleet, names: Sequence[str], path: Path) 
             question.caller.warn([*wrong_machine_warnings_of(facts.tree, facts.place, name)])
 
     def found(some: Sequence[str]) -> SampledAnswers[Cell]:
-        return answers(opened, warned(some), partial(_shared_cell, opened, path), _texts_of)
+        return shared_answers(opened, warned(some), partial(_shared_cell, opened, path), _texts_of)
 
     tried = found(fit[:_TRIED])
     more = found(fit[_TRIED:]) if tried.shared else tried

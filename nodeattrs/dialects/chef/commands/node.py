@@ -8,7 +8,7 @@ from nodeattrs.core.tree import json_or_text
 from nodeattrs.dialects.common import store_of
 from nodeattrs.errors import BadArgument, BadUsage, TypeConflict
 from nodeattrs.reports.history import ChangedNode
-from nodeattrs.store.remembered import remembered_or_raise, remove_normal, restore, set_normal
+from nodeattrs.store.saved_nodes import load_saved_or_raise, remove_normal, restore, set_normal
 
 _DESCRIPTION = """\
 set:      store a normal attribute at PATH, such as app.tier; VALUE is JSON, else text
@@ -50,7 +50,7 @@ def _perform(question: Question) -> Output:
         raise BadUsage(f"node {asked['task']} NODE is followed by {words[2 - wanted]}")
     store, sensitive = store_of(question.settings)
     name = asked["node"]
-    remembered_or_raise(store, name, sensitive)  # with near misses where there is none
+    load_saved_or_raise(store, name, sensitive)  # with near misses where there is none
     if asked["task"] == "delete":
         store.delete(name)
         return Output(ChangedNode(name, None, store.describe()))

@@ -9,7 +9,7 @@ from typing import Any
 from nodeattrs.contract.arguments import REPO_HELP, RUN_CODE, output, path_of
 from nodeattrs.contract.command import Argument, Command, CommandGroup, Output, Question
 from nodeattrs.dialects.chef.commands.inputs import repository_of
-from nodeattrs.node.secrets import Secrets
+from nodeattrs.node.values import Secrets
 from nodeattrs.reports.show import ShownDocument, part_of
 
 _ROLE = """\

@@ -16,7 +16,7 @@ from nodeattrs.kinds import DAMAGED, SAVED_NOTE
 from nodeattrs.reports.findings import finding_of
 from nodeattrs.reports.store import TendedStore
 from nodeattrs.store import Store, open_store
-from nodeattrs.store.carrying import copy, exported, read_nodes, save_nodes
+from nodeattrs.store.carrying import copy_store, export_lines, read_nodes, save_nodes
 from nodeattrs.store.engines.texts import text_budget
 from nodeattrs.store.folders import export_nodes, read_folder
 
@@ -145,7 +145,7 @@ def _copied(store: Store, place: str, compression: str | None, question: Questio
     if compression is not None:
         target.make(compression)
     with question.caller.counting(len(names)) as tick:
-        return TendedStore.copied(store.describe(), target.describe(), *copy(store, target, tick))
+        return TendedStore.copied(store.describe(), target.describe(), *copy_store(store, target, tick))
 
 
 def _export(store: Store, question: Question) -> None:
@@ -157,7 +157,7 @@ def _export(store: Store, question: Question) -> None:
     history = asked["snapshots"] and not asked["latest"] and at is None
     with question.caller.counting(len(names)) as tick:
         for name in names:
-            for line in exported(store, [name], at, snapshots=asked["snapshots"], history=history):
+            for line in export_lines(store, [name], at, snapshots=asked["snapshots"], history=history):
                 question.caller.text(line)
             tick(name)
 

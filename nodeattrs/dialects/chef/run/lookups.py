@@ -29,7 +29,7 @@ from nodeattrs.node.running import note_read, origin_here
 from nodeattrs.node.watched import looks_of
 from nodeattrs.reports.explain import LookupExplanation, ReadValue
 from nodeattrs.store.search import fields_of, parse_query
-from nodeattrs.store.search.query import All, And, Asked, Not, Or, Own, QueryNotSupported, Range
+from nodeattrs.store.search.query import And, Condition, Everything, Not, Or, PathTerm, QueryNotSupported, Range
 
 
 def _hiera_scope(repository: Repository, node: Node) -> LookupScope:
@@ -176,24 +176,24 @@ def search_data_bag(repository: Repository, bag: str, query: str) -> list[dict[s
 
     raises: DataBagItemNotFound, DocumentError, QueryNotUnderstood, QueryNotSupported
     """
-    asked = parse_query(query).asked
+    condition = parse_query(query).condition
     items = [repository.item_as_written(bag, name)[0] for name in repository.data_bag(bag)]
-    return [copied(item, LEAVES) for item in items if _fits(fields_of({"automatic": item}), asked)]
+    return [copied(item, LEAVES) for item in items if _fits(fields_of({"automatic": item}), condition)]
 
 
-def _fits(fields: Fields, asked: Asked) -> bool:
-    if isinstance(asked, All):
+def _fits(fields: Fields, condition: Condition) -> bool:
+    if isinstance(condition, Everything):
         return True
-    if isinstance(asked, Not):
-        return not _fits(fields, asked.inner)
-    if isinstance(asked, And):
-        return all(_fits(fields, one) for one in asked.inner)
-    if isinstance(asked, Or):
-        return any(_fits(fields, one) for one in asked.inner)
-    if isinstance(asked, Own):
+    if isinstance(condition, Not):
+        return not _fits(fields, condition.inner)
+    if isinstance(condition, And):
+        return all(_fits(fields, one) for one in condition.inner)
+    if isinstance(condition, Or):
+        return any(_fits(fields, one) for one in condition.inner)
+    if isinstance(condition, PathTerm):
         raise QueryNotSupported("data bags are searched in Chef's language only", hint="write FIELD:VALUE")
-    texts = [text for name, values in fields.items() if asked.field.is_name(name) for text in values]
-    value = asked.value
+    texts = [text for name, values in fields.items() if condition.field.is_name(name) for text in values]
+    value = condition.value
     if isinstance(value, Range):
         return any(value.holds(text) for text in texts)
     return any(value.in_text(text.casefold()) for text in texts)

@@ -31,7 +31,7 @@ from nodeattrs.kinds import EMPTY_RUN_LIST
 from nodeattrs.node.node import Node
 from nodeattrs.store import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
 from nodeattrs.store.engines.texts import is_same_form
-from nodeattrs.store.remembered import SavedNode, remembered, root_from
+from nodeattrs.store.saved_nodes import SavedNode, load_saved, root_from
 from nodeattrs.store.search.word import search_word
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def last_saved_node(repository: Repository, store: Store, name: str) -> SavedNod
 
     raises: BadName, DocumentError, StoreError
     """
-    return remembered(store, name, repository.config.sensitive, root=repository.root)
+    return load_saved(store, name, repository.config.sensitive, root=repository.root)
 
 
 def require_known_node(repository: Repository, store: Store, name: str, facts: Facts) -> None:

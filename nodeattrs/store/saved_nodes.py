@@ -1,6 +1,6 @@
-"""Saved nodes as `Node`: read with the versions of their repository's files, restored to a revision, changed by a user.
+"""Saved nodes as `Node` objects: loading one, restoring an older revision, changing a normal attribute.
 
-It runs nothing and knows no repository's settings. `carrying` exports and imports nodes.
+Nothing runs here, and settings of a repository are not read. `carrying` exports and imports nodes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from nodeattrs.formats.documents import content_of
 from nodeattrs.git import Blob, Git
 from nodeattrs.node.node import Node
 from nodeattrs.node.running import setting_as
-from nodeattrs.node.saved_code import Versions, python_text
+from nodeattrs.node.sites import Versions, python_text
 from nodeattrs.node.values import MARKER, Sensitive, Withheld
 from nodeattrs.store.engines.store import Store
 from nodeattrs.store.filters import LEVELS, filtered_snapshot, saved_document
@@ -33,9 +33,9 @@ _NAME = re.compile("[0-9a-f]{40}")
 
 
 class RepositoryVersions:
-    """Versions of a repository's files by digest: implements `nodeattrs.node.saved_code.Versions`.
+    """The files of a repository in any version, found by digest on disk or in Git: a `node.sites.Versions`.
 
-    root: the folder of the repository
+    The constructor reads nothing; each content is read once and kept. root: the folder of the repository
     """
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
@@ -43,15 +43,17 @@ class RepositoryVersions:
         self._known: dict[tuple[str, str], bytes | None] = {}
 
     def content(self, file: str, digest: str) -> bytes | None:
-        """The content of a file with this digest: from disk if it is unchanged, else from Git; None where neither has
+        """The content of a file with this digest, from disk if it is unchanged, else from Git; None where neither has
         it.
 
-        cost: Git runs if the file has changed; the answer is kept
+        A file outside of the repository, or of the border, is not read.
+        cost: Git runs if the file has changed
         """
         if (file, digest) not in self._known:
-            here = self._on_disk(file)
-            is_it = here is not None and digest in _names_of(here)
-            self._known[file, digest] = here if is_it else self._in_git(digest)
+            content = self._on_disk(file)
+            if content is None or digest not in _names_of(content):
+                content = self._in_git(digest)
+            self._known[file, digest] = content
         return self._known[file, digest]
 
     def _on_disk(self, file: str) -> bytes | None:
@@ -80,18 +82,19 @@ class RepositoryVersions:
 
 
 def _names_of(content: bytes) -> tuple[str, ...]:
-    """The names that a run may have noted: as the file is, without the mark that some editors begin a file with, and
-    as Python reads a source, which has plain line ends."""
+    """The digests that a run may have noted: of the file, of it without a byte order mark, and of its Python source,
+    which has plain line ends.
+    """
     as_run = python_text(content).encode("utf-8", "surrogatepass")
     return blob_name(content), blob_name(content.removeprefix(BOM_UTF8)), blob_name(as_run)
 
 
 def node_of(saved: Saved, sensitive: Iterable[Path] = (), versions: Versions | None = None) -> Node:
-    """The Node in a saved revision: from its snapshot, else from Chef's document (without origins).
+    """The Node in a saved revision: from its snapshot, else from Chef's document, without origins.
 
     sensitive: paths whose values are never shown or stored
-    versions:  of the files of its repository, to find the causes of values
-    raises:    DocumentError
+    versions:  gives the files of its repository, to find the causes of values; None: only causes in the snapshot
+    raises:    DocumentError, where it is damaged
     """
     if saved.snapshot is None:
         return Node.from_chef(saved.document, sensitive=sensitive)
@@ -99,7 +102,7 @@ def node_of(saved: Saved, sensitive: Iterable[Path] = (), versions: Versions | N
 
 
 _WORD = "withheld"
-"""What stands in a snapshot wherever it hides something, in a marker as well."""
+"""A word that is in every snapshot that hides a value, also as part of a marker."""
 
 
 def withheld_in(saved: Saved) -> frozenset[Path]:
@@ -107,7 +110,7 @@ def withheld_in(saved: Saved) -> frozenset[Path]:
 
     raises: DocumentError
     """
-    hides = saved.snapshot is not None and _WORD in repr(saved.snapshot)  # far quicker than to restore it in vain
+    hides = saved.snapshot is not None and _WORD in repr(saved.snapshot)  # far quicker than restoring it
     slots = node_of(saved).slots.values() if hides else ()
     trees = [*(slot.to_dict() for slot in slots), *(saved.document.get(level) for level in LEVELS)]
     return frozenset(path for tree in trees for path in _markers(tree, ()))
@@ -122,7 +125,7 @@ def _markers(tree: Any, path: Path) -> Iterator[Path]:
 
 
 def withheld_of(store: Store, name: str) -> frozenset[Path]:
-    """The paths of a node's secrets, in its latest revision and its last run; empty where the node is not saved.
+    """The paths of a node's secrets, in its latest revision and in its last run; none where it is not saved.
 
     raises: DocumentError, where one of the two cannot be read
     """
@@ -130,7 +133,7 @@ def withheld_of(store: Store, name: str) -> frozenset[Path]:
     if latest is None:
         return frozenset()
     paths = withheld_in(latest)
-    if latest.revision is not None and not latest.noted.is_run:
+    if not latest.noted.is_run:
         run = next((one for one in store.history(name) if one.noted.is_run), None)
         saved = store.load(name, run.number) if run else None
         paths |= withheld_in(saved) if saved else frozenset()
@@ -138,12 +141,12 @@ def withheld_of(store: Store, name: str) -> frozenset[Path]:
 
 
 class SavedNode:
-    """A saved node. It is restored when `node` (all of it) or `normal` (what the next run begins with) is first read.
+    """A saved node that is restored at the first use of `node` or `normal`; each is kept. `load_saved` makes it.
 
     saved:     the document and the snapshot of one revision, from the store
     sensitive: paths whose values are never shown or stored
     where:     the store, for messages
-    versions:  of the files of the repository, to find the causes of values
+    versions:  gives the files of the repository, to find the causes of values
     """
 
     def __init__(self, saved: Saved, sensitive: tuple[Path, ...], where: str, versions: Versions) -> None:
@@ -151,20 +154,19 @@ class SavedNode:
 
     @property
     def note(self) -> str:
-        """A remark for the user, such as that origins are not known; "" where there is none."""
+        """A remark for the user, such as that origins are not known; "" for none."""
         return self.saved.note
 
     @cached_property
     def node(self) -> Node:
-        """The whole node. raises: DocumentError"""
+        """The whole node. raises: DocumentError, where it is damaged"""
         return self._restored(self.saved)
 
     @cached_property
     def normal(self) -> Node:
-        """The node with the name, environment, run-list and normal attributes alone: what the next run begins with.
+        """The node with name, environment, run-list and normal attributes alone: the start of the next run.
 
-        cost:   the size of these; the rest of the snapshot is not restored
-        raises: DocumentError
+        The rest of the snapshot is not restored. raises: DocumentError, where it is damaged
         """
         saved = self.saved
         if saved.snapshot is None:
@@ -174,7 +176,7 @@ class SavedNode:
                 saved._replace(snapshot=filtered_snapshot(saved.snapshot, dict.fromkeys(_OTHERS, ())))
             )
         except (LookupError, TypeError, ValueError, AttributeError):
-            return self.node  # which says what is wrong
+            return self.node  # whose error says what is wrong
 
     def _restored(self, saved: Saved) -> Node:
         try:
@@ -187,17 +189,18 @@ class SavedNode:
 _OTHERS = tuple(level for level in LEVELS if level != "normal")
 
 
-def remembered(
+def load_saved(
     store: Store,
     name: str,
     sensitive: Iterable[Path] = (),
     at: int | datetime | None = None,
     root: str | os.PathLike[str] | None = None,
 ) -> SavedNode | None:
-    """A saved node, as it was after its last run or later change; None where it is not saved, or not at *at*.
+    """The latest revision of a saved node, or the one at *at*; None where there is none. It is not restored yet.
 
     sensitive: paths whose values are never shown
-    at:        a revision by its number, or a time
+    at:        a revision by its number, or a time for the latest revision then; values that are secret in the latest
+               revision are not shown
     root:      the folder of the repository in which causes are looked for; None: the folder that the revision names,
                else the current one
     raises:    BadName, DocumentError, StoreError
@@ -205,14 +208,14 @@ def remembered(
     saved = store.load(name, at)
     if saved is None:
         return None
-    # A revision may be older than the list: what is withheld today was in clear then.
+    # A value that is secret today may have been saved in clear then.
     withheld = () if at is None else withheld_of(store, name)
     versions = RepositoryVersions(root or _noted_root(store, saved) or os.curdir)
     return SavedNode(saved, (*sensitive, *withheld), store.describe(), versions)
 
 
 def root_from(store: Store, root: str | os.PathLike[str]) -> str:
-    """The folder of a repository, relative to the folder of a store that is a file; "" for any other store."""
+    """The folder of a repository, relative to the folder of a store's file, for `Noted.root`; "" for other stores."""
     place = store.describe()
     if "://" in place:
         return ""
@@ -223,7 +226,7 @@ def root_from(store: Store, root: str | os.PathLike[str]) -> str:
 
 
 def _noted_root(store: Store, saved: Saved) -> str | None:
-    """The reverse, where such a folder exists and the border lets it be read."""
+    """The folder that `Noted.root` names; None where it does not exist, or may not be read."""
     if not saved.noted.root or "://" in store.describe():
         return None
     folder = os.path.join(os.path.dirname(os.path.abspath(store.describe())), saved.noted.root)
@@ -231,41 +234,42 @@ def _noted_root(store: Store, saved: Saved) -> str | None:
     return folder if os.path.isdir(folder) and (held is None or held.has(folder)) else None
 
 
-def remembered_or_raise(
+def load_saved_or_raise(
     store: Store,
     name: str,
     sensitive: Iterable[Path] = (),
     at: int | datetime | None = None,
     root: str | os.PathLike[str] | None = None,
 ) -> SavedNode:
-    """The saved node as `remembered` returns it, but with NodeNotFound instead of None.
+    """`load_saved` of the same arguments, but a NodeNotFound error where that returns None.
 
     raises: NodeNotFound, with similar names, or the range of saved revisions; BadName, DocumentError, StoreError
     """
-    found = remembered(store, name, sensitive, at, root)
-    if found is None and at is not None and (kept := store.history(name)):
-        oldest, latest = kept[-1], kept[0]
+    found = load_saved(store, name, sensitive, at, root)
+    if found is not None:
+        return found
+    history = [] if at is None else store.history(name)
+    if history:
+        oldest, latest = history[-1], history[0]
         raise NodeNotFound(
             f"there is no revision {at} of the node {name} in {store.describe()}",
             hint=f"kept are {oldest.number} to {latest.number}, since {oldest.at:%Y-%m-%dT%H:%M:%SZ}",
         )
-    if found is None:
-        close = near(name, store.names())
-        raise NodeNotFound(
-            f"there is no saved node {name} in {store.describe()}",
-            hint=f"did you mean {' or '.join(close)}?" if close else f"run it first: nodeattrs run --node {name}",
-        )
-    return found
+    close = near(name, store.names())
+    raise NodeNotFound(
+        f"there is no saved node {name} in {store.describe()}",
+        hint=f"did you mean {' or '.join(close)}?" if close else f"run it first: nodeattrs run --node {name}",
+    )
 
 
 # --- changes ------------------------------------------------------------------------
 
 
 def restore(store: Store, name: str, at: int | datetime) -> Revision:
-    """Save an older revision of a node again, as its latest one; returns the new revision.
+    """Save the content of an older revision of a node as its latest revision; returns the new revision.
 
-    at:     the number of the old revision, or a time
-    raises: NodeNotFound, where there is no such revision
+    at:     the number of the old revision, or a time for the latest one then
+    raises: NodeNotFound, where there is no such revision; DocumentError, where it cannot be read
     """
     old = store.load(name, at)
     if old is None:
@@ -277,17 +281,17 @@ def restore(store: Store, name: str, at: int | datetime) -> Revision:
 
 
 def _any_element(path: Path) -> Path:
-    """The path with "*" for each index: in another list the secret may stand elsewhere."""
+    """The path with "*" for each index, since a secret may have another index after a change."""
     return tuple("*" if isinstance(step, int) else step for step in path)
 
 
 def set_normal(store: Store, name: str, path: Path, value: Any, sensitive: Iterable[Path] = ()) -> Revision:
-    """Set a normal attribute of a saved node, as `knife node` does, and make the maps above it; returns the new
-    revision.
+    """Set a normal attribute of a saved node, and save that as a new revision, which is returned.
 
-    sensitive: paths whose values are never stored; the paths of markers in the store are added
-    raises:    NodeNotFound; TypeConflict, where a value above the path is not a map;
-               BadArgument, where the path is empty, or the value is secret at one of these paths
+    Maps on the way are made.
+    sensitive: paths whose values are never stored; those with a marker in the store are added
+    raises:    NodeNotFound; TypeConflict, where a value on the way is not a map;
+               BadArgument, where the path is empty, or the value would be a secret
     """
     if not path:
         raise BadArgument("a normal attribute has a path", hint="nodeattrs node set NODE tier gold")
@@ -313,9 +317,9 @@ def _has_secret(value: Any) -> bool:
 
 
 def remove_normal(store: Store, name: str, path: Path, sensitive: Iterable[Path] = ()) -> Revision:
-    """Remove a normal attribute of a saved node; returns the new revision.
+    """Remove a normal attribute of a saved node, and save that as a new revision, which is returned.
 
-    raises: NodeNotFound; BadArgument, where the node has no normal attribute at the path
+    raises: NodeNotFound; BadArgument, where the path is empty, or not set in normal
     """
 
     def change(node: Node) -> None:
@@ -335,7 +339,7 @@ def _changed(
         node = node_of(saved, sensitive)
         with setting_as(node, "command", command, Origin("command", command)):
             change(node)
-        # Filtered lists were filtered when the node was saved; nothing comes back here.
+        # No allow and block lists: they were applied when the node was saved.
         return Saved(name, saved_document(node), node.snapshot(), noted=Noted(by=command, root=saved.noted.root))
 
     return store.change(name, changed)
