@@ -321,7 +321,8 @@ class _Unchangeable(frozenset[type]):
 _OPEN = _Unchangeable()
 
 
-def _exact(value: Any, path: Path) -> Any:
+def _exact(value: Any) -> Any:
+    """A value of a type that can be changed in place, as a dict, a list or a copy of its own type."""
     for kind in (dict, list):
         if isinstance(value, kind):
             return kind(value)

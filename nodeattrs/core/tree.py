@@ -344,14 +344,14 @@ def is_json(value: Any, levels: int = MAX_DEPTH) -> bool:
 def copied(
     value: Any,
     scalars: frozenset[type] = SCALARS,
-    convert: Callable[[Any, Path], Any] | None = None,
+    convert: Callable[[Any], Any] | None = None,
     room: int = MAX_DEPTH,
 ) -> Any:
     """An independent copy of *value*, made of exact dicts, exact lists and *scalars*. A scalar is returned itself.
 
     scalars: the exact types that are taken as they are
-    convert: called for any other value: (value, ()) -> a map or list, which is copied, or a scalar; it may raise.
-             None: any other value is refused. The path is always empty
+    convert: called for any other value: value -> a map or list, which is copied, or a scalar; it may raise. None: any
+             other value is refused
     room:    the most levels of nesting
     cost:    one visit for each map and list, one look for each scalar
     raises:  BadKey, for a key that is neither text nor integer; BadValue; TooDeep; each with the path from *value*
@@ -399,7 +399,7 @@ def _plain_entry(entry: tuple[Any, Any]) -> tuple[Any, Any]:
 
 
 def _converted(value: Any, scalars: frozenset[type], convert: Any, room: int) -> Any:
-    plain = value if convert is None else convert(value, ())
+    plain = value if convert is None else convert(value)
     kind = type(plain)
     if kind in scalars:
         return plain

@@ -198,13 +198,13 @@ def stored(value: Any, path: Path) -> Any:
         raise type(error)(f"{error.message} at {spell(where)}", path=where, hint=error.hint) from None
 
 
-def _plain(value: Any, path: Path) -> Any:
+def _plain(value: Any) -> Any:
     if isinstance(value, Sensitive):
         return value.map(taken_in)
     if isinstance(value, float):
         if value - value == 0.0:  # neither infinite nor NaN
             return float(value)
-        raise BadValue(f"a node cannot hold {value}: JSON has no such number", path=path, hint="store text, or None")
+        raise BadValue(f"a node cannot hold {value}: JSON has no such number", path=(), hint="store text, or None")
     to_plain = getattr(value, "to_plain", None)
     if to_plain is not None:
         return to_plain()
@@ -223,7 +223,7 @@ def _plain(value: Any, path: Path) -> Any:
     way = (
         "make a sorted list of it" if isinstance(value, Set) else "store text, numbers, booleans, None, lists and maps"
     )
-    raise BadValue(f"a node cannot hold a {type(value).__name__}", path=path, hint=way)
+    raise BadValue(f"a node cannot hold a {type(value).__name__}", path=(), hint=way)
 
 
 def key_of(step: Any, path: Path = ()) -> Any:
