@@ -168,7 +168,7 @@ def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Pat
     from nodeattrs.contract.sides import private_folder
     from nodeattrs.reports.finding_forms import FORMS
     from nodeattrs.reports.findings import Findings
-    from nodeattrs.verbs.impact import Asking, impact
+    from nodeattrs.verbs.impact import ImpactOptions, impact
     from nodeattrs.verbs.impact_report import ImpactReport, Pattern
 
     def through(count: int, outcomes: Callable[..., Iterable[Any]], take: Callable[[Any], None]) -> int:
@@ -176,7 +176,7 @@ def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Pat
 
     with private_folder() as private:
         before, after, request = sides(private)
-        how = Asking(private, options.dialect, options.sample, not options.no_sharing, options.jobs, through)
+        how = ImpactOptions(private, options.dialect, options.sample, not options.no_sharing, options.jobs, through)
         with border.narrowed(before.top, after.top, private, *(options.allow_path or ())):
             request = request._replace(sensitive=(*_sensitive(before), *_sensitive(after)))
             found = impact(before, after, request, how)
@@ -186,7 +186,7 @@ def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Pat
     passed, found = len(found.groups) - len(left), replace(found, groups=left)
     report = ImpactReport(found, passed, [*map(Pattern, options.forbid)], options.max_nodes)
     if options.format in _FORMS:
-        looked = {one.dialect: one.known for one in found.asked}
+        looked = {one.dialect: one.known for one in found.dialects}
         terminal.text(FORMS[options.format](Findings([*report.findings()], looked), VERSION))
     elif options.format == "markdown":
         terminal.text(report.markdown())

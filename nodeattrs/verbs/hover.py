@@ -1,6 +1,6 @@
-"""What a line sets, in a few words of Markdown: an editor shows them beside it.
+"""Sentences about what a line sets: as Markdown for the hover of an editor, and as text for `where`.
 
-It knows what was found, and no editor.
+The effects are given; nothing is looked up here.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _NAMED, _PATHS = 6, 12
 
 
 def hover(effects: Sequence[Effect], asked: Mapping[str, tuple[int, int]], notes: Iterable[str] = ()) -> str:
-    """What a line does, as Markdown.
+    """The effects of a line as Markdown: a block for each of the first 12, then their number; "" for nothing at all.
 
-    asked: dialect -> how many were asked, of how many
-    notes: sentences to end with
+    asked: dialect -> (number of subjects that were asked, number of all)
+    notes: sentences for the end
     """
     blocks = ["  \n".join(_marked(effect, asked)) for effect in effects[:_PATHS]]
     if len(effects) > _PATHS:
@@ -37,9 +37,10 @@ def _marked(effect: Effect, asked: Mapping[str, tuple[int, int]]) -> Iterator[st
 
 
 def sentences(effect: Effect, asked: Mapping[str, tuple[int, int]], code: Callable[[str], str] = str) -> Iterator[str]:
-    """What a line does, a sentence each; the first one begins with the path.
+    """Yield the sentences about one effect: path and value, where it wins, what overrides it, what it overrides.
 
-    code: how a path or a value is written
+    asked: dialect -> (number of subjects that were asked, number of all)
+    code:  a function that marks a path or a value, for Markdown
     """
     accounts = effect.accounts
     first = next(iter(accounts))
@@ -73,7 +74,7 @@ def _lost(account: Account, one: Setter, code: Callable[[str], str]) -> str:
 
 
 def _others(effect: Effect, code: Callable[[str], str]) -> Iterator[str]:
-    """Whom it overrides itself."""
+    """Yield a sentence for each line that the effect's line overrides, the most frequent six."""
     over: Counter[str] = Counter()
     for account, names in effect.accounts.items():
         if effect.setter(account).is_read:
@@ -93,7 +94,7 @@ def _noun(dialect: str, count: int) -> str:
 
 
 def _code(text: str) -> str:
-    """Text in a line of Markdown, as it is."""
+    """The text as code in a line of Markdown, whatever backticks it has."""
     longest = max((len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0)
     fence = "`" * (longest + 1)
     room = " " if longest else ""

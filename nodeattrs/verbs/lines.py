@@ -237,7 +237,7 @@ class FolderLines:
             return _Known(failed=str(answer[NO_ANSWER].tree[NO_ANSWER]))
         accounts = [one for kind, part in answer.items() for one in self._accounts(dialect.name, kind, part)]
         if self._only is not None:
-            return _Known(accounts, unread=Reply(dialect, name, answer, tuple(opened.unread)).doubts(self._only))
+            return _Known(accounts, unread=Reply(dialect, name, answer, tuple(opened.unread)).unread_at(self._only))
         traces = [part.trace(_another(part)) for part in answer.values() if part.trace is not None]
         layers = [one for trace in traces for one in unread_in(trace.unknown)]
         files = {one.claim.origin.file for trace in traces for one in trace.unknown}

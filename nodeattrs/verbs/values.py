@@ -101,7 +101,7 @@ def blame(question: Question) -> Output:
     replies = [*asked.replies([wanted] if wanted else ())]
     if len(replies) == 1 and replies[0].error is not None:
         raise replies[0].error
-    unread = [*(one for reply in replies for one in reply.doubts()), *asked.unread]
+    unread = [*(one for reply in replies for one in reply.unread_at()), *asked.unread]
     return Output(Blame(replies, str(question.side.top)), warnings=asked.warnings, unread=unread)
 
 
@@ -134,7 +134,7 @@ class _Row(NamedTuple):
 def _row(path: Path, reply: Reply) -> _Row:
     cells = [] if reply.error is None else [Cell(reply.error)]
     cells += [cell for part in reply.parts.values() if (cell := _cell(part, path)) is not None]
-    return _Row(reply.dialect.name, cells or [Cell(_unset(path))], reply.doubts(path))
+    return _Row(reply.dialect.name, cells or [Cell(_unset(path))], reply.unread_at(path))
 
 
 def _texts_of(row: _Row) -> object:
@@ -245,7 +245,7 @@ def diff(question: Question) -> Output:
     found = [one for one in differences(left.parts, right.parts, tops) if one.path[: len(below)] == below]
     report = SubjectDifference((left.name, against or right.name), left, right, found)
     warnings = [*dict.fromkeys([*one.warnings, *other.warnings])]
-    return Output(report, warnings=warnings, unread=[*left.doubts(), *right.doubts()])
+    return Output(report, warnings=warnings, unread=[*left.unread_at(), *right.unread_at()])
 
 
 def _reply(asked: Subjects, name: str) -> Reply:

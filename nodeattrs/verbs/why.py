@@ -111,7 +111,7 @@ def why(question: Question) -> Output:
             reason.subjects.append(reply.subject)
             if reply.facts:
                 reason.facts[reply.subject] = reply.facts
-    unread = [*dict.fromkeys(one for reply in replies for one in reply.doubts(path)), *asked.unread]
+    unread = [*dict.fromkeys(one for reply in replies for one in reply.unread_at(path)), *asked.unread]
     errors = [one.error for one in replies if one.error is not None]
     if errors and len(errors) == len(replies):
         raise errors[0]
