@@ -312,7 +312,7 @@ def refuse_unknown(layers: Iterable[Layer]) -> None:
 
 
 class _Unchangeable(frozenset[type]):
-    """All types but those of values that can be changed in place: `copied` takes their values as they are."""
+    """All types whose values cannot be changed in place: `copied` takes these values as they are."""
 
     def __contains__(self, kind: object) -> bool:
         return not (isinstance(kind, type) and issubclass(kind, (dict, list, set, bytearray)))

@@ -204,7 +204,7 @@ class _Below:
     """Merges many parts below a result. Afterwards the caller must not use the given result.
 
     A merged map has the keys of the lower side first, so each part goes in front of the result. Here merged maps are
-    kept in reverse order, and lists as a row; `settled` reverses and joins them. So each part costs what it holds, and
+    kept in reverse order, and lists as a row; `result` reverses and joins them. So each part costs what it holds, and
     not what lies above it.
     """
 
@@ -220,7 +220,7 @@ class _Below:
         """Merge a map below the result, which is a map: their entries meet under the policy. raises: as `lay`"""
         self._value = _maps_above(policy, part.value, part.origins, self._value)
 
-    def settled(self) -> Part:
+    def result(self) -> Part:
         """The result. cost: that of all parts"""
         return Part(*_settled(self._value))
 
@@ -390,7 +390,7 @@ class Folding:
     def result(self) -> Part:
         """All parts so far, merged; ABSENT where there are none."""
         if self._under is not None:
-            self._result, self._under = self._under.settled(), None
+            self._result, self._under = self._under.result(), None
         return self._result
 
     @result.setter
@@ -588,7 +588,7 @@ def replay_steps(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
             under = under or _Below(so_far)
             under.meet(policy, part)
         else:
-            so_far, under = under.settled() if under else so_far, None
+            so_far, under = under.result() if under else so_far, None
             with recorded_decisions(), _in_place(created):
                 so_far = _apply_verdict(Meet(policy), *((part, so_far) if from_top else (so_far, part)))
-    return under.settled() if under else so_far
+    return under.result() if under else so_far

@@ -295,7 +295,7 @@ _MOST = 64
 
 @handler(total=True, regroups=True)
 def concat(first: Part, second: Part) -> Part:
-    """A handler: the elements of the first list, then those of the second one, duplicates included.
+    """A handler: the elements of the first list, then of the second one, duplicates included.
 
     cost: linear; in a folding with `growing` only the second list counts
     """

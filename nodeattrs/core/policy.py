@@ -247,7 +247,8 @@ class Policy:
 
     def shines_through(self, upper: type) -> bool:
         """Whether the result may depend on the lower value where the upper value has that type."""
-        return any(not _hides(self.verdict(lower, upper)) for lower in self._possible())
+        verdicts = (self.verdict(lower, upper) for lower in self._possible())
+        return not all(one is TAKE or (isinstance(one, Handler) and one.hides) for one in verdicts)
 
     def _possible(self) -> list[type]:
         types: list[type] = [*_PLAIN, *self.kinds]
@@ -278,10 +279,6 @@ def _spread(kinds: Kind | tuple[Kind, ...], every: Iterable[Kind]) -> Iterable[K
     if kinds == PRESENT:
         return [kind for kind in every if kind != ABSENT_KIND]
     return (kinds,) if isinstance(kinds, str) else kinds
-
-
-def _hides(verdict: Verdict) -> bool:
-    return verdict is TAKE or (isinstance(verdict, Handler) and verdict.hides)
 
 
 def _total(rule: object) -> bool:

@@ -1,7 +1,7 @@
 """A trace: the claims about a path, the winner first, each other claim with the rule that overrode it.
 
 `traced` makes a `Trace` of the result of a walk (`core.walk`); a trace is plain data. `rows` gives the table of its
-words, from which every text and page is made; `str(trace)` is the plain text. The module knows neither dialects nor
+words, which every text and page prints; `str(trace)` is the plain text. The module knows neither dialects nor
 files: its callers bring the walk, and a function that makes claims.
 """
 
@@ -37,7 +37,7 @@ class Outcome(Enum):
 
 
 class TraceClaim(NamedTuple):
-    """One claim of a trace, with its outcome. Its path, value, rank and origin are those of the claim.
+    """One claim of a trace, with its outcome. It has the path, value, rank and origin of the claim.
 
     claim:   the value, its origin and its rank: the number of the slot or layer
     outcome: whether the claim wins, joins, holds, is unknown or loses
@@ -296,14 +296,9 @@ _VERB_WORDS = {
 
 def _rule(policy: Policy, line: Line) -> str:
     """The rule in words: what its author wrote, else what its verb does."""
-    return f"{line.why or _verb_words(line)} ({policy.name})"
-
-
-def _verb_words(line: Line) -> str:
     rule = MEET if isinstance(line.rule, Meet) else line.rule
-    if isinstance(rule, Rule):
-        return _VERB_WORDS[rule]
-    return f"joined by {rule.name}"
+    words = _VERB_WORDS[rule] if isinstance(rule, Rule) else f"joined by {rule.name}"
+    return f"{line.why or words} ({policy.name})"
 
 
 def _elements(walk: Walk, path: Path, value: Any, claim: Callable[[SetValue], Claim]) -> Iterator[Element]:
@@ -378,7 +373,7 @@ _VERBS = {
 
 
 def columns_of(claim: Claim) -> dict[str, Any]:
-    """A new dict of the fields of a claim that every explanation shows: path, rank, verb and those of the origin."""
+    """A new dict of the fields of a claim that every explanation shows: path, rank, verb and the fields of the origin."""
     return {"path": spell(claim.path), "rank": claim.rank, "verb": claim.verb.value, **claim.origin._asdict()}
 
 

@@ -243,6 +243,16 @@ def dig(tree: Any, path: Path) -> Any:
     return tree
 
 
+def overlap(one: Path, other: Path) -> bool:
+    """Whether two paths are equal, or one leads to the other; the empty path leads to all.
+
+    >>> overlap(("a",), ("a", "b")), overlap(("a", "b"), ("a", "c"))
+    (True, False)
+    """
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]
+
+
 def under(path: Path, value: Any) -> Any:
     """A new tree of maps that has only *value*, at *path*; *value* itself for the empty path.
 

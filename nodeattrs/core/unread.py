@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.sensitive import encrypted_in
 from nodeattrs.core.trace import Trace, TraceClaim
-from nodeattrs.core.tree import Path, spell
+from nodeattrs.core.tree import Path, overlap, spell
 from nodeattrs.core.unknown import Unknown
 
 _NAMED = 3
@@ -45,7 +45,7 @@ class Unread(NamedTuple):
 
     def may_set(self, path: Path) -> bool:
         """Whether it may change the value at *path*: the path itself, one above it or one below it."""
-        return not self.paths or any(_touch(one, path) for one in self.paths)
+        return not self.paths or any(overlap(one, path) for one in self.paths)
 
     def is_same(self, other: Unread) -> bool:
         """Whether both have the same file, kind and name. Lines and paths depend on the question, and may differ."""
@@ -82,16 +82,11 @@ class Unread(NamedTuple):
         return f"{self.layer} {self.reason}"
 
 
-def _touch(one: Path, other: Path) -> bool:
-    shorter = min(len(one), len(other))
-    return one[:shorter] == other[:shorter]
-
-
 def unread_layer(value: Unknown, origin: Origin, path: Path = ()) -> Unread:
     """The Unread for an unknown layer. path: of the question; the layer's paths that are neither above nor below it are
     left out
     """
-    paths = tuple(one for one in value.lines or () if _touch(one, path))
+    paths = tuple(one for one in value.lines or () if overlap(one, path))
     return Unread(origin.place or origin.who, value.reason, paths, origin.kind, origin.name)
 
 

@@ -138,7 +138,7 @@ def without_repeats(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
 class Walk(NamedTuple):
     """The result of a walk along one path: `core.tracing.walk` makes it, `core.trace.traced` turns it into a trace.
 
-    standing:   the settings that are read, in the order of their numbers; those of the cover where there is one
+    standing:   the settings that are read, in the order of their numbers; of the cover, where there is one
     overridden: the losses; the setting that would be read without the winner comes first
     unknown:    the numbers of the sources that might decide and cannot be read
     value:      the value that is read; ABSENT where none is, also where a scalar or list above blocks the path

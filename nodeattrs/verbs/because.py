@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nodeattrs.contract.answers import Answered
 from nodeattrs.contract.reading import EVERYTHING, watched
 from nodeattrs.contract.request import AS_IT_IS
 from nodeattrs.contract.sides import Side, copied, put
 from nodeattrs.core.code import held_back
+from nodeattrs.core.tree import overlap
 from nodeattrs.verbs.comparing import NO_ANSWER, Difference, Job, answered, differences
 from nodeattrs.verbs.hunks import Hunk, Hunks, Line
 
@@ -128,7 +129,7 @@ class CauseSearch:
         if expected is None or answer is None or (NO_ANSWER in answer and change.kind != NO_ANSWER):
             return None
         found = differences(expected, answer, (str(side.top), str(self._side.top)))
-        return not any(one.kind == change.kind and _touch(one.path, change.path) for one in found)
+        return not any(one.kind == change.kind and overlap(one.path, change.path) for one in found)
 
     def _answer(self, subject: str, side: Side, reverted: frozenset[Hunk] = frozenset()) -> Answered | None:
         key = subject, str(side.top), reverted
@@ -159,9 +160,3 @@ def _is_read(file: str, keys: set[str]) -> bool:
     steps = file.split("/")
     above = ("/".join(steps[:at]) for at in range(len(steps)))
     return file in keys or any(f"{folder}/" in keys for folder in above)
-
-
-def _touch(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    """Whether one of two paths leads to the other."""
-    shorter = min(len(one), len(other))
-    return one[:shorter] == other[:shorter]

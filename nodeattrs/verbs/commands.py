@@ -1,6 +1,6 @@
-"""The verbs as commands: each is written once, over the contract, and declared as data.
+"""The verbs as declared commands: `TOP` for `nodeattrs why` and so on, `OF_DIALECT` for `nodeattrs DIALECT why`.
 
-Help and completion read the table, so each verb is imported when it runs.
+Help and completion read these tables, so the module of a verb is imported when it runs.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ class SubjectComparison:
     effects:  what became of the changed lines that set a value
     unread:   the changed files that were not read, or not run, for it
     doubtful: whether anything at all was not read for it
-    like:     the subject whose answers it shares, and then only the name is set besides; "" for its own answers
+    like:     the subject whose answers it shares, and then only the name is set, too; "" for its own answers
     """
 
     name: str
@@ -226,9 +226,8 @@ def _unknown_files(answer: Answered) -> Iterator[str]:
                 yield one.claim.origin.file or str(one.claim.origin)
 
 
-@lru_cache(maxsize=2)
-def _opened(file: str) -> _OpenJob:
-    return _OpenJob(file)
+_opened = lru_cache(maxsize=2)(_OpenJob)
+"""file of a pickled job -> the open job; a process keeps two of them."""
 
 
 def compared(task: Task, name: str) -> SubjectComparison:

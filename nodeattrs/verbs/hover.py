@@ -53,7 +53,8 @@ def sentences(effect: Effect, asked: Mapping[str, tuple[int, int]], code: Callab
     joined = any(effect.setter(one).outcome is Outcome.JOINS for one in accounts)
     verb = "joins on" if joined else "wins on"
     who = _who(wins) if len(wins) < total or total <= _NAMED else ""
-    yield f"{verb} {len(wins)} {among} {_noun(effect.dialect, of or total)}{who}"
+    noun = f"{named(effect.dialect).noun}{'s' * ((of or total) != 1)}"
+    yield f"{verb} {len(wins)} {among} {noun}{who}"
     lost: dict[str, list[str]] = {}
     for account, names in accounts.items():
         one = effect.setter(account)
@@ -87,10 +88,6 @@ def _others(effect: Effect, code: Callable[[str], str]) -> Iterator[str]:
 
 def _who(names: Sequence[str]) -> str:
     return f": {first_of([one or 'here' for one in names], _NAMED)}" if names else ""
-
-
-def _noun(dialect: str, count: int) -> str:
-    return f"{named(dialect).noun}{'s' * (count != 1)}"
 
 
 def _code(text: str) -> str:

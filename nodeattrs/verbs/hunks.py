@@ -1,6 +1,6 @@
 """The lines in which the files of two sides differ: a `Hunk` for each place of each changed file.
 
-It knows text and lines, and not what these mean. A file that is no text, too large, or on one side only, is one place.
+It knows text and lines, and not what these mean. A file that is binary, too large, or on one side only, is one place.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class Hunks:
         """The content of a file after the change, with some places as before; None where it would not be there.
 
         The content after without such a place. Bytes where the whole file counts; None for links and submodules.
-        hunks: places of any files; those of other files do not matter
+        hunks: places of any files; other files do not matter
         """
         reverted = sorted(one for one in hunks if one.file == file)
         if not reverted or any(one.whole for one in reverted):

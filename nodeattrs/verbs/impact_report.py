@@ -15,7 +15,7 @@ from nodeattrs.core.unread import Unread
 from nodeattrs.dialects import named
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.kinds import CHANGES_NOTHING, IMPACT_NOT_KNOWN, NO_LONGER_ANSWERS, VALUE_CHANGES
-from nodeattrs.reports.findings import Finding
+from nodeattrs.reports.findings import Finding, Severity
 from nodeattrs.reports.markdown import in_code, plain
 from nodeattrs.reports.screen import Screen, cut, first_of, printable
 from nodeattrs.reports.values import on_one_line
@@ -153,7 +153,8 @@ class ImpactReport:
 
     def _group(self, group: ChangeGroup, screen: Screen) -> Iterator[str]:
         places = screen.paint(printable(_because(group)), "faint")
-        yield f"{screen.paint(_sign(group), _style(group))} {printable(_title(group))}  {places}"
+        sign = screen.paint(_SIGNS[group.sign], _STYLES.get(group.sign, group.sign))
+        yield f"{sign} {printable(_title(group))}  {places}"
         if group.kind == NO_ANSWER:
             yield from screen.wrapped(printable(_failure(group)), "      ", "    ")
         else:
@@ -288,7 +289,7 @@ class ImpactReport:
         A group is an error where it fails the command, else a note.
         """
         for group in self.found.groups:
-            severity = "error" if self._fails(group) else "note"
+            severity: Severity = "error" if self._fails(group) else "note"
             code = (NO_LONGER_ANSWERS if group.sign == "broken" else VALUE_CHANGES).entry.code
             text = _failure(group) if group.kind == NO_ANSWER else _change(group, 200)
             file, number = (group.lines[0].file, group.lines[0].line) if group.lines else (None, None)
@@ -330,12 +331,9 @@ def _because(group: ChangeGroup) -> str:
     return ", ".join(map(str, group.lines)) or "(no single line)"
 
 
-def _sign(group: ChangeGroup) -> str:
-    return {"added": "+", "removed": "-", "broken": "!", "mended": "+"}.get(group.sign, "~")
-
-
-def _style(group: ChangeGroup) -> str:
-    return {"broken": "error", "mended": "added"}.get(group.sign, group.sign)
+_SIGNS = {"added": "+", "removed": "-", "changed": "~", "broken": "!", "mended": "+"}
+_STYLES = {"broken": "error", "mended": "added"}
+"""Signs that are not the name of a style themselves -> their style."""
 
 
 def _change(group: ChangeGroup, width: int, arrow: str = "->") -> str:
