@@ -256,7 +256,7 @@ class _Service:
         line = _line_as_saved(document.lines, _saved(document.path), at.line)
         if self._lines is None or line is None:
             return []
-        return self._lines.at(FileLine(file, line + 1, at.character + 1))
+        return self._lines.around(FileLine(file, line + 1, at.character + 1))
 
     def _locations(self, places: Iterable[FileLine | None]) -> list[types.Location]:
         from lsprotocol import types

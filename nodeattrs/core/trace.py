@@ -373,7 +373,7 @@ _VERBS = {
 
 
 def columns_of(claim: Claim) -> dict[str, Any]:
-    """A new dict of the fields of a claim that every explanation shows: path, rank, verb and the fields of the origin."""
+    """A new dict of the fields of a claim that every explanation shows: path, rank, verb, and the origin's fields."""
     return {"path": spell(claim.path), "rank": claim.rank, "verb": claim.verb.value, **claim.origin._asdict()}
 
 

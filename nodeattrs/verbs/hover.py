@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from nodeattrs.core.trace import Outcome
 from nodeattrs.dialects import named
@@ -19,10 +20,13 @@ _NAMED, _PATHS = 6, 12
 def hover(effects: Sequence[Effect], asked: Mapping[str, tuple[int, int]], notes: Iterable[str] = ()) -> str:
     """The effects of a line as Markdown: a block for each of the first 12, then their number; "" for nothing at all.
 
+    Effects of several lines, such as those below a key, have one row each: path, value, and where the line wins.
     asked: dialect -> (number of subjects that were asked, number of all)
     notes: sentences for the end
     """
     blocks = ["  \n".join(_marked(effect, asked)) for effect in effects[:_PATHS]]
+    if len({effect.place.line for effect in effects}) > 1:
+        blocks = ["\n".join(f"- {', '.join(islice(_marked(effect, asked), 2))}" for effect in effects[:_PATHS])]
     if len(effects) > _PATHS:
         blocks.append(f"… and {len(effects) - _PATHS} more paths")
     blocks += [f"*{note}*" for note in notes]

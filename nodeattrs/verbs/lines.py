@@ -28,10 +28,16 @@ from nodeattrs.core.unread import unread_in
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.verbs.asking import Reply
+from nodeattrs.verbs.blocks import lines_below, lines_outwards
 from nodeattrs.verbs.comparing import NO_ANSWER, NO_SUCH_KEY, answered
+from nodeattrs.verbs.hunks import text_of
 
 MOST = 200
 """The default for the most subjects of a dialect that are computed."""
+
+
+_ELEMENT = "element"
+"""The note of a setter that is an element of a list."""
 
 
 class FileLine(NamedTuple):
@@ -110,6 +116,11 @@ class Effect:
     def setter(self, account: Account) -> Setter:
         """The first setter of an account that stands at the place. raises: StopIteration, for an account of others"""
         return next(one for one in account.setters if one.place is not None and _is_at(self.place, one.place))
+
+    @property
+    def is_of_element(self) -> bool:
+        """Whether the line sets an element of the list at the path, and not the list itself."""
+        return self.setter(next(iter(self.accounts))).note == _ELEMENT
 
     @property
     def unread(self) -> list[Unread]:
@@ -288,7 +299,7 @@ class FolderLines:
                 place = self._place(claim.origin)
                 if (place, title) not in known:
                     known.add((place, title))
-                    yield Setter(Outcome.JOINS, title, shown(claim.value, 40), place, str(claim.origin.who), "element")
+                    yield Setter(Outcome.JOINS, title, shown(claim.value, 40), place, str(claim.origin.who), _ELEMENT)
 
     def _place(self, origin: Origin) -> FileLine | None:
         if not origin.file or origin.line is None:
@@ -327,6 +338,26 @@ class FolderLines:
         ]
         return _nearest(effects, place.column)
 
+    def around(self, place: FileLine) -> list[Effect]:
+        """The effects of a line, as `at` gives them; for a line that sets nothing itself, the effects of other lines.
+
+        These are the lines below it, such as the entries of a map; else the nearest line that it is inside of, such as
+        the key of a list (`verbs.blocks`). [] where none of these sets a value.
+        cost: reading the file, for a line that sets nothing
+        """
+        effects = self.at(place)
+        if effects:
+            return effects
+        text = self._text_of(place.file)
+        below = [effect for line in lines_below(text, place.line) for effect in self.at(FileLine(place.file, line))]
+        outwards = (self.at(FileLine(place.file, line)) for line in lines_outwards(text, place.line))
+        return _without_elements(below) or next(filter(None, outwards), [])
+
+    def _text_of(self, file: str) -> Sequence[str]:
+        side = self._side
+        shown = None if side is None else side.shown(file)
+        return () if side is None or shown is None else text_of(side, shown) or ()
+
     def lines_in(self, file: str) -> set[int]:
         """The numbers of the lines of a file that set a value of a subject; an empty set for an unknown file."""
         with self._lock:
@@ -357,6 +388,12 @@ class FolderLines:
             found = [(name, error.message) for name, error in self.unlisted.items()]
             found += [(name, known.failed) for (_, name), known in self._known.items() if known.failed]
         return [(name, why.partition("\n")[0]) for name, why in found]
+
+
+def _without_elements(effects: Sequence[Effect]) -> list[Effect]:
+    """The effects without elements of lists that are among them as a whole."""
+    whole = {(one.dialect, one.path) for one in effects if not one.is_of_element}
+    return [one for one in effects if not one.is_of_element or (one.dialect, one.path) not in whole]
 
 
 def _nearest(effects: list[Effect], column: int | None) -> list[Effect]:

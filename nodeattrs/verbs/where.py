@@ -23,6 +23,8 @@ from nodeattrs.errors import BadArgument, NotFound
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.verbs import hover
 from nodeattrs.verbs.asking import key_of
+from nodeattrs.verbs.blocks import lines_below
+from nodeattrs.verbs.hunks import text_of
 from nodeattrs.verbs.lines import Effect, FileLine, FolderLines, Setter
 
 _LINE = re.compile(r"(.+):(\d{1,9})")
@@ -106,6 +108,8 @@ def _setter_data(one: Setter) -> dict[str, Any]:
 def where(question: Question) -> Output:
     """The effects of a line, of all lines of a file, or of all lines that set a key.
 
+    A line that sets nothing itself stands for the lines below it, or for the key that it is inside of.
+
     Exit code 1 where a key is set nowhere and everything was read.
     raises: BadArgument, unless the question has either a place or a key; NotFound, for an unknown file, a file or line
             without effects, and unknown subjects; the error of a dialect that cannot list its subjects, if no other
@@ -134,14 +138,13 @@ def _of_key(question: Question, path: Path) -> Output:
 def _of_place(question: Question, place: str) -> Output:
     file, line = _file_of(question, place)
     written = {(one.path, one.line) for one in _settings(question, file)}
-    settings = {one for one in written if line in (None, one[1])}
-    near = [] if line is None else _near(written, line)
+    settings = written if line is None else _at_or_below(question, file, line, written)
+    near = [] if line is None else [path for path, _ in settings] or _near(written, line)
     lines = _looked(question, None, near)
-    wanted = {line} if line is not None else lines.lines_in(file) | {one for _, one in settings}
-    effects = [effect for number in sorted(wanted) for effect in lines.at(FileLine(file, number))]
-    if near and not effects:  # a subject may have the value under another name
-        lines = _looked(question, None)
-        effects = [effect for number in sorted(wanted) for effect in lines.at(FileLine(file, number))]
+    effects = _effects(lines, file, line)
+    if near and not (effects and {one for _, one in settings} <= {effect.place.line for effect in effects}):
+        lines = _looked(question, None)  # a subject may have a value under another name
+        effects = _effects(lines, file, line)
     used = {effect.place.line for effect in effects}
     unused = sorted((one for one in settings if one[1] not in used), key=lambda one: (one[1], str(one[0])))
     notes = {} if line is None else _notes(question, file, [path for path, _ in unused])
@@ -149,6 +152,24 @@ def _of_place(question: Question, place: str) -> Output:
     if not (effects or unused or unread):
         raise NotFound(f"{place} sets nothing on any subject", hint="`nodeattrs list subjects` names who is asked")
     return _output(lines, effects, [(file, Setting(*one, notes.get(one, ""))) for one in unused], unread)
+
+
+def _at_or_below(
+    question: Question, file: str, line: int, written: Iterable[tuple[Path, int]]
+) -> set[tuple[Path, int]]:
+    """The (path, line) of *written* on a line; of the lines below it, where it sets nothing itself."""
+    on_line = {one for one in written if one[1] == line}
+    shown = question.side.shown(file)
+    text = None if shown is None else text_of(question.side, shown)
+    below = lines_below(text or (), line)
+    return on_line or {one for one in written if one[1] in below}
+
+
+def _effects(lines: FolderLines, file: str, line: int | None) -> list[Effect]:
+    """The effects of a line, or of all lines of a file; the numbers of the lines ascend."""
+    if line is not None:
+        return lines.around(FileLine(file, line))
+    return [effect for number in sorted(lines.lines_in(file)) for effect in lines.at(FileLine(file, number))]
 
 
 def _notes(question: Question, file: str, paths: Iterable[Path]) -> dict[tuple[Path, int], str]:
