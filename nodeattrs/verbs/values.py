@@ -159,12 +159,20 @@ def _texts_of(row: _Row) -> object:
 
 
 def _cells_that_matter(rows: Sequence[tuple[str, _Row]]) -> list[tuple[str, Cell]]:
-    """(subject, cell) of all subjects; without a dialect in which nothing sets the path, where another one sets it."""
+    """(subject, cell) of all subjects; without a dialect in which nothing sets the path, where another one sets it.
+
+    With several dialects left, the name of the dialect stands before each subject, as in `nodeattrs list`.
+    """
     by_dialect: dict[str, list[tuple[str, Cell]]] = {}
     for name, row in rows:
         by_dialect.setdefault(row.dialect, []).extend((name, cell) for cell in row.cells)
-    setting = [cells for cells in by_dialect.values() if not all(isinstance(one.value, _ABSENCE) for _, one in cells)]
-    return [cell for cells in setting or by_dialect.values() for cell in cells]
+    setting = [
+        dialect for dialect, cells in by_dialect.items() if not all(isinstance(one.value, _ABSENCE) for _, one in cells)
+    ]
+    dialects = setting or [*by_dialect]
+    if len(dialects) == 1:
+        return by_dialect[dialects[0]]
+    return [(f"{dialect} {name}", cell) for dialect in dialects for name, cell in by_dialect[dialect]]
 
 
 def _unset(path: Path) -> NoSuchAttribute:
