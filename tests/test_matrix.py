@@ -124,9 +124,9 @@ class TestMatrix:
         code, groups = ask("app.port")
         assert code == 5  # the cookbook did not run
         assert [(value, nodes) for value, _, nodes in shown(groups)] == [
-            (80, ["n0", "n1", "n2", "n3"]),
-            (81, ["n4", "c"]),
-            ("NA0102", ["none"]),
+            (80, ["nodes n0", "nodes n1", "nodes n2", "nodes n3"]),
+            (81, ["nodes n4", "folds c"]),
+            ("NA0102", ["nodes none"]),
         ]
         assert not (tmp_path / ".nodeattrs").exists()
 
