@@ -161,7 +161,7 @@ def _texts_of(row: _Row) -> object:
 def _cells_that_matter(rows: Sequence[tuple[str, _Row]]) -> list[tuple[str, Cell]]:
     """(subject, cell) of all subjects; without a dialect in which nothing sets the path, where another one sets it.
 
-    With several dialects left, the name of the dialect stands before each subject, as in `nodeattrs list`.
+    With several dialects left, the name of the dialect precedes each subject, as in `nodeattrs list`.
     """
     by_dialect: dict[str, list[tuple[str, Cell]]] = {}
     for name, row in rows:

@@ -108,7 +108,7 @@ def _setter_data(one: Setter) -> dict[str, Any]:
 def where(question: Question) -> Output:
     """The effects of a line, of all lines of a file, or of all lines that set a key.
 
-    A line that sets nothing itself stands for the lines below it, or for the key that it is inside of.
+    For a line that sets nothing itself, the lines below it count, or else the key that it is inside of.
 
     Exit code 1 where a key is set nowhere and everything was read.
     raises: BadArgument, unless the question has either a place or a key; NotFound, for an unknown file, a file or line
