@@ -1,6 +1,6 @@
 """The lines that belong to a line of a file, judged by indentation: those below a key, and those that it is inside of.
 
-It reads no syntax, so that it serves data files and code alike. In files with sections in brackets, the
+It reads no syntax, so that it serves data files and code. In files with sections in brackets, the
 lines of a section are below its heading.
 """
 
