@@ -28,18 +28,14 @@ class Answer(Protocol):
     @property
     def value(self) -> Any:
         """The value as plain data; ABSENT where there is none."""
-        ...
 
     def origins(self, path: str | Path) -> tuple[Origin, ...]:
         """The origins of the value at *path*; () where the path is not set."""
-        ...
 
     def trace(self, path: str | Path) -> Trace:
         """The claims about *path*, the winner first, each other one with the rule that overrode it; no claims where
         none is set.
         """
-        ...
 
     def to_dict(self) -> Any:
         """The answer as data for JSON."""
-        ...

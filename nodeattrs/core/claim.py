@@ -127,7 +127,6 @@ class Locator(Protocol):
 
     def at(self, path: Path) -> Origin:
         """The origin of *path*, from the root of the source's own tree; for an unknown path the nearest one above."""
-        ...
 
 
 class LocatorBelow(NamedTuple):

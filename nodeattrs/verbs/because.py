@@ -71,16 +71,14 @@ class CauseSearch:
             return CausingLines(change.lines or (self._hunks.line_of(self._all[0]),), is_tried=True)
         if self._left <= 0:
             return CausingLines(change.lines)
-        by_trace = {hunk: line for line in change.lines if (hunk := self._at(line)) is not None}
+        places = [(self._hunks.at(one.file, one.line, is_gone=one.is_gone), one) for one in change.lines]
+        by_trace = {place: line for place, line in places if place is not None}
         others = [one for one in self._places_read_by(subject) if one not in by_trace]
         if self._has_value_of(self._job.after, change, subject, frozenset()) is False:
             return CausingLines((), is_random=True)
         causes = self._causes(change, subject, [*by_trace], others)
         lines = tuple(by_trace.get(hunk) or self._hunks.line_of(hunk) for hunk in causes)
         return CausingLines(lines or change.lines, is_tried=bool(causes))
-
-    def _at(self, line: Line) -> Hunk | None:
-        return self._hunks.at(line.file, line.line, is_gone=line.is_gone)
 
     def _causes(self, change: Difference, subject: str, by_trace: list[Hunk], others: list[Hunk]) -> list[Hunk]:
         """The places that are causes: all that are in *by_trace*, else all in *others*, else the fewest together."""

@@ -485,34 +485,31 @@ def _effects(opened: _OpenJob, before: Answered, after: Answered, named: set[Lin
             continue
         side, answer = (opened.job.before, before) if setting.line.is_gone else (opened.job.after, after)
         known = opened.suffixes.get(setting)
-        for skip in range(min(3, len(setting.path))) if known is None else (known,):
-            path = setting.path[skip:]
-            for part in answer.values():
-                effect = None if part.trace is None else _effect(part, path, setting, side)
-                if effect is not None:
-                    opened.suffixes[setting] = skip
-                    opened.effective |= {setting.line} if effect.by is None else set()
-                    yield effect
-                    break
-            else:
-                continue
-            break
+        skips = range(min(3, len(setting.path))) if known is None else (known,)
+        tried = (
+            (skip, _effect(part, setting.path[skip:], setting, side)) for skip in skips for part in answer.values()
+        )
+        for skip, effect in tried:
+            if effect is not None:
+                opened.suffixes[setting] = skip
+                opened.effective |= {setting.line} if effect.by is None else set()
+                yield effect
+                break
 
 
 def _effect(part: Part, path: TreePath, setting: ChangedSetting, side: Side) -> Effect | None:
-    if path[0] not in part.tree:
+    """The effect of a changed line at *path*; None where the trace of the path does not name the line."""
+    if part.trace is None or path[0] not in part.tree:
         return None
     try:
-        trace = part.trace(path) if part.trace is not None else None
+        trace = part.trace(path)
     except NodeattrsError:
         return None
-    for one in trace.claims if trace is not None else ():
-        origin = one.origin
-        if origin.line != setting.line.line or not origin.file or side.shown(origin.file) != setting.line.file:
-            continue
-        winner = trace.winner if trace is not None else None
-        is_over = one.outcome is Outcome.LOSES and winner is not None
-        return Effect(setting, path, str(winner.origin.place or winner.origin) if is_over and winner else None)
+    for one in trace.claims:
+        origin, winner = one.origin, trace.winner
+        if origin.line == setting.line.line and origin.file and side.shown(origin.file) == setting.line.file:
+            is_over = one.outcome is Outcome.LOSES and winner is not None
+            return Effect(setting, path, str(winner.origin.place or winner.origin) if is_over and winner else None)
     return None
 
 
