@@ -65,8 +65,8 @@ MEET: Final = Rule.MEET
 class Meet:
     """A rule: two maps are merged key by key, and another policy decides about their entries and everything below.
 
-    Give it the policy, or a function that returns one, for policies that name each other. The function is called when
-    the rule is used first, by `resolved`.
+    Give it the policy, or a function that returns one, for policies that name each other. `resolved` calls the
+    function, when a verdict is looked up first.
     policy: the policy; not set where a function was given
     later:  the function; None where a policy was given
     raises: BadArgument, for anything else

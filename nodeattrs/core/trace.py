@@ -22,7 +22,7 @@ from nodeattrs.core.walk import SetValue, Walk
 class Outcome(Enum):
     """What became of one claim of a trace.
 
-    WINS    its value is read; nothing else is
+    WINS    its value is read; or it is a scalar or list that blocks the path
     JOINS   its value is one of several that are read together: parts of a map or list
     HOLDS   it has no value at the path, but without its map above another value would be read, or none
     UNKNOWN the layer cannot be read, and might override the value
