@@ -25,7 +25,7 @@ from nodeattrs.node.running import merged_shared
 from nodeattrs.reports.screen import Screen
 from nodeattrs.verbs.comparing import Part, differences
 from nodeattrs.verbs.hunks import Hunks
-from nodeattrs.verbs.impact import Asking, ChangeGroup, Impact, impact
+from nodeattrs.verbs.impact import ChangeGroup, Impact, ImpactOptions, impact
 from nodeattrs.verbs.impact_report import MOST, ImpactReport, Pattern
 from tests.oracles import impact as oracle
 
@@ -116,7 +116,7 @@ def compare(tmp_path: Path, request: pytest.FixtureRequest) -> Compare:
             sides = tuple(
                 folder_side(oracle.written(files, private / name)) for name, files in (("b", before), ("a", after))
             )
-        return impact(*sides, request or Request(), Asking(private, jobs=1, sharing=sharing, **how))
+        return impact(*sides, request or Request(), ImpactOptions(private, jobs=1, sharing=sharing, **how))
 
     return made
 
@@ -193,7 +193,7 @@ class TestWhatChanges:
 
         found = compare("HEAD~1..HEAD", repo)
 
-        assert [(one.passed, one.both) for one in found.asked] == [(4, 1)]
+        assert [(one.passed, one.both) for one in found.dialects] == [(4, 1)]
 
     def test_a_line_that_is_gone_is_named_as_it_was(self, compare):
         """
@@ -217,7 +217,7 @@ class TestWhatChanges:
         found = compare(before, {**before, "data/nodes/a.yaml": "port: 81\n"})
 
         assert shown(found) == ["a: port 80 -> 81 because of data/nodes/a.yaml:1"]
-        assert found.asked[0].both == 1
+        assert found.dialects[0].both == 1
 
     def test_of_two_places_the_one_that_counts_is_named(self, compare):
         """
@@ -251,7 +251,7 @@ class TestWhatChanges:
         found = compare(before, after)
 
         assert not found.groups
-        assert [(str(one.line), one.path, one.by, one.subjects) for one in found.silent] == [
+        assert [(str(one.line), one.path, one.overridden_by, one.subject_count) for one in found.silent] == [
             ("roles/web.json:4", ("default_attributes", "port")[1:], ("roles/loud.json:4",), 2)
         ]
 
@@ -275,7 +275,7 @@ class TestWhatChanges:
 
         found = compare(ROLES, after)
 
-        assert [(one.added, one.removed) for one in found.asked] == [(("e",), ("a",))]
+        assert [(one.added, one.removed) for one in found.dialects] == [(("e",), ("a",))]
         assert not found.groups
 
     def test_a_change_of_type_is_one(self, compare):
@@ -405,7 +405,7 @@ class TestDialects:
         found = compare(before, {**before, "a.yaml": "x: 3\ny: 4\n"})
 
         assert shown(found) == ["web: y 1 -> 4 because of a.yaml:2"]
-        assert [(str(one.line), one.by) for one in found.silent] == [("a.yaml:1", ("b.yaml:1",))]
+        assert [(str(one.line), one.overridden_by) for one in found.silent] == [("a.yaml:1", ("b.yaml:1",))]
 
     def test_plain_named_have_policies_and_patterns(self, compare):
         """
@@ -596,7 +596,7 @@ class TestSides:
 
         found = compare("HEAD~1..HEAD", folder / "chef")
 
-        assert [one.added for one in found.asked] == [("a", "b", "c", "d")]
+        assert [one.added for one in found.dialects] == [("a", "b", "c", "d")]
         assert "HEAD~1 has no folder chef" in found.notes
 
     def test_links_lead_nowhere_else_and_submodules_are_named(self, repo, compare):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -124,9 +124,9 @@ class TestMatrix:
         code, groups = ask("app.port")
         assert code == 5  # the cookbook did not run
         assert [(value, nodes) for value, _, nodes in shown(groups)] == [
-            (80, ["n0", "n1", "n2", "n3"]),
-            (81, ["n4", "c"]),
-            ("NA0102", ["none"]),
+            (80, ["nodes n0", "nodes n1", "nodes n2", "nodes n3"]),
+            (81, ["nodes n4", "folds c"]),
+            ("NA0102", ["nodes none"]),
         ]
         assert not (tmp_path / ".nodeattrs").exists()
 
@@ -174,3 +174,22 @@ def test_of_a_group_ten_nodes_are_named_and_the_others_counted() -> None:
 
     assert "n9 and 2 more" in short[0]
     assert "n10, n11" in whole[0]
+
+
+class TestSeveralDialects:
+    FILES: ClassVar = {
+        "hosts.ini": "[web]\nweb1\n",
+        "group_vars/all.yml": "size: 80\n",
+        "nodes/web1.json": '{"normal": {"size": 80}}',
+    }
+
+    def test_a_subject_has_the_name_of_its_dialect_where_several_dialects_set_the_key(self, in_folder):
+        out = in_folder(self.FILES, "matrix", "size", "--format", "json")[1]
+        assert [place["nodes"] for place in json.loads(out)["groups"][0]["places"]] == [
+            ["nodes web1"],
+            ["ansible web1"],
+        ]
+
+    def test_a_subject_has_its_name_alone_where_one_dialect_sets_the_key(self, in_folder):
+        out = in_folder({**self.FILES, "group_vars/all.yml": "{}"}, "matrix", "size", "--format", "json")[1]
+        assert [place["nodes"] for place in json.loads(out)["groups"][0]["places"]] == [["web1"]]

@@ -17,7 +17,7 @@ from nodeattrs.contract.sides import folder_side
 from nodeattrs.core.looks import Looks
 from nodeattrs.dialects import named
 from nodeattrs.node.maps import WatchedMap
-from nodeattrs.verbs.impact import Asking, Impact, impact
+from nodeattrs.verbs.impact import Impact, ImpactOptions, impact
 from tests.oracles import sharing as oracle
 from tests.oracles.impact import written
 
@@ -51,7 +51,7 @@ def compared(tmp_path: Path, made: dict[str, str], old: str = '"port": 80', new:
     after = {name: text.replace(old, new) for name, text in made.items()}
     sides = [folder_side(written(one, tmp_path / name)) for one, name in ((made, "old"), (after, "new"))]
     (private := tmp_path / "private").mkdir()
-    return impact(*sides, Request(), Asking(private, ["nodes"], jobs=1))
+    return impact(*sides, Request(), ImpactOptions(private, ["nodes"], jobs=1))
 
 
 @pytest.mark.parametrize(
@@ -220,10 +220,10 @@ def test_keys_of_bindings_are_shared_by_nodes_that_no_condition_names(tmp_path: 
     after = {name: text.replace("bind 'x' to 1", "bind 'x' to 3") for name, text in made.items()}
     sides = [folder_side(written(one, tmp_path / name)) for one, name in ((made, "old"), (after, "new"))]
     (private := tmp_path / "private").mkdir()
-    found = impact(*sides, Request(), Asking(private, ["bindings"], jobs=1))
+    found = impact(*sides, Request(), ImpactOptions(private, ["bindings"], jobs=1))
 
     assert [(one.spelled, one.subjects) for one in found.groups] == [("x", ("node-00", "node-02"))]
-    assert [one.shared for one in found.asked] == [1]
+    assert [one.shared for one in found.dialects] == [1]
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_a_message_and_a_deferred_text_are_no_looks_at_what_they_name(tmp_path: 
     attributes = "default['motd'] = lazy(lambda: f\"{node['net']['mac']}\")\n"
     found = compared(tmp_path, files("log(f\"{node['net']['mac']}\")\n", 3, attributes))
 
-    assert [(one.both, one.shared) for one in found.asked] == [(3, 2)]
+    assert [(one.both, one.shared) for one in found.dialects] == [(3, 2)]
 
 
 def test_a_deferred_text_that_changes_is_one(tmp_path: Path) -> None:
@@ -291,7 +291,7 @@ def test_programs_that_may_use_what_is_not_noted_are_named(tmp_path: Path, progr
 def test_a_program_with_random_numbers_is_computed_for_each(tmp_path: Path) -> None:
     found = compared(tmp_path, files("import random\nnode.default['x'] = random.random() < 2\n"))
 
-    assert [(one.both, one.shared) for one in found.asked] == [(3, 0)]
+    assert [(one.both, one.shared) for one in found.dialects] == [(3, 0)]
 
 
 def test_members_of_a_large_group_are_computed_as_well_and_a_difference_is_said(tmp_path, monkeypatch) -> None:
@@ -301,7 +301,7 @@ def test_members_of_a_large_group_are_computed_as_well_and_a_difference_is_said(
     monkeypatch.setattr("nodeattrs.dialects.chef.opened.unnoted", lambda folder: "")
     made = files("import random\nnode.default['x'] = random.random()\n", 30)
 
-    (asked,) = compared(tmp_path, made).asked
+    (asked,) = compared(tmp_path, made).dialects
 
     assert (asked.checked, asked.one_by_one, asked.shared) == (2, 29, 0)
 
@@ -353,7 +353,7 @@ def of_hiera(tmp_path: Path, made: dict[str, str], request: Request, new: str = 
     found = []
     for sharing in (True, False):
         (private := tmp_path / f"private{sharing}").mkdir()
-        found.append(impact(*sides, request, Asking(private, ["hiera"], sharing=sharing, jobs=1)))
+        found.append(impact(*sides, request, ImpactOptions(private, ["hiera"], sharing=sharing, jobs=1)))
     assert oracle.said(found[0]) == oracle.said(found[1])
     return found
 
@@ -368,7 +368,7 @@ def test_nodes_whose_facts_stand_in_one_file_share(tmp_path: Path) -> None:
     found = of_hiera(tmp_path, made, Request(facts="inventory.json"))[0]
 
     assert [(one.spelled, one.subjects) for one in found.groups] == [("port", ("n0", "n1", "n2"))]
-    assert [one.shared for one in found.asked] == [1]
+    assert [one.shared for one in found.dialects] == [1]
 
 
 def test_a_node_whose_row_in_the_file_of_all_facts_changes_shares_nothing(tmp_path: Path) -> None:
@@ -377,7 +377,7 @@ def test_a_node_whose_row_in_the_file_of_all_facts_changes_shares_nothing(tmp_pa
 
     found = of_hiera(tmp_path, made, Request(facts="inventory.json"))[0]
 
-    assert [one.shared for one in found.asked] == [0]
+    assert [one.shared for one in found.dialects] == [0]
 
 
 def test_what_a_classifier_says_is_a_look(tmp_path: Path) -> None:
@@ -386,7 +386,7 @@ def test_what_a_classifier_says_is_a_look(tmp_path: Path) -> None:
 
     found = of_hiera(tmp_path, {**HIERA, **facts, "enc.json": json.dumps(enc)}, Request(enc="enc.json"))[0]
 
-    assert [one.shared for one in found.asked] == [2]
+    assert [one.shared for one in found.dialects] == [2]
 
 
 def test_a_classifier_may_give_nodes_other_run_lists(tmp_path: Path) -> None:
@@ -396,10 +396,10 @@ def test_a_classifier_may_give_nodes_other_run_lists(tmp_path: Path) -> None:
     sides = [folder_side(written(one, tmp_path / name)) for one, name in ((made, "old"), (after, "new"))]
     (private := tmp_path / "private").mkdir()
 
-    found = impact(*sides, Request(enc="enc.json"), Asking(private, ["nodes"], jobs=1))
+    found = impact(*sides, Request(enc="enc.json"), ImpactOptions(private, ["nodes"], jobs=1))
 
     assert {one.spelled: one.subjects for one in found.groups} == dict.fromkeys(("port", "x"), ("node-00", "node-02"))
-    assert [one.shared for one in found.asked] == [2]
+    assert [one.shared for one in found.dialects] == [2]
 
 
 def test_a_file_of_facts_that_is_a_link_to_one_that_changes_is_shared_by_nobody(tmp_path: Path) -> None:
@@ -412,7 +412,7 @@ def test_a_file_of_facts_that_is_a_link_to_one_that_changes_is_shared_by_nobody(
     sides = [folder_side(tmp_path / name) for name in ("old", "new")]
     (private := tmp_path / "private").mkdir()
 
-    found = impact(*sides, Request(), Asking(private, ["nodes"], jobs=1))
+    found = impact(*sides, Request(), ImpactOptions(private, ["nodes"], jobs=1))
 
     assert {one.spelled: one.subjects for one in found.groups} == dict.fromkeys(("site", "x"), ("node-00",))
 

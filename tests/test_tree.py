@@ -264,7 +264,7 @@ class TestCopies:
         What it gives is copied in its place, at any depth.
         """
 
-        def convert(value: Any, path: Any) -> Any:
+        def convert(value: Any) -> Any:
             if isinstance(value, tuple):
                 return list(value)
             return value.isoformat() if isinstance(value, datetime.date) else value
@@ -278,9 +278,9 @@ class TestCopies:
         """
         A scalar that it gives back is taken as it is; a container has to be an exact one.
         """
-        assert {"a": [b"x"]} == copied({"a": [b"x"]}, convert=lambda value, path: value)
+        assert {"a": [b"x"]} == copied({"a": [b"x"]}, convert=lambda value: value)
         with pytest.raises(BadValue) as caught:
-            copied({"a": [kind()]}, convert=lambda value, path: value)
+            copied({"a": [kind()]}, convert=lambda value: value)
 
         assert ("a", 0) == caught.value.path
 

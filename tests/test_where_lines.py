@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from nodeattrs.contract.request import Request
+from nodeattrs.core.tree import spell
+from nodeattrs.verbs.lines import FileLine, FolderLines
+
 InFolder = Callable[..., tuple[int, str, str]]
 
 HIERA = {
@@ -45,9 +49,10 @@ ANSIBLE = {
 }
 
 
-@pytest.mark.parametrize(
-    "files", [HIERA, CHART, COMPOSE, CHEF, ANSIBLE], ids=["hiera", "helm", "compose", "chef", "ansible"]
-)
+SAMPLES = {"hiera": HIERA, "helm": CHART, "compose": COMPOSE, "chef": CHEF, "ansible": ANSIBLE}
+
+
+@pytest.mark.parametrize("files", SAMPLES.values(), ids=SAMPLES)
 def test_each_line_does_what_its_file_says_it_does(in_folder: InFolder, files: dict[str, str]) -> None:
     seen = 0
     for file, text in files.items():
@@ -55,9 +60,55 @@ def test_each_line_does_what_its_file_says_it_does(in_folder: InFolder, files: d
         for number in range(1, text.count("\n") + 2):
             expected = [one for one in whole if one["line"] == number]
             out = in_folder({}, "where", f"{file}:{number}", "--format", "json")[1]
-            assert (json.loads(out)["lines"] if out else []) == expected, (file, number)
+            found = json.loads(out)["lines"] if out else []
+            if expected:
+                assert found == expected, (file, number)
+            else:  # a key of a map, or a line inside of a list or text
+                assert all(one in whole for one in found), (file, number)
             seen += len(expected)
     assert seen >= 4
+
+
+def effects(folder: Path, file: str, number: int) -> list[tuple[str, int, str, list[str]]]:
+    """The effects that an editor shows for a line, as `where` has them."""
+    lines = FolderLines(folder, Request(str(folder), run_code=False))
+    lines.look()
+    found = lines.around(FileLine(file, number))
+    return [(one.place.file, one.place.line, spell(one.path), [*one.wins]) for one in found]
+
+
+@pytest.mark.parametrize("files", SAMPLES.values(), ids=SAMPLES)
+def test_a_hover_over_each_line_has_the_effects_that_where_prints(
+    in_folder: InFolder, tmp_path: Path, files: dict[str, str]
+) -> None:
+    in_folder(files, "list", "subjects")
+    for file, text in files.items():
+        for number in range(1, text.count("\n") + 2):
+            out = in_folder({}, "where", f"{file}:{number}", "--format", "json")[1]
+            found = json.loads(out)["lines"] if out else []
+            expected = [(one["file"], one["line"], one["path"], one["wins_on"]) for one in found]
+            assert effects(tmp_path, file, number) == expected, (file, number)
+
+
+@pytest.mark.parametrize(
+    ("sample", "file", "number", "expected"),
+    [
+        ("hiera", "data/all.yaml", 4, ["6 users.anna.uid", "7 users.anna.shell"]),
+        ("hiera", "data/nodes/web1.yaml", 1, ["3 users.anna.uid"]),
+        ("hiera", "data/all.yaml", 12, ["11 text"]),
+        ("helm", "c/values.yaml", 2, ["3 sub.size"]),
+        ("chef", "roles/web.json", 1, []),
+        ("ansible", "group_vars/all.yml", 2, ["3 map.a", "4 map.b"]),
+        ("ansible", "hosts.ini", 1, ["2 port"]),
+        ("compose", "compose.yaml", 3, ["3 services.base.image"]),
+        ("compose", "compose.yaml", 8, ["9 services.web.environment.A"]),
+    ],
+)
+def test_a_line_that_sets_nothing_stands_for_lines_below_or_around(
+    in_folder: InFolder, tmp_path: Path, sample: str, file: str, number: int, expected: list[str]
+) -> None:
+    in_folder(SAMPLES[sample], "list", "subjects")
+    assert [f"{line} {path}" for _, line, path, _ in effects(tmp_path, file, number)] == expected
 
 
 @pytest.mark.parametrize("name", ["local", "sample"])

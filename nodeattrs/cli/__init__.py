@@ -1,7 +1,7 @@
-"""The command line: parses words and prints reports. It decides nothing.
+"""The command line: parses words, runs a command and prints its report.
 
-Each command is one file: it adds its options, calls the packages below, and hands a report to the terminal. These
-packages are imported when a command runs, so that `--help` starts at once.
+A command is declared in a dialect or in `verbs.commands`, or is a module here with ARGUMENTS and `perform`. Packages
+that do its work are imported when it runs, so that `--help` starts at once.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; returns the exit code (table in `cli.exits`).
+    """Run one command line, print its output and errors; returns the exit code (table in `cli.exits`).
 
     argv: the words after the program's name. None: the words of the process; then Ctrl-C ends the process at once
-          while it starts or ends
+          while it starts or ends, and standard streams that the caller has closed are replaced
     """
     try:
         if argv is not None:
@@ -30,9 +30,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _open_closed_streams() -> None:
-    """Take the numbers of streams that the caller has closed, before a file gets one of them.
+    """Open /dev/null in place of standard streams that the caller has closed, before another file gets their numbers.
 
-    Reading standard input and writing standard output fail then, and what goes to standard error is dropped.
+    Reading standard input and writing standard output then fail; writes to standard error are dropped.
     """
     for name, way, mode in (("stdin", os.O_WRONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_WRONLY, "w")):
         if getattr(sys, name) is None:

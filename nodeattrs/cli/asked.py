@@ -1,4 +1,4 @@
-"""Commands that run in this process for their data: the data of `--format json`, and the error.
+"""Commands that run inside of `web` and `mcp`, for the data of `--format json` instead of printed output.
 
 The caller passes the words of a command line. They are parsed as in the program, but nothing is printed and nothing
 ends the process.
@@ -21,6 +21,7 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.codes import Code
 from nodeattrs.core.code import held_back
 from nodeattrs.errors import BadArgument, NodeattrsError
+from nodeattrs.reports.findings import finding_of
 from nodeattrs.web.asking import CommandAnswer
 
 if TYPE_CHECKING:
@@ -28,21 +29,21 @@ if TYPE_CHECKING:
     from nodeattrs.reports import Report
 
 AT_ONCE = 4
-"""Commands that are asked at a time; others wait."""
+"""The most commands that run at the same time; further ones wait."""
 
 _ONE_BY_ONE = ("impact", "catalog")
 """Commands that take long, or run a repository's code: one of each at a time, so that there is room for others."""
 
 
 class _Refusing(program.Parser):
-    """A parser whose faults are errors."""
+    """A parser that raises BadArgument for words that it does not understand."""
 
     def error(self, message: str) -> NoReturn:
         raise BadArgument(message.partition("\n")[0])
 
 
 class _Collecting(Terminal):
-    """A terminal that keeps what is reported, as data, and warnings."""
+    """A terminal that writes nothing: it keeps the report, its data, and the warnings as texts."""
 
     def __init__(self) -> None:
         super().__init__("never", "json")
@@ -59,10 +60,10 @@ class _Collecting(Terminal):
         self.warnings += dict.fromkeys(getattr(one, "message", str(one)) for one in warnings)
 
     def text(self, text: str) -> None:
-        """Nothing that is asked here is no report."""
+        """Does nothing: only reports are kept."""
 
     def aside(self, lines: Iterable[str]) -> None:
-        """Remarks are for who sits at a terminal."""
+        """Does nothing: remarks are for people at a terminal."""
 
     def progress(self, text: str) -> None:
         """Does nothing: no progress is shown."""
@@ -73,11 +74,12 @@ class _Collecting(Terminal):
 
 
 class CommandRunner:
-    """Runs commands in this process for their data, with the settings and the repository read anew for each call.
+    """Runs commands in this process for their data. Call it with the words of a command line: `ask("list", "nodes")`.
 
-    Some calls can run at the same time.
-    given:     the options `repo` and `store`, as `Settings` takes them
-    runs_code: whether commands may run code of the repository
+    Settings and repository are read anew at each call; parsers are kept. Four calls can run at the same time in
+    threads, others wait. A call prints nothing and raises nothing.
+    given:     the options of the server, such as `repo` and `store`, as `Settings` takes them
+    runs_code: whether commands may run code of the repository, if their own options say so, too
     """
 
     def __init__(self, given: Mapping[str, Any], runs_code: bool) -> None:
@@ -87,14 +89,17 @@ class CommandRunner:
         self._parsers: dict[str, argparse.ArgumentParser] = {}
 
     def __call__(self, *words: str) -> CommandAnswer:
-        """Run the command line *words*; returns its data, warnings and exit code. An error is returned in the
-        Answer, not raised."""
+        """Run the command line *words*; returns its data, report, warnings and exit code.
+
+        An error is returned as data in `error`, with exit code 1. A command that prints no report has the data None.
+        """
         terminal = _Collecting()
         with self._turns.get(words[0], nullcontext()), self._room:
             try:
                 code = self._perform(words, terminal)
             except Exception as error:
-                return CommandAnswer(terminal.data, _error(program.understood(error)), terminal.warnings, FAILED)
+                data = finding_of(program.understood(error)).to_dict()
+                return CommandAnswer(terminal.data, data, terminal.warnings, FAILED)
         return CommandAnswer(terminal.data, None, terminal.warnings, code, terminal.reported)
 
     def _perform(self, words: tuple[str, ...], terminal: _Collecting) -> int:
@@ -120,9 +125,3 @@ class CommandRunner:
         if command not in self._parsers:
             self._parsers[command] = program.parser(command, kind=_Refusing)
         return self._parsers[command]
-
-
-def _error(error: Exception) -> dict[str, Any]:
-    from nodeattrs.reports.findings import finding_of
-
-    return finding_of(error).to_dict()

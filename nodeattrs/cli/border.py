@@ -1,7 +1,8 @@
-"""The border of a command: the files and folders that the caller named, and the repository around them.
+"""The border of a command: the files and folders that it may read, worked out from its options.
 
-Used by `cli.program`, and by `cli.asked` for commands of pages and tools. The root of a repository is the Git
-work tree that contains the folder, else the folder of the nodeattrs.toml that counts there, else the folder itself.
+A command may read the repositories that its options name, the other files that they name, and settings. The root of a
+repository is the Git work tree that contains the folder, else the folder of the nodeattrs.toml that counts there, else
+the folder itself.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ OPENING = (
     "repo", "hiera_config", "against", "inventory", "playbook", "folder", "site", "before", "after",
     "change", "other", "environmentpath", "puppet_conf",
 )  # fmt: skip
-"""Options that name what is asked: the repository around the file or folder is inside of the border.
+"""Options that name the subject of a command: the repository around the file or folder is inside of the border.
 
-So do the main option of the command's dialect, and the options that begin with `place_`.
+The main option of the command's dialect counts, too, and so do the options that begin with `place_`.
 """
 
 _BESIDE = ("against", "after", "other")
@@ -47,15 +48,15 @@ _WITHOUT_MACHINE = ("impact", "what-if", "why", "where", "blame", "check", "lsp"
 """Commands that judge the repository alone: they read no place of the user or machine."""
 
 OWN_FOLDER = ".nodeattrs"
-"""What commands keep where neither the caller nor the settings name a place."""
+"""The folder for files that commands keep where neither the caller nor the settings name a place."""
 
 
 def border_of(options: argparse.Namespace, *, is_closed: bool) -> Border | None:
-    """The border of a command: which files the repository may name. None if each repository asked about is trusted
-    (`nodeattrs trust`, NODEATTRS_TRUST).
+    """The border for the parsed options of a command; the caller puts it in force with `border.held`.
 
-    Of all files only the list of trusted repositories and the settings are read.
-    is_closed: whether files beyond the border cannot be opened at all; so where no code of the repository runs
+    None, no border, if each repository of the command is trusted (`nodeattrs trust`, NODEATTRS_TRUST). Without such an
+    option the repository around the current folder counts. Only the list of trusted repositories is read.
+    is_closed: True: files beyond the border cannot be opened at all; for commands that run no code
     """
     own = getattr(options, "own", "")
     dialect = dialects.named(own) if own else None
@@ -65,28 +66,26 @@ def border_of(options: argparse.Namespace, *, is_closed: bool) -> Border | None:
     given = {name: [*_texts(getattr(options, name, None))] for name in (*opening, *NAMING)}
     given["repo"] = given["repo"] or [*filter(None, [os.environ.get("NODEATTRS_REPO")])]
     places = {name: [place for text in texts for place in _places(text)] for name, texts in given.items()}
-    asked = [root_of(place) for name in opening for place in places[name] if os.path.lexists(place)]
-    if not asked or not any(given[name] for name in opening if name not in _BESIDE):
-        asked.append(root_of(_here(dialect)))
+    repositories = [root_of(place) for name in opening for place in places[name] if os.path.lexists(place)]
+    if not repositories or not any(given[name] for name in opening if name not in _BESIDE):
+        repositories.append(root_of(_here(dialect)))
     elif dialect is not None and any(map(os.path.lexists, dialect.project)):
-        asked.append(root_of(os.curdir))
-    if all(map(is_trusted, asked)):
+        repositories.append(root_of(os.curdir))
+    if all(map(is_trusted, repositories)):
         return None
     folders = [root_of(place) for name in NAMING for place in places[name] if os.path.isdir(place)]
-    ours = [] if os.path.islink(OWN_FOLDER) else [OWN_FOLDER]
+    own_folder = [] if os.path.islink(OWN_FOLDER) else [OWN_FOLDER]
     more = [*(getattr(options, "allow_path", None) or ()), *_settings()]
     every = [one for some in places.values() for one in some]
     has_machine = getattr(options, "command", "") not in _WITHOUT_MACHINE
-    return Border([*asked, *folders, *ours, *more], every, is_closed, has_machine)
+    return Border([*repositories, *folders, *own_folder, *more], every, is_closed, has_machine)
 
 
 def root_of(place: str) -> str:
-    """The root of the repository that contains a file or folder: its Git work tree, else the nearest folder with
-    settings,
-    else the folder itself.
+    """The root of the repository that contains a file or folder, which need not exist.
 
-    A link in a work tree, or below the current folder, may come from the repository: the folder of the link counts,
-    and not its target.
+    The root is its Git work tree, else the nearest folder with settings, else the folder itself. A link in a work tree,
+    or below the current folder, may come from the repository: the folder of the link counts, and not its target.
     """
     here, folder = os.getcwd(), os.sep
     for step in os.path.abspath(place).split(os.sep):
@@ -101,13 +100,13 @@ def root_of(place: str) -> str:
 
 
 def _here(dialect: Dialect | None) -> str:
-    """The current folder, or the one above it in which the settings, or what the dialect looks for, are found."""
+    """The current folder, or the nearest one above that has the settings, or the file that the dialect looks for."""
     files = (SETTINGS_FILE, dialect.found_upwards if dialect is not None else "")
     return next(filter(None, (nearest(file) for file in files if file)), os.curdir)
 
 
 def _settings() -> Iterator[str]:
-    """The settings that count for the call, where they lie in no repository that is asked."""
+    """Yield the settings file that counts here, unless it is a link; it may lie outside of the repositories."""
     folder = nearest(SETTINGS_FILE)
     if folder is not None and not os.path.islink(file := os.path.join(folder, SETTINGS_FILE)):
         yield file

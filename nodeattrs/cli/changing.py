@@ -1,4 +1,7 @@
-"""Shared code of `impact` and `what-if`: the options, the comparison of both sides, and the output."""
+"""Shared code of `impact` and `what-if`: the options, the comparison of both sides, and the output.
+
+`asking` and `request_of` also serve the other commands that choose subjects and facts.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs import border
 from nodeattrs._version import VERSION
+from nodeattrs.cli.checks import FORM_NAMES
 from nodeattrs.cli.exits import DONE, FAILED, INTERRUPTED, UNKNOWN_LAYER
 from nodeattrs.cli.many import go_through
 from nodeattrs.cli.terminal import Terminal
@@ -24,8 +28,6 @@ if TYPE_CHECKING:
     from nodeattrs.contract.request import Request
     from nodeattrs.contract.sides import Side
     from nodeattrs.core.tree import Path as TreePath
-
-_FORMS = ("sarif", "github", "gitlab", "junit")
 
 
 def _place_of(dialect: Dialect) -> str:
@@ -88,7 +90,7 @@ _WHO = (
 
 
 def asking(without: Container[str] = ()) -> Iterator[Argument]:
-    """The arguments that choose subjects and their facts. without: names of options to leave out"""
+    """Yield the arguments that choose subjects and their facts. without: options to leave out, such as "--sample" """
     return (one for one in _WHO if one.names[0] not in without)
 
 
@@ -111,14 +113,15 @@ CHANGING = (
     Argument(("--max-nodes",), "exit code 1 if more than N nodes change", _COUNT, "what fails the check"),
     Argument(("--exit-code",), "exit code 1 if anything changes at all", _FLAG, "what fails the check"),
     *RUBY,
-    *output(also=("markdown", *_FORMS)),
+    *output(also=("markdown", *FORM_NAMES)),
 )
-"""What `impact` and `what-if` take."""
+"""The arguments of `impact` and `what-if`."""
 
 
 def request_of(options: argparse.Namespace, home: str, run_code: bool | None = None) -> Request:
-    """The Request for both sides, from the options. Options that exclude each other end the program with exit code 2.
+    """The Request that the options describe: subjects, facts, places and code. The facts of a platform are looked up.
 
+    Options that exclude each other, and numbers below 1, end the program with exit code 2.
     home:     the folder of the repository
     run_code: whether code of the repository runs; None: as --no-run-code says
     """
@@ -152,7 +155,7 @@ def _facts(options: argparse.Namespace) -> str:
 
 
 def _sensitive(side: Side) -> tuple[TreePath, ...]:
-    """The sensitive paths of a side; a change that takes one away shows no secret."""
+    """The sensitive paths in the settings of a side; () where these cannot be read."""
     from nodeattrs.project.config import RepositorySettings
 
     with suppress(NodeattrsError):  # settings that cannot be read are reported when they are asked
@@ -161,14 +164,18 @@ def _sensitive(side: Side) -> tuple[TreePath, ...]:
 
 
 def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Path], tuple[Side, Side, Request]]) -> int:
-    """Compare the nodes of two sides, print the differences, and return the exit code.
+    """Compare the subjects of two sides, print the differences, and return the exit code.
 
-    sides: a function from a private folder to the side before, the side after, and the request for both
+    The code is 130 after Ctrl-C, 1 for a refused change, 5 if unread places may matter, and 1 for any change with
+    --exit-code; else 0.
+    sides:  a function from a private folder, which is removed at the end, to the side before, the side after, and the
+            request for both
+    raises: the errors of `verbs.impact.impact`
     """
     from nodeattrs.contract.sides import private_folder
     from nodeattrs.reports.finding_forms import FORMS
     from nodeattrs.reports.findings import Findings
-    from nodeattrs.verbs.impact import Asking, impact
+    from nodeattrs.verbs.impact import ImpactOptions, impact
     from nodeattrs.verbs.impact_report import ImpactReport, Pattern
 
     def through(count: int, outcomes: Callable[..., Iterable[Any]], take: Callable[[Any], None]) -> int:
@@ -176,7 +183,7 @@ def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Pat
 
     with private_folder() as private:
         before, after, request = sides(private)
-        how = Asking(private, options.dialect, options.sample, not options.no_sharing, options.jobs, through)
+        how = ImpactOptions(private, options.dialect, options.sample, not options.no_sharing, options.jobs, through)
         with border.narrowed(before.top, after.top, private, *(options.allow_path or ())):
             request = request._replace(sensitive=(*_sensitive(before), *_sensitive(after)))
             found = impact(before, after, request, how)
@@ -185,8 +192,8 @@ def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Pat
     left = [one for one in found.groups if not any(pattern.fits(one.path) for pattern in ignored)]
     passed, found = len(found.groups) - len(left), replace(found, groups=left)
     report = ImpactReport(found, passed, [*map(Pattern, options.forbid)], options.max_nodes)
-    if options.format in _FORMS:
-        looked = {one.dialect: one.known for one in found.asked}
+    if options.format in FORM_NAMES:
+        looked = {one.dialect: one.known for one in found.dialects}
         terminal.text(FORMS[options.format](Findings([*report.findings()], looked), VERSION))
     elif options.format == "markdown":
         terminal.text(report.markdown())

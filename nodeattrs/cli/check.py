@@ -1,4 +1,4 @@
-"""`nodeattrs check`: everything that is wrong, or probably not meant, in a repository."""
+"""`nodeattrs check`: the findings of every dialect in a repository, and their corrections."""
 
 from __future__ import annotations
 
@@ -58,22 +58,26 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Check the repository, correct what --fix asks for, and print the findings; returns the exit code."""
+    """Check the repository, write corrections with --fix, and print the findings that are left; returns the exit code.
+
+    With --diff corrections are printed, and not written. Settings that cannot be read are findings; the check then runs
+    without them.
+    """
     from nodeattrs.project.config import RepositorySettings
 
     settings = RepositorySettings(options.repo)
     with terminal.counting(what="file") as count:
-        came = check_folder(settings, count)
-    judge = settings if came.is_sound else None
-    mended = _mended(options, terminal, settings, came, judge) if options.fix or options.diff else ()
-    found = [one for one in came.found if one not in mended]
-    looked = {one.what: one.total for one in came.looked}
+        result = check_folder(settings, count)
+    readable = settings if result.has_readable_settings else None
+    corrected = _corrected(options, terminal, settings, result, readable) if options.fix or options.diff else ()
+    found = [one for one in result.found if one not in corrected]
+    looked = {one.what: one.total for one in result.looked}
     ways_on = [] if any(looked.values()) else [*_ways_on(options.repo)]
-    return finish(options, terminal, CheckFindings(found, looked, options.repo, ways_on), judge)
+    return finish(options, terminal, CheckFindings(found, looked, options.repo, ways_on), readable)
 
 
 def _ways_on(folder: str) -> Iterator[str]:
-    """What to do where there was nothing to look at."""
+    """Yield sentences that say what to do where the folder has no files to check."""
     from nodeattrs.dialects import every
     from nodeattrs.dialects.folders import repositories_below
     from nodeattrs.reports.screen import first_of
@@ -88,21 +92,21 @@ def _ways_on(folder: str) -> Iterator[str]:
 class CheckResult(NamedTuple):
     """The result of `check_folder`.
 
-    found:    all findings
-    looked:   what each dialect checked
-    is_sound: whether the settings can be read
+    found:  all findings, before any selection
+    looked: for each sort of files that was checked, their number and findings
     """
 
     found: list[Finding]
     looked: list[CheckedFiles]
-    is_sound: bool
+    has_readable_settings: bool
 
 
 def check_folder(settings: RepositorySettings, count: Callable[[str], object] = str) -> CheckResult:
-    """Run the check of every dialect on the folder of the settings. One whose extra is not installed becomes a note.
+    """Run the check of every dialect on the folder of the settings. Nothing is corrected.
 
-    Without readable settings only the dialects run that report what is wrong in them. Code of the folder runs where
-    `core.code.may_run` says so. count: called with the name of each checked file, for a progress bar
+    A dialect whose extra is not installed becomes a note. Without readable settings only the dialects run that report
+    what is wrong in them. Code of the folder runs where `core.code.may_run` says so.
+    count: called with the name of each checked file, for a progress bar
     """
     from nodeattrs.dialects import every, foreign
     from nodeattrs.errors import MissingExtra
@@ -110,12 +114,12 @@ def check_folder(settings: RepositorySettings, count: Callable[[str], object] = 
     from nodeattrs.reports.findings import finding_of
 
     try:
-        is_sound = settings.config is not None
+        is_readable = settings.config is not None
     except NodeattrsError:
-        is_sound = False
+        is_readable = False
     found = [finding_of(one, "warning") for one in foreign().faults]
     looked: list[CheckedFiles] = []
-    for dialect in (one for one in every().values() if is_sound or one.checks_settings):
+    for dialect in (one for one in every().values() if is_readable or one.checks_settings):
         try:
             for one in dialect.check(settings.root, count):
                 looked.append(one)
@@ -123,30 +127,33 @@ def check_folder(settings: RepositorySettings, count: Callable[[str], object] = 
         except MissingExtra as error:
             error.kind = NOT_RUN
             found.append(finding_of(error, "note"))
-    return CheckResult(found, looked, is_sound)
+    return CheckResult(found, looked, is_readable)
 
 
-def _mended(
+def _corrected(
     options: argparse.Namespace,
     terminal: Terminal,
     settings: RepositorySettings,
-    came: CheckResult,
-    judge: RepositorySettings | None,
+    result: CheckResult,
+    readable: RepositorySettings | None,
 ) -> set[Finding]:
-    """Show what can be corrected, and with --fix correct it; which findings are gone then."""
+    """Print the corrections, and with --fix write them; returns the findings that are corrected then.
+
+    readable: the settings, where they can be read; else None
+    """
     from nodeattrs.contract.fixes import apply
 
-    selection, _ = selection_of(options, judge, options.repo)
-    wanted = {one for one in came.found if selection.reported([one])[0]}
-    made = [fix for one in came.looked for fix in one.fixes(wanted)]
-    lines = [line for one in made for line in one.diff()]
+    selection, _ = selection_of(options, readable, options.repo)
+    wanted = {one for one in result.found if selection.reported([one])[0]}
+    fixes = [fix for one in result.looked for fix in one.fixes(wanted)]
+    lines = [line for one in fixes for line in one.diff()]
     if options.format == "text":
         terminal.text("".join(f"{line}\n" for line in lines))
     else:
         terminal.remark(lines)
     if not options.fix:
         return set()
-    apply(settings.root, made)
-    files, count = len(made), sum(len(one.mended) for one in made)
+    apply(settings.root, fixes)
+    files, count = len(fixes), sum(len(one.mended) for one in fixes)
     terminal.remark([f"{count} finding{'s' * (count != 1)} corrected in {files} file{'s' * (files != 1)}"])
-    return {finding for one in made for finding in one.mended}
+    return {finding for one in fixes for finding in one.mended}

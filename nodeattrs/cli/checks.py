@@ -1,6 +1,6 @@
 """Shared code of all checks: the selection of findings, the baseline, and the output.
 
-It knows command lines and settings, and no check in particular.
+A *baseline* is a file with known findings, which do not count. No check in particular is known here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from nodeattrs.project.config import RepositorySettings
     from nodeattrs.reports.findings import Finding, Selection
 
-_FORMS = ("sarif", "github", "gitlab", "junit")
+FORM_NAMES = ("sarif", "github", "gitlab", "junit")
+"""The formats of findings beside text and JSON; `reports.finding_forms.FORMS` writes them."""
 _BASELINE = "nodeattrs-baseline.json"
 
 
@@ -42,18 +43,20 @@ CHECKING = (
         "findings",
     ),
     Argument(("--fail-on",), "what gives exit code 1 (default: warning)", _HOW_BAD, "findings"),
-    *output(also=_FORMS),
+    *output(also=FORM_NAMES),
 )
-"""Which findings count, and how they come out."""
+"""The arguments of every check: the findings that count, and the form of the output."""
 
 
 def selection_of(
     options: argparse.Namespace, repository: RepositorySettings | None, root: str
 ) -> tuple[Selection, str | None]:
-    """Returns the selection of findings from options and settings, and the file of the baseline, or None.
+    """Returns (selection of findings from options and settings, file of the baseline or None). Reads the baseline.
 
-    root:   the folder that the files of findings are relative to
-    raises: BadUsage, DocumentError
+    Options go before the settings, and what either ignores is ignored. With --write-baseline the old one is not read.
+    repository: the settings; None for the options alone
+    root:       the folder that the files of findings are relative to
+    raises:     BadUsage, for an unknown code; DocumentError, for a file that is no baseline
     """
     from nodeattrs.project.config import Config, listed_codes
     from nodeattrs.reports.findings import Selection
@@ -73,17 +76,19 @@ def finish(
 ) -> int:
     """Print the selected findings of a check, or write them as a baseline; returns the exit code.
 
-    repository: the repository whose settings count, too; None for none
-    raises:     BadUsage, DocumentError
+    The code is 1 for findings that count, and where there was nothing to check; 5 if a file was not read; else 0. A
+    written baseline gives 0.
+    repository: the repository whose settings count, too; None for the options alone
+    raises:     BadUsage, for an unknown code; DocumentError, for a file that is no baseline
     """
     from nodeattrs.reports.findings import Findings
 
     selection, place = selection_of(options, repository, checked.root)
-    left, passed = selection.reported(map(_as_unread, checked.found))
+    selected, passed_over = selection.reported(map(_as_unread, checked.found))
     if options.write_baseline:
-        return _write(place or _BASELINE, left, terminal)
-    findings = Findings(left, dict(checked.looked), passed, options.fail_on)
-    if options.format in _FORMS:
+        return _write(place or _BASELINE, selected, terminal)
+    findings = Findings(selected, dict(checked.looked), passed_over, options.fail_on)
+    if options.format in FORM_NAMES:
         from nodeattrs.reports.finding_forms import FORMS
 
         terminal.text(FORMS[options.format](findings, VERSION))
@@ -114,7 +119,7 @@ def _write(place: str, found: list[Finding], terminal: Terminal) -> int:
 
 
 def _known(place: str) -> dict[str, int]:
-    """Fingerprint -> how often, of a baseline. raises: DocumentError"""
+    """Fingerprint -> the number of such findings in a baseline. raises: DocumentError"""
     from nodeattrs.formats.documents import read
 
     document = read(pathlib.Path(place))

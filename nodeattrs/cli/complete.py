@@ -1,8 +1,7 @@
-"""`nodeattrs complete WORDS`: what the last word may become. Only shells call it.
+"""`nodeattrs complete WORDS`: the completions of the last word, for the scripts of `cli.completion`.
 
-It offers what only a store, a repository or a dialect knows: names of nodes, paths of their
-attributes; keys, hosts and variables. It opens what the words before name, runs no code of repositories, and
-answers nothing rather than an error: a fault is reported by the command itself.
+It offers what only a store, a repository or a dialect knows: names of nodes, paths of attributes, keys, hosts and
+variables. It opens what the words before name, runs no code of repositories, and prints nothing rather than an error.
 """
 
 from __future__ import annotations
@@ -19,24 +18,23 @@ from nodeattrs.dialects import BUILT_IN, named
 from nodeattrs.dialects.common import store_of
 from nodeattrs.errors import NodeattrsError
 
-ASKED = ("NODE", "OTHER", "PATH", "KEY", "HOST", "VAR")
-"""The words, as --help has them, that are asked for here; and the NAME of --node."""
+_KINDS = ("NODE", "OTHER", "PATH", "KEY", "HOST", "VAR")
+"""The metavars of values that are completed here; the option --node is completed, too."""
 
 
 def value_kind(action: argparse.Action) -> str:
-    """The kind of value that an option or argument takes, one of `ASKED`: "NODE", "PATH", ...; "" for another kind."""
+    """The kind of value that an option or argument takes: NODE, OTHER, PATH, KEY, HOST, VAR; "" for any other kind."""
     if "--node" in action.option_strings:
         return "NODE"
-    return action.metavar if isinstance(action.metavar, str) and action.metavar in ASKED else ""
+    return action.metavar if isinstance(action.metavar, str) and action.metavar in _KINDS else ""
 
 
 def answers(words: Sequence[str], parser: Callable[[str], argparse.ArgumentParser]) -> list[str]:
-    """The completions of the last word; [] where there are none, and also where an error occurs.
+    """The completions of the last word; [] where there are none, after one word alone, and where an error occurs.
 
-    words:  the words after "nodeattrs"
+    Some shells take "profile::users" for three words. The completions then begin after the last colon.
+    words:  the words after "nodeattrs", the incomplete one last
     parser: a function from the name of a command to its parser
-
-    A shell that takes "profile::users" for three words gets only the part after the last colon.
     """
     *before, word = _joined(words) or [""]
     if not before:
@@ -44,14 +42,14 @@ def answers(words: Sequence[str], parser: Callable[[str], argparse.ArgumentParse
     cut = len(word) - len(words[-1].strip(":")) if words and word != words[-1] else 0
     found: list[str] = []
     with suppress(NodeattrsError, OSError, SystemExit, ValueError):
-        asked = _Asked(before, parser(before[0]))
-        with held(border_of(asked.options, is_closed=True)):
-            found = [one[cut:] for one in asked.offered(word) if one.startswith(word)]
+        line = _CommandLine(before, parser(before[0]))
+        with held(border_of(line.options, is_closed=True)):
+            found = [one[cut:] for one in line.offered(word) if one.startswith(word)]
     return found
 
 
 def _joined(words: Sequence[str]) -> list[str]:
-    """The words, those put together that were taken apart at colons."""
+    """The words; those that a shell has split at colons are put together again."""
     found: list[str] = []
     glue = False
     for word in words:
@@ -64,8 +62,8 @@ def _joined(words: Sequence[str]) -> list[str]:
     return found
 
 
-class _Asked:
-    """The words before the one in question, understood as far as they go."""
+class _CommandLine:
+    """The complete words of a command line, parsed as far as they go. options: what they say, with defaults"""
 
     def __init__(self, before: Sequence[str], parser: argparse.ArgumentParser) -> None:
         self.options = argparse.Namespace()
@@ -108,17 +106,15 @@ class _Asked:
                 del self._places[0]
 
     def offered(self, word: str) -> Iterator[str]:
-        """What may stand next, of what only data know."""
+        """Yield the values that may stand next, for the kinds of `value_kind`. word: the beginning of a path"""
         action = self._waiting or next(iter(self._places), None)
-        asked = "" if action is None else value_kind(action)
-        if asked in ("NODE", "OTHER"):
+        kind = "" if action is None else value_kind(action)
+        if kind in ("NODE", "OTHER"):
             yield from self._nodes()
-        elif asked == "PATH":
+        elif kind == "PATH":
             yield from self._paths(word)
-        elif asked:
-            yield from self._of_dialect(asked)
-
-    # --- what is known
+        elif kind and self._dialect:  # no values for a command of several dialects
+            yield from sorted(named(self._dialect).complete(kind, vars(self.options)))
 
     def _nodes(self) -> list[str]:
         found: list[str] = []
@@ -130,7 +126,7 @@ class _Asked:
         return sorted(set(found))
 
     def _paths(self, word: str) -> Iterator[str]:
-        """The next step of the paths that begin so, with a dot where more lies below."""
+        """Yield the paths one step below the part of *word* before its last dot; a map's path ends in a dot."""
         from nodeattrs.store.saved_nodes import load_saved_or_raise
 
         above = word.rpartition(".")[0]
@@ -141,7 +137,3 @@ class _Asked:
         inner = dig(tree, path)
         for key, value in inner.items() if isinstance(inner, dict) else ():
             yield spell((*path, key)) + ("." if isinstance(value, dict) and value else "")
-
-    def _of_dialect(self, noun: str) -> list[str]:
-        """What the dialect of the command offers; nothing for a command that names none, or several."""
-        return sorted(named(self._dialect).complete(noun, vars(self.options))) if self._dialect else []

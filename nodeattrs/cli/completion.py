@@ -1,6 +1,7 @@
-"""`nodeattrs completion`: what a shell needs to complete our words.
+"""`nodeattrs completion`: scripts that make bash, zsh and fish complete commands, options and values.
 
-The words are read off the parser, so that a new option is completed the day it is there.
+Commands and options are read from the parser, so that a new option is completed at once. Values that only data has are
+completed by `nodeattrs complete`, which the scripts call.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ examples:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Print the completion script of a shell; with --install write it, and the pages for `man`, to the home folder."""
+    """Print the completion script of a shell; with --install write it, and the pages for `man`, to the home folder.
+
+    Without a shell, or $SHELL, that is known, the program ends with exit code 2. Files that exist are replaced.
+    """
     shell = options.shell or os.path.basename(os.environ.get("SHELL", ""))
     if shell not in _SCRIPTS:
         options.refuse(f"name a shell: {', '.join(_SCRIPTS)}")
@@ -79,11 +83,10 @@ def _write(place: Path, text: str) -> None:
 
 
 class _Option(NamedTuple):
-    """An option of a command: its spellings, and what may follow it.
+    """An option of a command: its spellings, and the sort of value that may follow it.
 
     values: the words to choose from
-    names:  "file" or "directory" where it names one, "asked" where `nodeattrs complete` knows, "" where nothing can
-            be guessed or follows
+    names:  "file", "directory", "asked" where `nodeattrs complete` completes the value, else ""
     """
 
     spellings: tuple[str, ...]
@@ -94,12 +97,12 @@ class _Option(NamedTuple):
 
 
 class _Command(NamedTuple):
-    """What may follow some words of ours.
+    """What may follow the words of a command.
 
-    before:     the words before, without the program's name: (), ("run",), ("catalog", "check")
-    words:      what may stand next, and what it does
+    before:     these words, without the program's name: (), ("run",), ("catalog", "check")
+    words:      word that may stand next -> its help
     is_between: whether one of these words has to follow, and has options of its own
-    names:      the same for words that are no options
+    names:      the sort of the positional words, as in _Option
     """
 
     before: tuple[str, ...]
@@ -117,7 +120,7 @@ _NAMES = {"FILE": "file", "DIR": "directory", "PLACE": "file"}
 
 
 def _commands(parser: argparse.ArgumentParser, before: tuple[str, ...] = ()) -> Iterator[_Command]:
-    """A parser and all parsers in it; those that more words lead to come first."""
+    """Yield the command of a parser and all commands in it, the longer ones first."""
     words: dict[str, str] = {}
     options: list[_Option] = []
     names, is_between = "", False
@@ -140,7 +143,7 @@ def _commands(parser: argparse.ArgumentParser, before: tuple[str, ...] = ()) -> 
 
 
 def _pattern(command: _Command) -> str:
-    """What a script compares the words before the cursor to: each is followed by a space."""
+    """The pattern for the words before the cursor in a script: a space follows each word."""
     return shlex.quote(f"{' '.join(command.before)} ")
 
 

@@ -1,4 +1,4 @@
-"""`nodeattrs config`: the settings that count here, each with where it comes from."""
+"""`nodeattrs config`: the settings that count here, each with the place that set it."""
 
 from __future__ import annotations
 

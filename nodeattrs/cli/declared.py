@@ -1,4 +1,7 @@
-"""Commands that are declared as data: their parsers, and how they run."""
+"""Parsers of commands that are declared as data (`contract.command`), and how these run: verbs and dialects' commands.
+
+`cli.program` gets a declared command from `module_of`, and its options call `perform` here.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +40,17 @@ _SHARED = {
     "text": TEXT,
     "checking": CHECKING,
 }
-"""A word in `Command.shared` -> the arguments."""
+"""A word in `Command.shared` -> the arguments that it adds."""
 
 
 class Module(NamedTuple):
-    """A declared command with the names that a module of a command has."""
+    """A declared command in the form of a module of this package: `cli.program` treats both alike.
+
+    SUMMARY:     its line in the help of the program
+    EXAMPLES:    the end of its help: examples and exit codes
+    add_options: adds its arguments, or its actions with theirs, to a parser
+    perform:     runs it; returns the exit code
+    """
 
     SUMMARY: str
     DESCRIPTION: str
@@ -51,7 +60,10 @@ class Module(NamedTuple):
 
 
 def module_of(name: str) -> Module | None:
-    """The command of a verb or a dialect; None for any other name."""
+    """The declared command of that name: a verb, a command of a dialect, or a dialect, also of an installed package.
+
+    None for any other name.
+    """
     if name in TOP:
         return _module(TOP[name], name, "")
     owner = next((one for one in dialects.BUILT_IN if name in one.tops), None)
@@ -64,6 +76,7 @@ def module_of(name: str) -> Module | None:
     dialect = next((one for one in dialects.foreign().dialects if one.name == name), None)
     if dialect is None:
         return None
+    # A dialect of an installed package gets all verbs.
     summary = f"ask the dialect {name}, of an installed package"
     own = dialect.options()
     verbs = {word: one._replace(arguments=[*one.arguments, *own]) for word, one in OF_DIALECT.items()}
@@ -127,7 +140,12 @@ def _add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: s
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Run the declared command, print its output, and return the exit code."""
+    """Run the declared command of the parsed options, print its output, and return its exit code.
+
+    A command about saved nodes may hand over to the verb of the repository. A command that returns an error instead of
+    a report has it printed; findings of a check go through `checks.finish`.
+    raises: the error of the command
+    """
     command: Command = options.declared
     bar = terminal if "asking" in command.shared or isinstance(command.run, str) else Caller()
     terminal.warn(dialects.foreign().faults if "asking" in command.shared else ())
@@ -182,7 +200,7 @@ def _question(
     progress: Callable[[str, int, int], None],
     verb: str,
 ) -> Question:
-    """What a command is asked with. verb: the verb that answers; "" for the command itself"""
+    """The Question for a command, from the parsed options. verb: the verb that answers; "" for the command itself"""
     given = getattr(options, "given", {})  # what `web` and `mcp` were started with
     repo = given.get("repo") if verb == command.unsaved else None
     folder = Path(getattr(options, "repo", None) or repo or ".")

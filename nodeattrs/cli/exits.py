@@ -1,4 +1,4 @@
-"""What the exit code of a command means: one table for all of them."""
+"""The exit codes of all commands, and the rules that choose one where something was not read."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ _RUNS = ("run", "fleet", "store")
 def final_code(code: int, options: argparse.Namespace, terminal: Terminal, border: Border | None) -> int:
     """Print warnings about sources that were not read; returns the exit code of the command.
 
-    With such sources, success becomes exit code 5, unless --allow-unknown is given.
-    border: the border of the command, which knows the refused files; None for none
+    With such sources the codes 0, 3 and 4 become 5; other codes stay, and so do all codes of run, fleet and store. With
+    --allow-unknown a 5 becomes 0. Sources that a warning has named already count, and are not printed again.
+    border: the border of the command, which knows the refused files; None: no file was refused
     """
     from nodeattrs.core.unread import Unread, sentences
 
@@ -61,14 +62,14 @@ def final_code(code: int, options: argparse.Namespace, terminal: Terminal, borde
 
 
 def failed(error: Exception, options: argparse.Namespace, terminal: Terminal, border: Border | None) -> int:
-    """The exit code of a command that ended with an error.
+    """Print warnings about sources that were not read; returns the exit code of a command that ended with *error*.
 
-    Where a place beyond the border was wanted, the answer is not known: nodeattrs refused it, and no original would.
-    Settings that name such a place are an error all the same. Code that is no literal is nothing that is read here.
+    The answer is not known, and the code is 5, where a file beyond the border was refused, unless the settings name it,
+    and for code that is no literal. Else it is 1; also for run, fleet and store, and with --allow-unknown.
     """
     final_code(FAILED, options, terminal, border)
     is_of_settings = os.path.basename(getattr(error, "file", None) or "") == _SETTINGS
     was_refused = border is not None and border.refused and not is_of_settings
     is_unknown = was_refused or getattr(error, "kind", "") == NOT_LITERAL
-    is_asked = getattr(options, "command", "") not in _RUNS and not getattr(options, "allow_unknown", False)
-    return UNKNOWN_LAYER if is_unknown and is_asked else FAILED
+    counts = getattr(options, "command", "") not in _RUNS and not getattr(options, "allow_unknown", False)
+    return UNKNOWN_LAYER if is_unknown and counts else FAILED

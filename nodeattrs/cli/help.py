@@ -1,4 +1,7 @@
-"""The form of `--help`: one line of usage, options with their short form first, and shared options by name alone."""
+"""The form of `--help`: one line of usage, options with their short form first, and shared options by name alone.
+
+argparse calls the methods of `Help` while it prints a help.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,10 @@ from nodeattrs.contract.arguments import OUTPUT
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
-    """Help that keeps the lines of examples and tables.
+    """The formatter class for all parsers: the lines of descriptions, examples and tables stay as they are.
 
-    The usage names positional words and required options; `man` and the site list the others with their help.
+    The usage names positional words and required options, and OPTION for all others. The group of shared options is a
+    list of spellings without help; `man` and the site list them with their help.
     """
 
     def __init__(self, prog: str, width: int | None = None) -> None:
@@ -25,21 +29,21 @@ class Help(argparse.RawDescriptionHelpFormatter):
         groups: Iterable[argparse._MutuallyExclusiveGroup],
         prefix: str | None = None,
     ) -> None:
-        """Add a usage without the options that may be left out."""
-        needed = [one for one in groups if one.required]
-        chosen = [one for group in needed for one in group._group_actions]
-        given = list(actions)
-        named = [one for one in given if not one.option_strings or one.required or one in chosen]
-        others = [argparse.Action([], "options", nargs="*", metavar="OPTION")] if len(named) < len(given) else []
-        super().add_usage(usage, [*others, *named], needed, prefix)
+        """Add the usage: "[OPTION ...]" for all options that may be left out, then the other words and options."""
+        required = [one for one in groups if one.required]
+        in_required = [one for group in required for one in group._group_actions]
+        every = list(actions)
+        named = [one for one in every if not one.option_strings or one.required or one in in_required]
+        others = [argparse.Action([], "options", nargs="*", metavar="OPTION")] if len(named) < len(every) else []
+        super().add_usage(usage, [*others, *named], required, prefix)
 
     def start_section(self, heading: str | None) -> None:
-        """Begin a group of options. The group of shared options is printed as a list of spellings."""
+        """Begin a group of options, and note whether it is the group of shared options."""
         self._is_shared = heading == OUTPUT
         super().start_section(f"{heading} (docs/cli.md)" if self._is_shared else heading)
 
     def add_arguments(self, actions: Iterable[argparse.Action]) -> None:
-        """Add the options of the group that began last."""
+        """Add the options of the group that began last; of the group of shared options only the spellings."""
         if self._is_shared:
             spellings = [self._format_action_invocation(one) for one in actions]
             self.add_text("\n".join(_rows(spellings, self._width - 2)))

@@ -1,4 +1,4 @@
-"""`nodeattrs impact`: what a change changes, where, and because of which line."""
+"""`nodeattrs impact`: the values that a change changes, on which subjects, and the changed lines that cause it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Compare the two sides of a change and print the differences; returns the exit code."""
+    """Compare the two sides of a change and print the differences; returns the exit code.
+
+    raises: the errors of a revision or folder that does not exist, and of `verbs.impact.impact`
+    """
     from nodeattrs.contract.sides import sides_of
 
     def sides(private: Path) -> tuple[Side, Side, Request]:

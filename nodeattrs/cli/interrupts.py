@@ -1,6 +1,6 @@
-"""Ctrl-C: at once while the program starts and ends, as KeyboardInterrupt while a command works.
+"""Ctrl-C: ends the process at once while the program starts and ends, raises KeyboardInterrupt while a command works.
 
-Imports nothing that takes time, since the first moments are what it is about.
+The module imports nothing that takes time, since it must be ready in the first moments of the program.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ _AT_ONCE = False
 def end_at_once() -> None:
     """Let Ctrl-C end the process at once, with exit code 130 and without a message.
 
-    Called first by the program. Does nothing where another handler is installed. Python's own start is out of reach.
+    The program calls this first. Does nothing where another handler is installed. Errors that Python would only print,
+    since they come inside of a callback, end the process, too, if they are a KeyboardInterrupt.
     """
     global _AT_ONCE
     if getsignal(SIGINT) is default_int_handler:

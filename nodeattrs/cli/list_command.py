@@ -1,4 +1,4 @@
-"""`nodeattrs list`: the names of what there is."""
+"""`nodeattrs list`: the names of subjects, nodes, roles, cookbooks and so on."""
 
 from __future__ import annotations
 

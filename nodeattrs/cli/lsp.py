@@ -1,7 +1,7 @@
-"""`nodeattrs lsp`: the same answers beside the line, in an editor.
+"""`nodeattrs lsp`: a language server, which shows the answers of `where` and `check` in an editor.
 
-Serves the language server protocol through pygls. `verbs.lines` computes the effects of a line, `check` the
-faults. An editor starts it, and it writes nothing but answers.
+It serves the protocol through the library pygls. `verbs.lines` computes the effects of lines, `cli.check` the findings.
+An editor starts it; it writes nothing but messages of the protocol.
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Serve the language server protocol on standard input and output, until the editor leaves."""
+    """Serve the language server protocol on standard input and output, until the editor leaves.
+
+    Wrong options end the program before, with exit code 2. raises: MissingExtra, without pygls
+    """
     try:
         from pygls.lsp.server import LanguageServer
     except ImportError:
@@ -69,22 +72,22 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         raise missing_extra("pygls", "lsp", "a language server") from None
     if options.most is not None and options.most < 1:
         options.refuse("--most is at least 1")
-    request_of(options, "", options.run_code)  # what cannot be meant is refused before an editor waits
-    server = LanguageServer("nodeattrs", VERSION, text_document_sync_kind=_sync())
+    from lsprotocol.types import TextDocumentSyncKind
+
+    request_of(options, "", options.run_code)  # refuses wrong options before an editor waits
+    server = LanguageServer("nodeattrs", VERSION, text_document_sync_kind=TextDocumentSyncKind.Incremental)
     _Service(server, options).register()
     with own_streams() as (source, target):
         server.start_io(source, target)
     return 0
 
 
-def _sync() -> Any:
-    from lsprotocol.types import TextDocumentSyncKind
-
-    return TextDocumentSyncKind.Incremental
-
-
 class _Service:
-    """One editor, one folder."""
+    """The answers to one editor, about one folder.
+
+    The editor's first message makes `_lines` look at the folder, in a thread; hovers are empty until this has finished.
+    Saved and changed files make it look again, and the findings of `check` are published each time.
+    """
 
     def __init__(self, server: LanguageServer, options: argparse.Namespace) -> None:
         self._server, self._options = server, options
@@ -96,13 +99,13 @@ class _Service:
         self._border: Border | None = None
 
     def register(self) -> None:
-        """Offer what is answered."""
+        """Register a method of this object for each message of the editor."""
         from lsprotocol import types
 
         answers: dict[str, Callable[[Any], Any]] = {
             types.INITIALIZED: self._begin,
-            types.TEXT_DOCUMENT_DID_SAVE: self._again,
-            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._again,
+            types.TEXT_DOCUMENT_DID_SAVE: self._update,
+            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._update,
             types.TEXT_DOCUMENT_HOVER: self._hover,
             types.TEXT_DOCUMENT_DEFINITION: self._winners,
             types.TEXT_DOCUMENT_REFERENCES: self._setters,
@@ -122,15 +125,15 @@ class _Service:
 
         root = self._options.repo or self._server.workspace.root_path or "."
         self._root = os.path.realpath(root)
-        given = argparse.Namespace(**{**vars(self._options), "repo": self._root})
-        self._border = border_of(given, is_closed=not self._options.run_code)
-        ask = request_of(self._options, self._root, self._options.run_code)
-        self._lines = FolderLines(Path(self._root), ask, self._options.most or MOST)
-        self._again(params)
+        options = argparse.Namespace(**{**vars(self._options), "repo": self._root})
+        self._border = border_of(options, is_closed=not self._options.run_code)
+        request = request_of(self._options, self._root, self._options.run_code)
+        self._lines = FolderLines(Path(self._root), request, self._options.most or MOST)
+        self._update(params)
 
-    def _again(self, _: Any) -> None:
-        """Ask the subjects again for which something has changed, and check."""
-        with self._looking:  # the next one sees what came meanwhile
+    def _update(self, _: Any) -> None:
+        """Compute the subjects again whose files have changed, then check, and publish the findings."""
+        with self._looking:  # a call that waits here sees all changes until then
             self._in_context(self._look)
             self._in_context(self._check)
 
@@ -145,16 +148,13 @@ class _Service:
         from nodeattrs.errors import NodeattrsError
 
         assert self._lines is not None
-        with self._progress() as progress:
+        with _Progress(self._server) as progress:
             try:
                 self._lines.look(progress)
             except NodeattrsError as error:
                 self._log(str(error))
         for name, why in self._lines.failed():
             self._log(f"{name} could not be asked: {why}")
-
-    def _progress(self) -> Any:
-        return _Progress(self._server)
 
     def _log(self, text: str) -> None:
         from lsprotocol import types
@@ -185,12 +185,12 @@ class _Service:
 
         repository = RepositorySettings(self._root)
         try:
-            came = check_folder(repository)
+            result = check_folder(repository)
         except NodeattrsError as error:
             yield finding_of(error)
             return
-        settings = repository.config if came.is_sound else Config()
-        yield from Selection(settings.check_select, settings.check_ignore, {}, self._root).reported(came.found)[0]
+        settings = repository.config if result.has_readable_settings else Config()
+        yield from Selection(settings.check_select, settings.check_ignore, {}, self._root).reported(result.found)[0]
 
     def _diagnostic(self, one: Finding) -> Any:
         from lsprotocol import types
@@ -211,6 +211,7 @@ class _Service:
     # --- answering
 
     def _hover(self, params: types.HoverParams) -> types.Hover | None:
+        """The effects of the line under the cursor; None where it has none, and before the first look."""
         from lsprotocol import types
 
         from nodeattrs.core.unread import sentences
@@ -229,7 +230,7 @@ class _Service:
         ]
         if "nodes" in dialects and not self._options.run_code:
             notes.append("cookbooks did not run (--run-code)")
-        notes += sentences(self._lines.doubts(effects, []))
+        notes += sentences(self._lines.unread_of(effects, []))
         text = hover(effects, self._lines.count, notes)
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
 
@@ -245,7 +246,7 @@ class _Service:
         return self._locations(place for place in places if params.context.include_declaration or place not in own)
 
     def _effects(self, params: Any) -> list[Effect]:
-        """What the line under the cursor does, as it was saved."""
+        """The effects of the line under the cursor, as it was saved; [] for a line that is not saved."""
         from nodeattrs.verbs.lines import FileLine
 
         document = self._server.workspace.get_text_document(params.text_document.uri)
@@ -255,7 +256,7 @@ class _Service:
         line = _line_as_saved(document.lines, _saved(document.path), at.line)
         if self._lines is None or line is None:
             return []
-        return self._lines.at(FileLine(file, line + 1, at.character + 1))
+        return self._lines.around(FileLine(file, line + 1, at.character + 1))
 
     def _locations(self, places: Iterable[FileLine | None]) -> list[types.Location]:
         from lsprotocol import types
@@ -265,15 +266,12 @@ class _Service:
             types.Location(
                 self._uri(place.file),
                 types.Range(
-                    types.Position(place.line - 1, self._units_before(place)),
-                    types.Position(place.line - 1, _units(self._line_of(place.file, place.line - 1))),
+                    types.Position(place.line - 1, _units(line[: (place.column or 1) - 1])),
+                    types.Position(place.line - 1, _units(line)),
                 ),
             )
-            for place in found
+            for place, line in ((one, self._line_of(one.file, one.line - 1)) for one in found)
         ]
-
-    def _units_before(self, place: FileLine) -> int:
-        return _units(self._line_of(place.file, place.line - 1)[: (place.column or 1) - 1])
 
     def _uri(self, file: str) -> str:
         from pygls.uris import from_fs_path
@@ -295,7 +293,7 @@ def _saved(path: str) -> Sequence[str]:
 
 
 def _line_as_saved(now: Sequence[str], saved: Sequence[str], line: int) -> int | None:
-    """The line of a file that stands in this line of an editor now; None for one that is new."""
+    """The number of the saved line that is now line *line* of the editor, from 0; None for a new line."""
     if line < len(saved) and list(now[: line + 1]) == list(saved[: line + 1]):
         return line
     for block in difflib.SequenceMatcher(None, now, saved, autojunk=False).get_matching_blocks():
@@ -305,7 +303,7 @@ def _line_as_saved(now: Sequence[str], saved: Sequence[str], line: int) -> int |
 
 
 class _Progress:
-    """How far it is, where the editor shows such a thing."""
+    """A context manager that gives a function (name, done, of), which shows progress where the editor can show it."""
 
     def __init__(self, server: LanguageServer) -> None:
         window = server.client_capabilities.window

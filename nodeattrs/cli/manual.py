@@ -1,6 +1,6 @@
-"""The manual, read off the parser: pages for `man`, and the reference of the site as Markdown.
+"""The manual, made from the parser: pages for `man`, and the reference of the site as Markdown.
 
-What a command takes stands in one place, where it is parsed; a new option is in both the day it is there.
+`entries` reads the help of all commands; `page`, `pages_of`, `man` and `markdown` make texts of it. No file is written.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ class Option(NamedTuple):
 
 
 class HelpPage(NamedTuple):
-    """The help of a command, or of one of its actions.
+    """The help of a command, of one of its actions, or of the program, as data. `entries` makes it.
 
     words:   the words of the command: ("catalog", "check"); () for the program
-    options: title of a group -> its options
+    summary: its line in the help of the program; "" for the program
+    options: title of a group -> its options and arguments; a command with actions has the group "actions"
     more:    the text after the options, with examples and exit codes
     """
 
@@ -50,7 +51,11 @@ class HelpPage(NamedTuple):
 
 
 def entries(parser: argparse.ArgumentParser, words: tuple[str, ...] = (), summary: str = "") -> Iterator[HelpPage]:
-    """Yield the entry of a parser, then the entries of its commands and actions, each before its own actions."""
+    """Yield the HelpPage of a parser, then of its commands and actions, each before its own actions.
+
+    Hidden options are left out.
+    words, summary: of this parser, for a parser that is not the program's
+    """
     usage = re.sub(r"\s+", " ", parser.format_usage().removeprefix("usage:")).strip()
     options: dict[str, list[Option]] = {}
     inner: list[tuple[str, argparse.ArgumentParser, str]] = []
@@ -90,7 +95,11 @@ def _filled(action: argparse.Action, prog: str) -> str:
 
 
 def page(parser: argparse.ArgumentParser, words: Sequence[str], version: str) -> str:
-    """The text of the page for `man` of a command, in roff. raises: NotFound, for an unknown command"""
+    """The text of the page for `man` of a command, in roff.
+
+    words:  the words of the command; () for the program
+    raises: NotFound, with near misses, for an unknown command
+    """
     known = list(entries(parser))
     found = next((one for one in known if one.words == tuple(words)), None)
     if found is None:
@@ -100,14 +109,14 @@ def page(parser: argparse.ArgumentParser, words: Sequence[str], version: str) ->
 
 
 def pages_of(parser: argparse.ArgumentParser, version: str) -> Iterator[tuple[str, str]]:
-    """Yield (name, text) of each page for `man`."""
+    """Yield (name, text) of the page for `man` of the program, and of each command and action."""
     known = list(entries(parser))
     for one in known:
         yield one.page_name, man(one, version, _near(one, known))
 
 
 def _near(entry: HelpPage, known: Iterable[HelpPage]) -> list[str]:
-    """The pages to see also: what stands above and below, and of a command the program."""
+    """The names of the pages to see also: of the commands above it, and of its own actions."""
     above = [entry.words[:depth] for depth in range(len(entry.words))]
     return [
         one.page_name
@@ -121,43 +130,37 @@ def _near(entry: HelpPage, known: Iterable[HelpPage]) -> list[str]:
 
 def man(entry: HelpPage, version: str, others: Iterable[str] = ()) -> str:
     """The text of a page for `man`, section 1, in roff. others: names of pages for SEE ALSO"""
-    return "\n".join([*_man(entry, version, others), ""])
-
-
-def _man(entry: HelpPage, version: str, others: Iterable[str]) -> Iterator[str]:
-    yield f'.TH {_roff(entry.page_name.upper())} 1 "" "{PROGRAM} {version}" "{PROGRAM}"'
-    yield ".nh"
-    yield ".ad l"
-    yield ".SH NAME"
-    yield f"{_roff(entry.page_name)} \\- {_roff(entry.summary or 'which file and line set a value')}"
-    yield ".SH SYNOPSIS"
-    yield _roff(entry.usage)
-    yield ".SH DESCRIPTION"
-    yield _roff(entry.description)
+    lines = [
+        f'.TH {_roff(entry.page_name.upper())} 1 "" "{PROGRAM} {version}" "{PROGRAM}"',
+        ".nh",
+        ".ad l",
+        ".SH NAME",
+        f"{_roff(entry.page_name)} \\- {_roff(entry.summary or 'which file and line set a value')}",
+        ".SH SYNOPSIS",
+        _roff(entry.usage),
+        ".SH DESCRIPTION",
+        _roff(entry.description),
+    ]
     for title, options in entry.options.items():
-        yield f".SH {_roff(title.upper())}"
+        lines.append(f".SH {_roff(title.upper())}")
         for option in options:
-            yield ".TP"
-            yield f"\\fB{_roff(option.spelling)}\\fR"
-            yield _roff(option.help)
-    for title, lines in _sections(entry.more):
-        yield f".SH {_roff(title.upper())}"
-        yield ".nf"
-        yield from (_roff(line) for line in lines)
-        yield ".fi"
-    if pages := sorted(others):
-        yield ".SH SEE ALSO"
-        yield ", ".join(f"\\fB{_roff(page)}\\fR(1)" for page in pages)
+            lines += [".TP", f"\\fB{_roff(option.spelling)}\\fR", _roff(option.help)]
+    for title, section in _sections(entry.more):
+        lines += [f".SH {_roff(title.upper())}", ".nf", *map(_roff, section), ".fi"]
+    pages = sorted(others)
+    if pages:
+        lines += [".SH SEE ALSO", ", ".join(f"\\fB{_roff(page)}\\fR(1)" for page in pages)]
+    return "\n".join([*lines, ""])
 
 
 def _roff(text: str) -> str:
-    """Text that `man` shows as it is."""
+    """The text with roff's special characters escaped."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     return re.sub(r"^(?=[.'])", r"\\&", text, flags=re.MULTILINE)
 
 
 def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
-    """What stands behind the options: lines under a title that ends with a colon, or under "notes"."""
+    """Yield (title, lines) of each section: its title ends with a colon; lines before the first one are "notes"."""
     title, lines = "notes", list[str]()
     for line in text.splitlines():
         if line.endswith(":") and not line.startswith(" "):
@@ -175,22 +178,14 @@ def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
 
 def markdown(entry: HelpPage) -> str:
     """The section of a command in the reference of the site, as Markdown."""
-    return "\n".join([*_markdown(entry), ""])
-
-
-def _markdown(entry: HelpPage) -> Iterator[str]:
-    yield f"{'#' * min(len(entry.words) + 1, 4)} {entry.name}"
-    yield ""
-    yield entry.description if entry.description else f"{entry.summary.capitalize()}."
-    yield ""
-    yield f"```text\n{entry.usage}\n```"
+    head = f"{'#' * min(len(entry.words) + 1, 4)} {entry.name}"
+    lines = [head, "", entry.description or f"{entry.summary.capitalize()}.", "", f"```text\n{entry.usage}\n```"]
     for title, options in entry.options.items():
-        yield f"\n**{title}**\n"
-        yield "| | |\n| --- | --- |"
-        for option in options:
-            yield f"| `{_cell(option.spelling)}` | {_cell(option.help)} |"
+        lines += [f"\n**{title}**\n", "| | |\n| --- | --- |"]
+        lines += [f"| `{_cell(option.spelling)}` | {_cell(option.help)} |" for option in options]
     if entry.more.strip():
-        yield f"\n```text\n{entry.more.strip()}\n```"
+        lines.append(f"\n```text\n{entry.more.strip()}\n```")
+    return "\n".join([*lines, ""])
 
 
 def _cell(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Many nodes one by one, until Ctrl-C. It knows signals and the terminal, and neither nodes nor reports."""
+"""Loops over many nodes that Ctrl-C stops in an orderly way. It knows signals and the terminal, and no nodes."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from nodeattrs.cli.terminal import Terminal
 
 @contextlib.contextmanager
 def stoppable() -> Iterator[Callable[[], bool]]:
-    """A context in which the first Ctrl-C only sets a flag, and a second one raises KeyboardInterrupt.
+    """A context manager: within the block the first Ctrl-C only sets a flag, and a second one raises KeyboardInterrupt.
 
-    Yields a function that returns the flag. Where another handler is installed, it always returns False.
+    It gives a function that returns the flag. Outside of the main thread, and where another handler is installed,
+    nothing changes, and the function always returns False.
     """
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
         yield lambda: False  # other code decides what Ctrl-C means
         return
-    asked = False
+    is_stopping = False
 
-    def ask(_number: int, _frame: Any) -> None:
-        nonlocal asked
-        asked = True
+    def stop(_number: int, _frame: Any) -> None:
+        nonlocal is_stopping
+        is_stopping = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    signal.signal(signal.SIGINT, ask)
+    signal.signal(signal.SIGINT, stop)
     try:
-        yield lambda: asked
+        yield lambda: is_stopping
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -46,10 +47,12 @@ def go_through(
 ) -> int:
     """Pass each outcome of many nodes to *take*, with a progress bar, until Ctrl-C; returns the number taken.
 
-    count:    of all nodes; one node has no progress bar
-    outcomes: a function that yields outcomes until the function that it is given returns True
-    stopping: asked instead of catching Ctrl-C; None: Ctrl-C stops
-    jobs:     the number of processes, for a warning alone
+    Ctrl-C, also a second one, raises nothing: fewer are taken. A warning is printed where several processes are wanted
+    and cannot be had.
+    count:    the number of all nodes; for one node there is no progress bar
+    outcomes: a function that yields outcomes, objects with `name`, until the function that it is given returns True
+    stopping: that function; None: it returns True after Ctrl-C
+    jobs:     the number of processes, for the warning alone; None: as many as for a fleet
     """
     _warn_without_processes(terminal, count, jobs)
     taken = 0
@@ -64,9 +67,10 @@ def go_through(
 
 
 def _warn_without_processes(terminal: Terminal, count: int, jobs: int | None) -> None:
-    """Say so where several processes are wanted and this one does all the work."""
+    """Warn where several processes are wanted and this process does all the work."""
     from nodeattrs.workers.batches import jobs_for, without_processes
 
     wanted = jobs_for(count) if jobs is None else jobs
-    if wanted > 1 and (why := without_processes()):
+    why = without_processes() if wanted > 1 else ""
+    if why:
         terminal.warn([f"several processes cannot share locks here ({why}): this process does all the work"])

@@ -1,7 +1,7 @@
-"""`nodeattrs mcp`: the questions of every dialect as tools for other programs.
+"""`nodeattrs mcp`: a server that offers commands as tools to other programs.
 
-Serves the model context protocol through the library mcp. Each tool runs a command in this process, on the one
-repository and the one store that the command line named. A tool writes nothing and takes no other places.
+It serves the model context protocol through the library mcp. Each tool runs a command in this process, on the one
+repository and the one store that the command line named. A tool writes nothing, and takes no other folders.
 """
 
 from __future__ import annotations
@@ -51,11 +51,14 @@ Tools = tuple[Callable[..., Awaitable[Any]], ...]
 
 _WIDTH = 120
 _NAMED = 10
-"""Subjects of a group that `matrix` names."""
+"""The most subjects of a group that `matrix` names."""
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Serve the model context protocol on standard input and output, until the client leaves."""
+    """Serve the model context protocol on standard input and output, until the client leaves; returns 0.
+
+    Errors of a tool go to the client. raises: MissingExtra, without the library mcp
+    """
     try:
         from mcp.server import MCPServer
     except ImportError:
@@ -96,7 +99,10 @@ def _argument_fault(tool: Callable[..., Any], arguments: Mapping[str, Any]) -> s
 
 
 def tools(options: argparse.Namespace) -> Tools:
-    """The functions that are offered as tools: about the repository, and about the store where one is named."""
+    """The coroutine functions to offer as tools: about the repository; and about the store, where an option names one.
+
+    Their names, arguments and docstrings are what the client sees. Calling this runs no command.
+    """
     from nodeattrs.cli.asked import CommandRunner
 
     ask = CommandRunner(vars(options), options.run_code)
@@ -203,7 +209,7 @@ def _repo(options: argparse.Namespace) -> list[str]:
 
 
 def _folder(options: argparse.Namespace) -> list[str]:
-    """The options of a verb that asks every dialect."""
+    """The options that give a verb the repository, the facts and the permission of the server."""
     return [*_repo(options), *_given("--facts", options.facts), *(["--run-code"] if options.run_code else [])]
 
 
@@ -244,7 +250,7 @@ async def _asked(ask: CommandRunner, form: Form, command: str, options: Sequence
 
 
 async def _came(ask: CommandRunner, command: str, options: Sequence[str], *words: str) -> CommandAnswer:
-    """What a command answers, with data. raises: ToolError, for a command without data"""
+    """Run a command in a thread; returns its answer, which has data. raises: ToolError, for a command without data"""
     import anyio
     from mcp.server.mcpserver.exceptions import ToolError
 

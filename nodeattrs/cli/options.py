@@ -1,4 +1,4 @@
-"""What a command line says beside the words of its command: settings, limits, and whether code runs."""
+"""Parts of a command line that many commands share: arguments, actions, settings, limits, and whether code runs."""
 
 from __future__ import annotations
 
@@ -25,49 +25,52 @@ _NUMBER = re.compile(r"(?a)\d{1,18}(?:\.\d{1,9})?")
 def actions_of(
     parser: argparse.ArgumentParser, summaries: Mapping[str, str], epilogs: Mapping[str, str] | None = None
 ) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """Yield (name, parser) for each action of a command.
+    """Add actions to the parser of a command, one of which must be given; yields (name, parser) for each new action.
 
-    summaries: action -> its summary, for the help of command and action
+    summaries: action -> its summary, for the help of the command; as a sentence the description of the action
     epilogs:   action -> the end of its help, printed line by line
     """
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
     for name, summary in summaries.items():
-        epilog = (epilogs or {}).get(name)
-        yield (
+        action = actions.add_parser(
             name,
-            actions.add_parser(
-                name,
-                help=summary,
-                description=f"{summary[0].upper()}{summary[1:]}.",
-                epilog=epilog,
-                formatter_class=Help,
-                allow_abbrev=False,
-            ),
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=(epilogs or {}).get(name),
+            formatter_class=Help,
+            allow_abbrev=False,
         )
+        yield name, action
 
 
-def limits_of(options: argparse.Namespace, settled: Mapping[str, float]) -> AbstractContextManager[object]:
-    """A context in which the limits of --budget are in force, else the limits of the settings.
+def limits_of(options: argparse.Namespace, of_settings: Mapping[str, float]) -> AbstractContextManager[object]:
+    """A context manager in which the limits of --budget are in force, and the limits of the settings for the rest.
 
-    raises: BadArgument, where --budget is no limit
+    of_settings: limit -> number, from the settings
+    raises:      BadArgument, where --budget is no limit, or either names an unknown one
     """
     given = [one.partition("=") for one in getattr(options, "budget", None) or ()]
-    if not (given or settled):
+    if not (given or of_settings):
         return contextlib.nullcontext()
     from nodeattrs.core.budget import in_force, limited
 
-    numbers = {name: float(most) if "." in most else int(most) for name, _, most in given if _NUMBER.fullmatch(most)}
+    numbers: dict[str, float] = {}
     for name, _, most in given:
-        if name not in numbers:
+        if not _NUMBER.fullmatch(most):
             raise BadArgument(f"--budget {name}={most} is no limit", hint="write --budget values=2000000")
-    return limited(in_force().replaced(**settled).replaced(**numbers))
+        numbers[name] = float(most) if "." in most else int(most)
+    return limited(in_force().replaced(**of_settings).replaced(**numbers))
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
-    """The settings of this call, found and validated at the first use. raises: NotFound, DocumentError"""
+    """The settings for the parsed options: found and validated at the first use, and kept in `options.settings`.
+
+    raises: NotFound, for a repository that is not there; DocumentError, for a bad nodeattrs.toml
+    """
     from nodeattrs.project.settings import Settings
 
-    if not isinstance(found := getattr(options, "settings", None), Settings):
+    found = getattr(options, "settings", None)
+    if not isinstance(found, Settings):
         found = options.settings = Settings(vars(options), os.environ)
     return found
 
@@ -84,7 +87,7 @@ _RUNNING: dict[str, Callable[[argparse.Namespace], bool]] = {
     "shell": lambda options: options.repo is not None,
     "catalog": lambda options: getattr(options, "repo", None) is not None or options.action == "apply",
 }
-"""Command -> whether code runs as it was called; SECURITY.md has the table. All others hold it back."""
+"""Command -> a function from its options to whether code runs. Other commands run none; SECURITY.md has the table."""
 
 
 def may_run_code(options: argparse.Namespace) -> bool:
@@ -94,16 +97,16 @@ def may_run_code(options: argparse.Namespace) -> bool:
 
 
 def settings_limits(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float]:
-    """Print warnings about the nodeattrs.toml that counts; returns the limits that it sets, {} for none.
+    """Read the nodeattrs.toml that counts, and print warnings about it; returns the limits that it sets, {} for none.
 
-    raises: NotFound, DocumentError; `check` reports bad settings as findings instead
+    raises: NotFound, DocumentError, for bad settings; but not for `check`, which reports them as findings
     """
     if options.command == "check":
         from nodeattrs.project.config import RepositorySettings
 
         with contextlib.suppress(NodeattrsError):
             return RepositorySettings(options.repo).config.limits
-        return {}  # to which settings that cannot be read are findings
+        return {}  # settings that cannot be read become findings
     if hasattr(options, "store"):
         settings = settings_of(options)
         limits = settings.repository.config.limits if settings.repository is not None else {}
@@ -127,20 +130,23 @@ MARKED = "\0"
 
 
 def unmarked(value: str) -> str:
-    """The value of an option without the mark that protects dashes from argparse."""
+    """The value of an option without the mark that protects dashes from argparse; other values stay."""
     return value.removeprefix(MARKED)
 
 
 def add_arguments_of(parser: argparse.ArgumentParser, arguments: Iterable[Argument]) -> None:
-    """The arguments of a command."""
-    places: dict[str, argparse._ActionsContainer] = {"": parser}
+    """Add declared arguments to a parser, in groups; arguments of one choice exclude each other.
+
+    A choice whose name ends in "!" requires one of its arguments. An argument without help is hidden.
+    """
+    groups: dict[str, argparse._ActionsContainer] = {"": parser}
     for one in arguments:
-        if one.group not in places:
-            places[one.group] = parser.add_argument_group(one.group)
-        place = places[one.group]
+        if one.group not in groups:
+            groups[one.group] = parser.add_argument_group(one.group)
+        group = groups[one.group]
         if one.choice:
-            if one.choice not in places:
-                places[one.choice] = place.add_mutually_exclusive_group(required=one.choice.endswith("!"))
-            place = places[one.choice]
+            if one.choice not in groups:
+                groups[one.choice] = group.add_mutually_exclusive_group(required=one.choice.endswith("!"))
+            group = groups[one.choice]
         keywords = one.keywords if MAY_BE_DASHES.isdisjoint(one.names) else {**one.keywords, "type": unmarked}
-        place.add_argument(*one.names, help=one.help or argparse.SUPPRESS, **keywords)
+        group.add_argument(*one.names, help=one.help or argparse.SUPPRESS, **keywords)

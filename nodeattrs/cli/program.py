@@ -1,4 +1,4 @@
-"""The program around the commands: finds the command, runs it, and ends with an exit code in all cases."""
+"""The program around the commands: finds the command, parses its words, runs it, and ends with an exit code."""
 
 from __future__ import annotations
 
@@ -89,7 +89,10 @@ _IN_ONE_ROW = {"role": "environment", "lsp": "mcp"}
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that refuses unknown words itself, with similar options, and not in the parser above it."""
+    """The class of all parsers. Its messages have a code, and name similar options; a full disk raises OSError.
+
+    Unknown words are refused by the parser of the command, and not by the parser above it.
+    """
 
     def error(self, message: str) -> NoReturn:
         first, line, rest = message.partition("\n")
@@ -97,22 +100,24 @@ class Parser(argparse.ArgumentParser):
         self.exit(NOT_UNDERSTOOD, f"{self.prog}: error: {first} [{BadUsage.entry.code}]{line}{rest}\n  {hint}\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse words; returns (options, []). Unknown words end the program with exit code 2.
+
+        Words that argparse leaves over behind an option belong to the argument that takes any number of words.
+        """
         found, left = super().parse_known_args(args, namespace)
-        if left and self._takes_in(found, left):
-            return found, []
-        if left:
+        if left and not self._add_to_list(found, left):
             option = next((word for word in left if word.startswith("-")), "").partition("=")[0]
             hint = _meant(option, self._option_string_actions) if option else ""
             self.error(f"not understood: {' '.join(left)}{hint}")
-        return found, left
+        return found, []
 
-    def _takes_in(self, found: Any, words: list[str]) -> bool:
-        """Whether words behind an option are further ones of the last argument, which takes any number of them."""
+    def _add_to_list(self, options: Any, words: list[str]) -> bool:
+        """Append the words to the only argument that takes any number of words; False, with no change, without one."""
         takers = [one for one in self._actions if not one.option_strings and one.nargs in ("*", "+")]
         if len(takers) != 1 or any(word.startswith("-") for word in words):
             return False
         kind = takers[0].type if callable(takers[0].type) else str
-        setattr(found, takers[0].dest, [*(getattr(found, takers[0].dest) or []), *map(kind, words)])
+        setattr(options, takers[0].dest, [*(getattr(options, takers[0].dest) or []), *map(kind, words)])
         return True
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -169,7 +174,8 @@ def _command_table() -> str:
 def parser(only: str | None = None, kind: type[Parser] = Parser) -> argparse.ArgumentParser:
     """The parser of the program, with its commands and their options.
 
-    only: parse this command alone. An unknown name lists all commands, without options, for the help
+    only: add this command alone; an unknown name adds all commands without options, for the help. None: add all whole,
+          which imports every command
     kind: the class of the parsers of commands
     """
     program = _Program(
@@ -179,7 +185,9 @@ def parser(only: str | None = None, kind: type[Parser] = Parser) -> argparse.Arg
         formatter_class=Help,
         allow_abbrev=False,
     )
-    program.add_argument("--version", action="version", version=_version(), help="show the version; with -v, of what")
+    program.add_argument(
+        "--version", action="version", version=_VERSION_LINE, help="show the version; with -v, of what"
+    )
     program.add_argument(
         "--man", metavar="COMMAND", nargs="?", help="print the page of the program for man, or of a command"
     )
@@ -217,40 +225,41 @@ def _add(commands: argparse._SubParsersAction[Parser], name: str, command: Any) 
 
 
 def _opened(name: str) -> Any:
-    """The module of a command; None where there is no such command.
+    """The module of a command, or a declared command in this form; None where there is no such command.
 
     A dialect of an installed package is a command of its name.
     """
     if name in _COMMAND_MODULES:
         return import_module(f"{_PACKAGE}.cli.{_COMMAND_MODULES[name].module}")
-    return _declared(name) if name else None
-
-
-def _declared(name: str) -> Any:
+    if not name:
+        return None
     from nodeattrs.cli.declared import module_of
 
     return module_of(name)
 
 
-def _version() -> str:
-    return f"{_PACKAGE} {VERSION}"
+_VERSION_LINE = f"{_PACKAGE} {VERSION}"
 
 
 def _about(word: str, words: Sequence[str]) -> str:
-    """What `--version` and `--man` print. raises: NotFound"""
+    """The text that `--version` or `--man` prints. raises: NotFound, for the page of an unknown command"""
     if word == "--man":
         from nodeattrs.cli.manual import page
 
-        return page(parser(), words, _version().split()[1])
+        return page(parser(), words, VERSION)
     if words[:1] in (["-v"], ["--verbose"]):
         from nodeattrs.reports.versions import versions
 
-        return "".join(f"{line}\n" for line in [_version(), *versions()])
-    return f"{_version()}\n"
+        return "".join(f"{line}\n" for line in [_VERSION_LINE, *versions()])
+    return f"{_VERSION_LINE}\n"
 
 
 def run(argv: Sequence[str] | None = None) -> int:
-    """Run one command line, print its output and errors; returns the exit code. argv: None: the words of the process"""
+    """Run one command line, print its output and errors; returns the exit code. Errors of commands are not raised.
+
+    Without words, and for `--repo DIR` alone, `overview` runs; `help COMMAND` is `COMMAND --help`.
+    argv: the words after the program's name; None: the words of the process
+    """
     words = list(sys.argv[1:] if argv is None else argv)
     if not words or (words[0] == "--repo" and "overview" not in words):
         words = ["overview", *words]
@@ -272,7 +281,8 @@ def run(argv: Sequence[str] | None = None) -> int:
             return DONE
         try:
             with terminal.writing():
-                parser(_command_in(words)).parse_args(_joined(words), options)
+                command = next((word for word in words if not word.startswith("-")), "")
+                parser(command).parse_args(_joined(words), options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
             raise_while_working(True)
             from nodeattrs.cli.border import border_of
@@ -286,7 +296,7 @@ def run(argv: Sequence[str] | None = None) -> int:
             code = final_code(code, options, terminal, border)
             raise_while_working(False)
         except SystemExit as end:
-            # argparse has printed what it has to, on stdout for --help and on stderr for what it did not understand.
+            # argparse has printed the help on stdout, or the error on stderr.
             code = end.code if isinstance(end.code, int) else NOT_UNDERSTOOD
         terminal.finish()
         return code
@@ -300,17 +310,17 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 
 def _performed(options: argparse.Namespace, terminal: Terminal) -> int:
-    """The exit code of the command. Options that do not go together end the program as a word that is not there."""
+    """Run the command; returns its exit code. A BadUsage ends the program like a word that is not understood."""
     try:
         code: int = options.perform(options, terminal)
+        return code
     except BadUsage as error:
         options.refuse(error.message)
         raise
-    return code
 
 
 def _joined(words: Sequence[str]) -> list[str]:
-    """The words, each value that may be dashes alone joined to its option and marked: argparse would drop it."""
+    """The words; a value that may be dashes alone is joined to its option and marked, since argparse would drop it."""
     found: list[str] = []
     for word in words:
         option, equals, value = word.partition("=")
@@ -323,24 +333,21 @@ def _joined(words: Sequence[str]) -> list[str]:
     return found
 
 
-def _command_in(argv: Sequence[str]) -> str | None:
-    return next((word for word in argv if not word.startswith("-")), "")
-
-
 def _failed(error: Exception, options: argparse.Namespace, terminal: Terminal, border: Border | None) -> int:
     with_traceback = getattr(options, "traceback", False)
     try:
         terminal.complain(understood(error), getattr(options, "repo", None), error if with_traceback else None)
-    except (OSError, ImportError, MemoryError):  # what lays out errors cannot be loaded: no memory, no file handle
+    except (OSError, ImportError, MemoryError):  # the modules that print errors cannot be loaded
         sys.stderr.write(f"error: {understood(error)}\n")
         return FAILED
     return failed(error, options, terminal, border)
 
 
 def understood(error: Exception) -> Exception:
-    """An error as a NodeattrsError for the user: an OSError with its file, and any other class as an InternalError.
+    """The error as a NodeattrsError for the user, returned and not raised.
 
-    A NodeattrsError is returned unchanged, and a group with one error is replaced by that error.
+    A NodeattrsError comes back unchanged. An OSError becomes one with the file and reason, a MemoryError one with a
+    hint, any other an InternalError. Of a group with one error, that error counts.
     """
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:  # servers run in groups of tasks
         error = error.exceptions[0]

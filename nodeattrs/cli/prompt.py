@@ -1,4 +1,4 @@
-"""A prompt of Python: IPython's, where it is installed and a person types; else Python's own."""
+"""An interactive Python prompt: IPython's, where it is installed and a person types; else Python's own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def open_prompt(prompt: Prompt) -> None:
 
 
 def _python(names: dict[str, Any], banner: str) -> None:
-    """Python's own prompt; on what is no terminal without its words."""
+    """Open Python's own prompt; where the input is no terminal, without banner and prompts."""
 
     class Prompt(code.InteractiveConsole):
         def showtraceback(self) -> None:
@@ -39,7 +39,7 @@ def _python(names: dict[str, Any], banner: str) -> None:
 
 
 def _line(prompt: object = "") -> str:
-    """The next line of what is no terminal, without a prompt. raises: EOFError"""
+    """The next line of an input that is no terminal; no prompt is written. raises: EOFError"""
     line = sys.stdin.readline()
     if not line:
         raise EOFError
@@ -47,7 +47,7 @@ def _line(prompt: object = "") -> str:
 
 
 def _ipython(names: dict[str, Any]) -> bool:
-    """Open IPython's prompt, where it is installed; whether it is."""
+    """Open IPython's prompt until the input ends; returns False, at once, where IPython is not installed."""
     try:
         from IPython import start_ipython
     except ImportError:

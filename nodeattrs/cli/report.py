@@ -1,4 +1,4 @@
-"""`nodeattrs report`: some nodes as one file to look at."""
+"""`nodeattrs report`: saved nodes as one HTML file."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Write the HTML file with the pages of some nodes. raises: NodeNotFound"""
+    """Write one HTML file with the saved attributes of the named nodes, and note its size on stderr; returns 0.
+
+    raises: NodeNotFound, and then no file is written; OSError
+    """
     from nodeattrs.disk import write_whole
     from nodeattrs.web.report import report
 
@@ -94,7 +97,7 @@ def _page(
 
 
 def source_of(repository: RepositorySettings | None) -> SourceLinks:
-    """The pattern from the settings that makes links of places in files; without links where none is set."""
+    """The links from places in files to the pages of `[web] source_url`; without this setting places have no links."""
     from nodeattrs.web.rendering import SourceLinks
 
     pattern = repository.config.source_url if repository else None
@@ -102,7 +105,7 @@ def source_of(repository: RepositorySettings | None) -> SourceLinks:
 
 
 def _changed(store: Store, sensitive: Iterable[Path], name: str, number: int | None) -> list[str]:
-    """The paths that differ from the revision before; none where there is none."""
+    """The paths that differ from the revision before; [] where there is none."""
     from nodeattrs.reports.diff import Difference, DiffSide
     from nodeattrs.store.saved_nodes import load_saved_or_raise
 

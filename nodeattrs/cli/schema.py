@@ -1,4 +1,4 @@
-"""`nodeattrs schema`: what documents of ours look like, for programs that read them."""
+"""`nodeattrs schema`: JSON schemas of outputs, settings and attribute files, for programs that read or write them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Print a JSON schema of our documents, or without NAME the names of all. raises: NotFound"""
+    """Print a JSON schema, or without NAME the names of all; returns 0. raises: NotFound, with near misses"""
     from nodeattrs.core.tree import meant
     from nodeattrs.reports import schemas
 

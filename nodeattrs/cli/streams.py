@@ -10,10 +10,10 @@ from typing import BinaryIO
 
 @contextmanager
 def own_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """A context with standard input and output as binary files, for a protocol alone.
+    """A context manager that gives (standard input, standard output) as binary files, for a protocol alone.
 
-    In the context, other output of this process and its children goes to standard error, and reading standard
-    input finds its end.
+    Within the block, other output of this process and its children goes to standard error, and other reads of standard
+    input find its end. Afterwards both are as before.
     """
     kept = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)

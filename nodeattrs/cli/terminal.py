@@ -26,16 +26,17 @@ if TYPE_CHECKING:
 
 _NO_COLUMNS = 100_000
 _AT_ONCE = 1_000
-"""Lines that are written at once, or pieces of JSON of some hundred signs; who asks little is shown all of it or
-nothing."""
+"""Lines, or pieces of JSON of some hundred characters, that are written at once: a short output whole or not at all."""
 
 QUIET_SECONDS = 0.5
 """Seconds before a progress bar appears."""
 
 
 class Terminal(Caller):
-    """Writes reports to stdout; warnings, errors and progress to stderr.
+    """The output of one command: reports to stdout; warnings, errors and progress to stderr.
 
+    The constructor writes nothing; it makes both streams escape characters that they cannot encode. A command calls
+    `report` or `text`, and the program calls `finish` at the end.
     colour: "auto", "always" or "never"; "auto" colours a terminal, unless NO_COLOR is set
     form:   the format of reports: "text", "json" or "yaml"; others are written as text
     unread: the sources that were not read and may change the answer; `cli.exits.final_code` prints them
@@ -46,7 +47,6 @@ class Terminal(Caller):
         self._form = form
         self._warned: set[object] = set()
         self.unread: dict[Unread, None] = {}
-        """What was not read and may change the answer; `cli.exits.final_code` names it."""
         self._progress = ""
         self._bar: Any = None
         for stream in (sys.stdout, sys.stderr):
@@ -55,9 +55,10 @@ class Terminal(Caller):
                 stream.reconfigure(errors="backslashreplace")
 
     def report(self, report: Report, unread: Iterable[Unread] | None = None) -> None:
-        """Write a report to stdout, in the format of this terminal.
+        """Write a report to stdout, in the format of this terminal, piece by piece. raises: as `text`
 
-        unread: sources that were not read and may change the report; None for a report that always is certain
+        unread: sources that were not read and may change the report; they are noted, and data gets `certain` and
+                `unread`. None: the report has no such fields, since it is always certain
         """
         from nodeattrs.reports import StreamedReport
 
@@ -75,14 +76,13 @@ class Terminal(Caller):
             self._pieces(pieces(data) if isinstance(report, StreamedReport) else [written(data)])
 
     def note_unread(self, found: Iterable[Unread]) -> None:
-        """Add sources that were not read to `unread`."""
+        """Add sources that were not read to `unread`, each once; nothing is printed."""
         self.unread |= dict.fromkeys(found)
 
     def certainty(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns {"certain": bool, "unread": [...]} for the data of a report, with all noted sources and refused
-        files.
+        """Returns {"certain": bool, "unread": [...]} for the data of a report: all noted sources, and refused files.
 
-        data: the data; its own `certain` and `unread` count, too
+        data: its own `certain` and `unread` count, too; it is not changed
         """
         from nodeattrs.core.unread import Unread, certainty
 
@@ -96,7 +96,10 @@ class Terminal(Caller):
             self.text(some)  # of a whole fleet, piece by piece
 
     def text(self, text: str) -> None:
-        """Write *text* to stdout; on a terminal control characters are escaped."""
+        """Write *text* to stdout as it is; on a terminal with control characters escaped.
+
+        raises: BrokenPipeError, where the reader has closed it; NodeattrsError, where it cannot be written
+        """
         if sys.stdout.isatty():
             from nodeattrs.formats.hidden import ESCAPES
 
@@ -106,9 +109,10 @@ class Terminal(Caller):
             sys.stdout.write(text)
 
     def warn(self, warnings: Iterable[object], code: Code = NodeattrsError.entry) -> None:
-        """Write warnings to stderr; one that was written before is skipped.
+        """Write warnings to stderr; a warning that this terminal wrote before is skipped.
 
-        code: the code of warnings that are plain sentences
+        warnings: errors, or plain sentences
+        code:     the code of plain sentences
         """
         for warning in warnings:
             from nodeattrs.reports.failure import warning_lines
@@ -120,10 +124,10 @@ class Terminal(Caller):
                 self.aside(warning_lines(found, self.screen(sys.stderr)))
 
     def complain(self, error: Exception, root: str | None = None, traceback: BaseException | None = None) -> None:
-        """Write an error to stderr.
+        """Write an error to stderr: place, message, code, details and hint. It ends nothing.
 
         root:      the repository; for a RecipeFailed its stack frames there are written, too
-        traceback: an exception to write with its whole traceback before; None: none
+        traceback: an exception whose whole traceback is written before; None: no traceback
         """
         from nodeattrs.reports.failure import failure_lines, traceback_lines
 
@@ -132,21 +136,24 @@ class Terminal(Caller):
         self.aside(failure_lines(error, self.screen(sys.stderr), root))
 
     def remark(self, lines: Iterable[str]) -> None:
-        """Write lines to stderr that are neither a warning nor an error."""
+        """Write lines to stderr that are neither a warning nor an error; control characters are escaped."""
         from nodeattrs.reports.screen import printable
 
         self.aside(printable(line) for line in lines)
 
     def aside(self, lines: Iterable[str]) -> None:
-        """Write lines to stderr as they are; they may be coloured."""
+        """Write lines to stderr as they are; they may be coloured. Failures to write are ignored."""
         self._clear()
-        with contextlib.suppress(OSError):  # there is no other place to say it
+        with contextlib.suppress(OSError):
             for line in lines:
                 sys.stderr.write(f"{line}\n")
             sys.stderr.flush()
 
     def progress(self, text: str) -> None:
-        """Replace the progress line on stderr; does nothing where stderr is no terminal."""
+        """Replace the progress line on stderr, cut to the width; does nothing where stderr is no terminal.
+
+        The next output removes the line.
+        """
         if sys.stderr.isatty():
             from nodeattrs.reports.screen import cut, printable
 
@@ -157,9 +164,9 @@ class Terminal(Caller):
 
     @contextlib.contextmanager
     def counting(self, total: int | None = None, what: str = "node") -> Iterator[Callable[[str], None]]:
-        """A context with a progress bar on stderr, where it is a terminal; without tqdm with a counter.
+        """A context manager with a progress bar on stderr, if that is a terminal; without tqdm with a counter.
 
-        Yields a function to call with the name of each finished item.
+        It gives a function to call with the name of each finished item. The bar is removed at the end.
         total: the number of items; None where it is not known
         what:  the word for an item
         """
@@ -186,28 +193,27 @@ class Terminal(Caller):
                 self._bar = None
 
     def finish(self) -> None:
-        """Flush stdout and remove the progress line. raises: as `writing`"""
+        """Remove the progress line, and flush stdout. raises: BrokenPipeError or NodeattrsError, where that fails"""
         self._clear()
         with self.writing():
             sys.stdout.flush()
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """A context for writing to stdout. raises: BrokenPipeError, where the reader has closed it; NodeattrsError"""
+        """A context manager for code that writes to stdout. After a failed write, stdout goes to /dev/null.
+
+        raises: BrokenPipeError, where the reader has closed it; NodeattrsError, for any other OSError
+        """
         try:
             yield
         except OSError as error:
-            self.abandon()
+            with contextlib.suppress(OSError, ValueError):  # else Python would write again at its end
+                nowhere = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nowhere, sys.stdout.fileno())
+                os.close(nowhere)
             if isinstance(error, BrokenPipeError):
                 raise
             raise NodeattrsError(f"the output cannot be written: {error.strerror}") from error
-
-    def abandon(self) -> None:
-        """Redirect stdout to nowhere after a failed write, so that Python does not write again at its end."""
-        with contextlib.suppress(OSError, ValueError):
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, sys.stdout.fileno())
-            os.close(nowhere)
 
     def _clear(self) -> None:
         if self._progress:
@@ -218,10 +224,12 @@ class Terminal(Caller):
             self._bar.clear()  # it comes back when the next one is done
 
     def screen(self, stream: TextIO) -> Screen:
-        """The width and colours for lines that go to *stream*; a pipe has no limit of width, unless COLUMNS is set."""
+        """The width, at least 40, and whether to colour, for lines that go to *stream*.
+
+        A stream that is no terminal has no limit of width, unless COLUMNS is set.
+        """
         from nodeattrs.reports import Screen
 
-        # A pipe has no columns: its reader wants whole lines. COLUMNS says otherwise.
         is_wide = not stream.isatty() and not os.environ.get("COLUMNS")
         width = _NO_COLUMNS if is_wide else columns()
         return Screen(max(width, 40), self._coloured(stream))
@@ -258,10 +266,10 @@ def _bar(total: int | None, what: str) -> Any:
 
 
 class _Rows(list[Any]):
-    """An iterator that is written as a list."""
+    """The rows of an iterator in the form of a list, for the JSON encoder: only the first row is taken at once."""
 
     def __init__(self, rows: Iterator[Any]) -> None:
-        super().__init__(islice(rows, 1))  # what is empty looks so
+        super().__init__(islice(rows, 1))  # without rows the list is empty
         self._rest = rows
 
     def __iter__(self) -> Iterator[Any]:
@@ -270,7 +278,7 @@ class _Rows(list[Any]):
 
 
 def _json(data: dict[str, Any]) -> Iterator[str]:
-    """As `json.dumps` writes it, in pieces of some hundred signs."""
+    """Yield the JSON text of *data* in pieces of some hundred characters; control characters are escaped."""
     from nodeattrs.formats.hidden import ESCAPES
 
     rows = {key: _Rows(value) if isinstance(value, Iterator) else value for key, value in data.items()}
@@ -280,7 +288,7 @@ def _json(data: dict[str, Any]) -> Iterator[str]:
             yield some.translate(ESCAPES)
         yield "\n"
     except NodeattrsError:
-        raise  # of who makes the rows
+        raise  # an error of the rows
     except RecursionError as error:
         raise BadValue("this is nested too deeply to be written as JSON", hint="ask for a part of it") from error
     except ValueError as error:

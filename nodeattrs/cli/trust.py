@@ -1,4 +1,4 @@
-"""`nodeattrs trust`: the repositories whose settings count whole."""
+"""`nodeattrs trust`: the list of repositories whose settings count whole."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Add a repository to the trusted ones or remove it, or print the list."""
+    """Add a repository to the user's list of trusted ones, remove it with --remove, or print the list; returns 0.
+
+    A file or folder inside of a repository means the repository. A folder that is gone can be removed.
+    """
     from nodeattrs.cli.border import root_of
     from nodeattrs.reports.screen import printable
     from nodeattrs.trust import trust, trusted

@@ -1,4 +1,4 @@
-"""`nodeattrs web`: the explorer, served to the browser of this machine."""
+"""`nodeattrs web`: a server of pages about the repository and saved nodes, for a browser on this machine."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _KINDS = ("roles", "environments")
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Serve the pages until Ctrl-C; returns the exit code."""
+    """Print the address, and serve the pages until Ctrl-C; returns the exit code. raises: NotFound, for no folder"""
     from nodeattrs.web.serving import serve
 
     if options.folder is not None:
@@ -71,7 +71,11 @@ def _open(terminal: Terminal, has_token: bool, address: str) -> None:
 
 
 def site(options: argparse.Namespace) -> ShownProject:
-    """The Site to serve: the store and repository of the options, with the places of facts and of dialects."""
+    """The project that the pages show: store and repository of the options, facts/, and catalogs in catalogs/.
+
+    Without a nodeattrs.toml the current folder is the repository. Runs `list` for roles and for environments, to see
+    which have pages; other commands run when a page needs them.
+    """
     from nodeattrs.cli.asked import CommandRunner
     from nodeattrs.cli.report import source_of
     from nodeattrs.project.config import RepositorySettings

@@ -47,13 +47,14 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Compare a side with the same one after --without and --set; prints the differences and returns the exit code.
+    """Compare a folder or commit with a copy changed by --without and --set; prints differences, returns the exit code.
 
-    Without one of the two options the program ends with exit code 2.
+    Without both options, and for a wrong --set, the program ends with exit code 2.
+    raises: NotFound, for a --without that names nothing; the errors of `verbs.impact.impact`
     """
     if not options.without and not options.set:
         options.refuse("say what would be another: --without WHAT, or --set PATH=VALUE")
-    values = [_value(options, given) for given in options.set]
+    values = [_value(options, text) for text in options.set]
 
     def sides(private: Path) -> tuple[Side, Side, Request]:
         from nodeattrs.contract.sides import commit_side, folder_side
@@ -75,8 +76,9 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     return answer(options, terminal, sides)
 
 
-def _value(options: argparse.Namespace, given: str) -> tuple[Any, Any]:
-    path, equals, value = given.partition("=")
+def _value(options: argparse.Namespace, text: str) -> tuple[Any, Any]:
+    """Returns (path, value) for PATH=VALUE."""
+    path, equals, value = text.partition("=")
     if not equals or not path_of(path):
         options.refuse("--set takes PATH=VALUE")
     return path_of(path), json_or_text(value)

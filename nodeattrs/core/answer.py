@@ -1,9 +1,8 @@
-"""What every dialect answers to a question (docs/decisions/0014).
+"""The protocol of an answer: a merged value that can say where each part of it was set (docs/decisions/0014).
 
-A dialect finds layers for a question and the policies between them, and merges them with
-a `Folding`. The result is an `Answer`. From that alone reports make show, explain and diff,
-as text and as data, for all dialects alike.
-Answers are a `Node`, a `Folded`, cloud-init's `Merged`, and the explanations of Hiera and of bindings.
+A dialect finds the layers for a question, and merges them with a `Folding`. Reports make show, explain and diff from
+the resulting `Answer` alone. Answers are a `Node`, a `Folded`, cloud-init's `Merged`, and the explanations of Hiera
+and of bindings.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from nodeattrs.core.tree import Path
 
 @runtime_checkable
 class Answer(Protocol):
-    """The contract of an answer: a value, and where each part of it was set. `Node` and `Folded` keep it.
+    """A protocol without a body: a value, and where each part of it was set. `Node` and `Folded` implement it.
 
-    Every dialect gives its answers in this form. The methods raise BadArgument for a path that is not spelled right.
+    The methods raise BadArgument for a path that is not spelled right. `isinstance` only checks that they exist.
 
     >>> from nodeattrs import fold
     >>> isinstance(fold([{"a": 1}]), Answer)
@@ -29,18 +28,14 @@ class Answer(Protocol):
     @property
     def value(self) -> Any:
         """The value as plain data; ABSENT where there is none."""
-        ...
 
     def origins(self, path: str | Path) -> tuple[Origin, ...]:
         """The origins of the value at *path*; () where the path is not set."""
-        ...
 
     def trace(self, path: str | Path) -> Trace:
         """The claims about *path*, the winner first, each other one with the rule that overrode it; no claims where
         none is set.
         """
-        ...
 
     def to_dict(self) -> Any:
         """The answer as data for JSON."""
-        ...

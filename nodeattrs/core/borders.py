@@ -21,11 +21,14 @@ _Call = TypeVar("_Call", bound=Callable[..., Any])
 
 A_PATH: Any = str | os.PathLike
 NAMED: Any = Mapping | Callable
-"""Things by their names: a map, or a function that is asked."""
+"""A map from names to values, or a function from a name to a value."""
 
 
-class ListLike(ABC):  # noqa: B024 (it is asked, never inherited)
-    """Anything with entries to go through that is neither text nor a map: a list, a tuple, a generator."""
+class ListLike(ABC):  # noqa: B024 (only for `isinstance`)
+    """The type of anything that can be iterated, except text, bytes and maps: a list, a tuple, a set, a generator.
+
+    Only for `isinstance` and `taking`; nothing inherits from it.
+    """
 
     @classmethod
     def __subclasshook__(cls, kind: type) -> bool:
@@ -47,11 +50,12 @@ _WORDS = {
 def taking(**kinds: Any) -> Callable[[_Call], _Call]:
     """A decorator for a function or a class: its calls raise BadArgument for an argument of another kind.
 
-    kinds:  argument name -> its kind; arguments without a kind are not checked, nor are defaults. A kind is one of
+    The same class comes back, with a checking `__init__`; of a function a wrapper.
+    kinds:  argument name -> its kind; other arguments are not checked, nor are defaults. A kind is one of
                 a type, or a union of types
                 a tuple: the allowed values
                 a text: the name of a method that the argument must have; "at?" also allows None
-                "package.module:Class": an instance of a class that is imported by then
+                "package.module:Class": an instance of this class; no value fits while the module is not imported
     cost:   half a microsecond for each argument that is named here
     raises: BadArgument, at the call; the message shows the signature
 
@@ -69,19 +73,20 @@ def taking(**kinds: Any) -> Callable[[_Call], _Call]:
             return call
         code = call.__code__
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        asked = [(name, names.index(name) if name in names[: code.co_argcount] else 99, kinds[name]) for name in kinds]
+        positional = names[: code.co_argcount]
+        checks = [(name, positional.index(name) if name in positional else 99, kind) for name, kind in kinds.items()]
 
         @wraps(call)
         def checked(*args: Any, **named: Any) -> Any:
-            for name, index, kind in asked:
+            for name, index, kind in checks:
                 if index < len(args):
-                    given = args[index]
+                    value = args[index]
                 elif name in named:
-                    given = named[name]
+                    value = named[name]
                 else:
                     continue
-                if not _fits(kind, given):
-                    raise _refused(call, name, kind, given)
+                if not _fits(kind, value):
+                    raise _refused(call, name, kind, value)
             return call(*args, **named)
 
         return checked
@@ -89,22 +94,24 @@ def taking(**kinds: Any) -> Callable[[_Call], _Call]:
     return guarded
 
 
-def _fits(kind: Any, given: object) -> bool:
-    if type(kind) is str:
-        home, is_class, name = kind.partition(":")
-        if is_class:
-            return home in sys.modules and isinstance(given, getattr(sys.modules[home], name))
-        return hasattr(given, kind.removesuffix("?")) or (given is None and kind.endswith("?"))
-    return given in kind if type(kind) is tuple else isinstance(given, kind)
+def _fits(kind: Any, value: object) -> bool:
+    if type(kind) is tuple:
+        return value in kind
+    if type(kind) is not str:
+        return isinstance(value, kind)
+    module, is_class, name = kind.partition(":")
+    if is_class:
+        return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
+    return hasattr(value, kind.removesuffix("?")) or (value is None and kind.endswith("?"))
 
 
-def _refused(call: Any, name: str, kind: Any, given: object) -> BadArgument:
+def _refused(call: Any, name: str, kind: Any, value: object) -> BadArgument:
     code, spelled = call.__code__, call.__qualname__.removesuffix(".__init__")
     names, count = code.co_varnames, code.co_argcount
     total = count + code.co_kwonlyargcount
     rest = [f"*{names[total]}"] if code.co_flags & inspect.CO_VARARGS else []
-    written = ", ".join(one for one in (*names[:count], *rest, *names[count:total]) if one != "self")
-    return wrong_argument(f"`{name}` of {spelled}", _spelled(kind), given, f"{spelled}({written})")
+    signature = ", ".join(one for one in (*names[:count], *rest, *names[count:total]) if one != "self")
+    return wrong_argument(f"`{name}` of {spelled}", _spelled(kind), value, f"{spelled}({signature})")
 
 
 def _spelled(kind: Any) -> str:

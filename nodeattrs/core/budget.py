@@ -1,8 +1,8 @@
 """Limits on one piece of work: steps, values, bytes, depth and seconds.
 
-Code that reads or evaluates foreign input makes a `Budget`, or is given one. It draws on the budget before each part
-of the work. Past a limit there is one error, `TooMuch`: it names the limit, the place and the way to raise it.
-The figures are in `Limits`; `limited` sets others for a block. The callers define what a step or a value is.
+Code that reads or evaluates foreign input makes a `Budget`, or is given one, and draws on it before each part of the
+work. Past a limit it raises `TooMuch`, which names the limit, the place and the way to raise it. `Limits` has the
+figures; `limited` sets others for a block. The callers define what a step is, and measure seconds themselves.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Limits(NamedTuple):
     """The most that one document, one lookup, one merge or one query may take.
 
     steps:   things that are looked at: keys, names of files, places where an expression is tried
-    values:  maps, lists and scalars; one that is used twice counts twice
+    values:  maps, lists and scalars; a value that is used twice counts twice
     bytes:   text that is read, unpacked or made
     depth:   maps, lists, brackets or keys inside one another; 500 is the most
     seconds: for one search of a regular expression, for parsing one Ruby file, or for one template
@@ -50,8 +50,9 @@ class Limits(NamedTuple):
     seconds: float = 1.0
 
     def replaced(self, **others: Any) -> Limits:
-        """A copy of these limits with *others* instead: limit -> positive number.
+        """A copy of these limits with other numbers for some of them; an equal copy without arguments.
 
+        others: limit -> positive number; a whole number, except for seconds
         raises: BadArgument, for an unknown limit, or for a number that is not positive or is too large for depth
 
         >>> Limits().replaced(values=5).values
@@ -79,8 +80,9 @@ def in_force() -> Limits:
 @contextmanager
 @taking(limits=Limits | None)
 def limited(limits: Limits | None = None, **others: Any) -> Iterator[Limits]:
-    """A context manager: other limits are in force within the block, and it gives them.
+    """A context manager: within the block, other limits are in force in this thread or task. It gives these limits.
 
+    A `Budget` that was made before the block keeps its own.
     limits: the base; None: the limits in force now
     others: limit -> the number that replaces it
     raises: BadArgument, for an unknown limit or a wrong number
@@ -108,8 +110,11 @@ _SENTENCES = {
 
 
 class Budget:
-    """The amounts that are left of some limits, for one piece of work. Each way to draw may raise TooMuch.
+    """The amounts that are left of the limits, for one piece of work, such as reading one file.
 
+    `steps`, `values`, `bytes`, `integer` and `tree` subtract from these amounts; `depth` only compares. They raise
+    TooMuch past a limit. What was drawn is never given back. Seconds are not counted here: callers time themselves,
+    and raise what `exceeded` returns.
     file:   names the work in messages: a file, or text such as `lookup("ports")`
     limits: None: those in force now
     where:  a function that gives line and column for the message; called only when a limit is exceeded
@@ -152,14 +157,14 @@ class Budget:
             raise self.exceeded("bytes")
 
     def integer(self, number: int) -> None:
-        """Draw steps for an integer of 61 bits or more, 100 for each other one that has the same hash.
+        """Draw 100 steps for each different integer that was drawn before and has the same hash; none for the first.
 
-        Smaller integers have hashes of their own. A dictionary compares an integer with all that share its hash,
-        so a document that holds thousands of those would take minutes. raises: TooMuch
+        Only integers of `WIDE` bits or more can share a hash. A dictionary compares all keys of one hash, so a document
+        with thousands of these integers would take minutes. raises: TooMuch
         """
-        alike = self._wide.setdefault(hash(number), set())
-        self.steps(_STEPS_ALIKE * len(alike))
-        alike.add(number)
+        same_hash = self._wide.setdefault(hash(number), set())
+        self.steps(_STEPS_ALIKE * len(same_hash))
+        same_hash.add(number)
 
     def depth(self, level: int) -> None:
         """Check that *level* is not deeper than the limit; nothing is drawn. raises: TooMuch"""
@@ -167,32 +172,35 @@ class Budget:
             raise self.exceeded("depth")
 
     def remaining(self, limit: str) -> int:
-        """The amount that is left of "steps", "values" or "bytes"; negative once the limit is exceeded."""
+        """The amount that is left of "steps", "values" or "bytes"; negative once the limit is exceeded.
+
+        raises: AttributeError, for any other limit
+        """
         return int(getattr(self, f"_{limit}"))
 
     def tree(self, value: Any) -> None:
-        """Draw for a whole tree: one value for the root and for each entry, and the length of each text that is a
-        value.
+        """Draw one value for the root and for each entry below it, and the length of each text among them as bytes.
 
-        Keys cost nothing. cost: one look at each value. raises: TooMuch
+        Keys cost nothing. Level by level, without recursion. cost: one look at each value. raises: TooMuch
         """
         level: list[Any] = [[value]]
         while level:
-            below: list[Any] = []
-            for part in level:
-                self.values(len(part))
-                for inner in part:
-                    if type(inner) is str:
-                        self.bytes(len(inner))
-                    elif isinstance(inner, dict):
-                        below.append(inner.values())
-                    elif isinstance(inner, (list, tuple)):
-                        below.append(inner)
-            level = below
+            next_level: list[Any] = []
+            for entries in level:
+                self.values(len(entries))
+                for entry in entries:
+                    if type(entry) is str:
+                        self.bytes(len(entry))
+                    elif isinstance(entry, dict):
+                        next_level.append(entry.values())
+                    elif isinstance(entry, (list, tuple)):
+                        next_level.append(entry)
+            level = next_level
 
     def exceeded(self, limit: str) -> TooMuch:
-        """The error that says that a limit is exceeded; it is returned, not raised. For code that counts by itself.
+        """Returns, and does not raise, the error that says that a limit is exceeded. For code that counts by itself.
 
+        Its hint proposes twice the limit; for the greatest depth there is none to propose.
         limit: "steps", "values", "bytes", "depth" or "seconds"
         """
         most = getattr(self.limits, limit)

@@ -1,4 +1,4 @@
-"""The differences between two trees: value by value, with types and secrets, without regard to the order of keys.
+"""The differences between two trees, value by value. Types count, the order of keys does not.
 
 It knows plain data and `Sensitive` values, and no origins.
 """
@@ -12,9 +12,9 @@ from nodeattrs.core.tree import ABSENT, Path, strict_key
 
 
 class TreeDifference(NamedTuple):
-    """A difference between two trees, at one path.
+    """A difference between two trees, at one path. Read-only; `changes` makes it.
 
-    before, after: the values; ABSENT on the side that has none
+    before, after: the values; ABSENT on the side that has none. A non-empty map is never one: its entries differ
     """
 
     path: Path
@@ -23,17 +23,17 @@ class TreeDifference(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The sort of difference: "added" where only `after` has a value, "removed" where only `before` has
-        one, else "changed".
-        """
-        return "added" if self.before is ABSENT else "removed" if self.after is ABSENT else "changed"
+        """Returns "added" where only `after` has a value, "removed" where only `before` has one, else "changed"."""
+        if self.before is ABSENT:
+            return "added"
+        return "removed" if self.after is ABSENT else "changed"
 
 
 def changes(before: Any, after: Any) -> list[TreeDifference]:
     """The differences between two trees of plain data; removed paths come last. [] for equal trees.
 
     Maps are compared key by key, without regard to the order. A list counts as one value. Types matter: 1 differs from
-    "1".
+    "1". A scalar that becomes a map is removed, and each entry of the map is added.
 
     >>> from nodeattrs.core.tree import spell
     >>> [(spell(one.path), one.kind) for one in changes({"a": {"b": 1, "c": 2}}, {"a": {"c": 3, "d": {"e": 4}}})]

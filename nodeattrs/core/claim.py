@@ -1,7 +1,7 @@
-"""Who says what, where, and with which verb.
+"""Claims: the value that a source sets at a path, and the source's place.
 
-Knows no dialect: a rank is a number with a name, and the dialect gives it.
-Origins stay out of equality of claims: the same thing set elsewhere is the same thing.
+An `Origin` is a source with a place, a `Claim` a value with its origin, and a `Cause` a line that the value depends on.
+A `Locator` finds the origin of each path of one source. Nothing here knows a dialect: a dialect defines the ranks.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Verb(Enum):
 
 
 class Origin(NamedTuple):
-    """The source that set a value, and the place. It prints as "place (kind name)".
+    """The source that set a value, and the place. It prints as "place (kind name)", without a file as "kind name".
 
-    kind: the sort of source: "attribute file", "recipe", "role", "environment",
-          "facts", "file", "caller", "saved", ...
-    name: its name: a cookbook, a role, an environment, a data file; "" without a name
+    Any text is a kind, and nothing is checked. An origin is also a `Locator` with the same place for all paths.
+    kind: the sort of source: "attribute file", "recipe", "role", "environment", "facts", "file", "caller", ...
+    name: the source's name: of a cookbook, a role, an environment, a data file; "" without a name
     file: relative to the repository where there is one, with forward slashes; None: not in a file
     line, column: count from 1; None where they are not known
 
@@ -65,11 +65,11 @@ class Origin(NamedTuple):
         return self.file if self.line is None else f"{self.file}:{self.line}"
 
     def at(self, path: Path) -> Origin:
-        """This origin itself: a plain origin has one place for all paths (see `Locator`)."""
+        """This origin itself, for any path: a plain origin has one place for all paths."""
         return self
 
     def moved(self, line: int | None, column: int | None = None) -> Origin:
-        """A copy with another line and column."""
+        """A copy with another line and column; without *column* it has none, whatever this origin has."""
         return Origin(self.kind, self.name, self.file, line, column)
 
     def saved(self) -> Origin:
@@ -82,10 +82,10 @@ class Origin(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """A line that a value depends on, beside the line that set the value.
+    """A line that a value depends on, beside the line that set the value. Plain data.
 
     Either the value comes from that line (a call, a literal, data that was read), or the line decides which sources
-    count or how values merge. It prints as "users.json:14, read at recipes/users.py:9", or "called from b.py:8".
+    count or how values merge. Printed: "users.json:14, read at recipes/users.py:9", or "called from b.py:8".
 
     what:   in words: "role[web] is on the run-list"; or one of CALLED, WRITTEN, READ, UNAVAILABLE
     origin: the place of that line
@@ -109,7 +109,7 @@ class Cause(NamedTuple):
         return named if self.at is None else f"{named}, read at {self.at.place}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The line as data for JSON."""
+        """The `what`, and the fields of `origin`, as data for JSON; without `path` and `at`."""
         return {"what": self.what, **self.origin._asdict()}
 
 
@@ -120,21 +120,17 @@ UNAVAILABLE = "the source of that revision is not available"
 
 
 class Locator(Protocol):
-    """Finds the place where a source set a path. An `Origin` is the simplest locator: it has one place for all
-    paths.
+    """A protocol: finds the place where one source set a path.
 
-    The locator of a document finds the line of each key, and only when `at` is called.
+    An `Origin` is the simplest locator. The locator of a document finds the line of each key when `at` is called.
     """
 
     def at(self, path: Path) -> Origin:
-        """The origin of *path*, counted from the root of the source's own tree. For an unknown path: the nearest place
-        above.
-        """
-        ...
+        """The origin of *path*, from the root of the source's own tree; for an unknown path the nearest one above."""
 
 
 class LocatorBelow(NamedTuple):
-    """A locator of a subtree: each path is looked up below *under* in another locator.
+    """The locator of a subtree: each path is looked up below *under* in another locator, at each call.
 
     locator: the locator of the whole document
     under:   the steps that are put in front of each path
@@ -149,12 +145,13 @@ class LocatorBelow(NamedTuple):
     def at(self, path: Path) -> Origin:
         return self.locator.at((*self.under, *path))
 
-    def causes(self, path: Path, *asked: Any) -> tuple[Cause, ...]:
-        """The causes that the inner locator has for *path*; () where it has no method `causes`. asked: handed on as it
-        is
+    def causes(self, path: Path, *more: Any) -> tuple[Cause, ...]:
+        """The causes that the inner locator has for *path*; () where it has no method `causes`.
+
+        more: further arguments for that method, passed on unchanged
         """
-        give = getattr(self.locator, "causes", None)
-        return () if give is None else tuple(give((*self.under, *path), *asked))
+        causes_of = getattr(self.locator, "causes", None)
+        return () if causes_of is None else tuple(causes_of((*self.under, *path), *more))
 
 
 UNKNOWN = Origin("unknown")
@@ -162,10 +159,9 @@ UNKNOWN = Origin("unknown")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ValueText:
-    """Words instead of a value that is not data, such as a look-up that was not made. It prints as the words
-    alone.
+    """Words in place of a value that is no data, such as a look-up that was not made. Printed, it is these words.
 
-    Equal texts are equal. text: the words
+    Two are equal where their texts are.
 
     >>> ValueText("look up 'port'")
     look up 'port'
@@ -178,8 +174,10 @@ class ValueText:
 
 
 class Claim(NamedTuple):
-    """One value that one source sets at a path. Equality and hash leave out the origin, `why` and `then`.
+    """One value that one source sets at a path.
 
+    Claims are equal where path, value, rank and verb are: the origin, `why` and `then` do not count. Causes are looked
+    for when `causes` is read.
     path:   where in the tree
     value:  the value: plain data, never changed afterwards
     rank:   the number of the slot or layer, weakest first
@@ -214,6 +212,7 @@ class Claim(NamedTuple):
     def causes(self) -> tuple[Cause, ...]:
         """The calls that led to the line, then the lines that the value comes from; () where none are known.
 
+        Computed at each access, and not kept here.
         cost: for a value that code computes: parsing each file that it comes from, the first time
         """
         return () if self.why is None else self.why()
@@ -227,9 +226,9 @@ class Claim(NamedTuple):
         ['a.py:7, called from b.py:8', 'b.py:2']
         """
         causes = self.causes
-        led = [str(one) for one in causes if one.what == CALLED]
-        calls = [", ".join([str(self.origin.place), *led])] if led else []
-        return calls + [str(one) for one in causes if one.what != CALLED]
+        calls = [str(one) for one in causes if one.what == CALLED]
+        others = [str(one) for one in causes if one.what != CALLED]
+        return [", ".join([str(self.origin.place), *calls]), *others] if calls else others
 
     def __str__(self) -> str:
         return f"{spell(self.path)} = {self.value!r} by {self.origin}"

@@ -1,7 +1,7 @@
-"""The permission to run code that a document names: programs have it, the command line gives it with --run-code.
+"""The permission to run code that a document names: the library gives it, the command line only with --run-code.
 
-Everything that executes a file of a repository checks here first. So does what loads an installed package by a name
-from a document.
+Code that executes a file of a repository, or imports a package by a name from a document, checks it first. The
+permission is a context variable: each thread or task has its own.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _HELD = ContextVar("held", default=False)
 
 
 def may_run() -> bool:
-    """Whether such code may run: True, except within `held_back`."""
+    """Whether code that a document names may run: True, except within `held_back`."""
     return not _HELD.get()
 
 
 @taking(what=str)
 def require_may_run(what: str) -> None:
-    """Raise UnknownLayer within `held_back`; else do nothing. what: the code, named at the start of the message"""
+    """Raise UnknownLayer within `held_back`; else do nothing. what: begins the message: "the role web" """
     if _HELD.get():
         raise UnknownLayer(f"{what} {NOT_RUN}", hint="ask for it where it is trusted: --run-code")
 
@@ -33,8 +33,9 @@ def require_may_run(what: str) -> None:
 @contextlib.contextmanager
 @taking(held=bool)
 def held_back(held: bool = True) -> Iterator[None]:
-    """A context manager: within the block no code runs that a document names; it gives nothing.
+    """A context manager: within the block `may_run` is False; afterwards it is as before. It gives nothing.
 
+    Nothing is stopped by force: callers of `may_run` and `require_may_run` obey.
     held: False allows code within the block, even inside another `held_back`
 
     >>> with held_back():

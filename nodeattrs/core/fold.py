@@ -1,8 +1,8 @@
-"""Layers folded to one tree that can say where each part of it came from.
+"""Merge layers to one tree that can say where each part of it came from.
 
-A `Layer` is a tree and the source that set it. A `Fold` is a tree of layers: each inner node has a policy and a
-direction. The layers are merged by a `Folding`, whose steps answer later questions about origins. The result is a
-copy: it shares nothing with the layers. This module knows no dialect: dialects bring layers and policies.
+A `Layer` is a tree and the source that set it. A `Fold` is a plan: layers and further folds, with a policy and a
+direction. `fold` merges them with a `Folding`, whose steps answer later questions about origins, and returns a
+`Folded`: a copy that shares nothing with the layers. This module knows no dialect: dialects bring layers and policies.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ _NOBODY = Origin("caller")
 
 
 class Layer:
-    """A tree, and the source that set it.
+    """A tree, and the source that set it: one input of `fold`. Two layers are equal where all four fields are.
 
-    value:  maps, lists and scalars; a fold never changes them
+    `Layer.unknown` makes a layer that could not be read; its value is an `Unknown` instead of a tree.
+    value:  maps, lists and scalars; it is neither copied nor checked here, and a fold never changes it
     origin: an `Origin`, or another locator (an object with `at`), which knows where each path was set
     title:  the layer's name in a trace, beside its number and origin
     policy: how this layer joins the layers before it; None: the policy of the fold
@@ -56,8 +57,9 @@ class Layer:
         return hash((self.origin, self.title))
 
     def place(self, path: Path) -> Origin:
-        """The source that may set *path* in an unknown layer, with the line where that is known. Only for unknown
-        layers.
+        """The source that may set *path* in an unknown layer, with the line where that is known.
+
+        raises: AttributeError, for a layer that was read
         """
         line = self.value.line(path)
         origin = self.origin.at(path)
@@ -83,10 +85,11 @@ class Layer:
 
 
 class Fold:
-    """A plan of a merge: layers and further folds, under one policy.
+    """A plan of a merge: layers and further folds, under one policy. Nothing is merged until `fold` is given the plan.
 
-    children: in the order in which they are merged
-    policy:   what happens where two of them meet
+    An inner fold is merged first, and its result is one child. There may be no children.
+    children: layers and folds, in the order in which they are merged
+    policy:   what happens where two children meet; a layer's own policy replaces it for that layer
     from_top: False: each child lies over the result so far; True: the result so far lies over each child
     opening:  a policy for the first child, which is merged over nothing; None: the first child is taken as it is
     raises:   BadArgument, for a child that is no Layer and no Fold, or a wrong policy
@@ -108,8 +111,8 @@ class Fold:
         self.children, self.policy, self.from_top, self.opening = children, policy, from_top, opening
 
     def layers(self) -> Iterator[Layer]:
-        """All layers, also of inner folds, in the order in which they are merged. A trace numbers them
-        so, from 1.
+        """Yield all layers, also of inner folds, in the order in which they are merged. A trace numbers them so, from
+        1.
         """
         for child in self.children:
             if isinstance(child, Layer):
@@ -119,8 +122,9 @@ class Fold:
 
 
 class Folded:
-    """The result of a fold: one tree that can say where each part of it came from.
+    """The result of `fold`: one tree that can say where each part of it came from.
 
+    `origins`, `trace` and `leaves` merge parts of the layers again when they are called; nothing is kept of that.
     value: the tree, which shares nothing with the layers; {} where no layer set anything. `folded["a"]` is
            `folded.value["a"]`, and raises NoSuchAttribute or TypeConflict.
 
@@ -214,7 +218,7 @@ class Folded:
         return copied(self.value, _OPEN, _exact)
 
     def explain(self, path: str | Path) -> str:
-        """The trace of *path* as text."""
+        """The trace of *path* as text; says so where nothing sets the path."""
         return str(self.trace(path))
 
 
@@ -240,7 +244,7 @@ def fold(
         raise BadArgument("there is nothing to fold", hint="pass at least one layer; an empty one is {}")
     plan = Fold(children, policy, from_top)
     if rules is not None:
-        plan = _under(plan, read_rules(rules))
+        plan = _with_rules(plan, read_rules(rules))
     flat = list(plan.layers())
     if strict:
         refuse_unknown(flat)
@@ -257,7 +261,7 @@ def children_of(layers: Iterable[Layer | Fold | Any]) -> tuple[Layer | Fold, ...
 
     raises: BadArgument, for anything else
     """
-    return tuple(_laid(entry, number) for number, entry in enumerate(_entries(layers), 1))
+    return tuple(_child_of(entry, number) for number, entry in enumerate(_entries(layers), 1))
 
 
 def _entries(layers: Any) -> Iterable[Any]:
@@ -268,7 +272,7 @@ def _entries(layers: Any) -> Iterable[Any]:
     return layers
 
 
-def _laid(entry: Any, number: int) -> Layer | Fold:
+def _child_of(entry: Any, number: int) -> Layer | Fold:
     """The Layer or Fold for an entry of *layers*. raises: BadArgument"""
     if isinstance(entry, (Layer, Fold)):
         return entry
@@ -288,14 +292,16 @@ def _require_policy(policy: Any, of: str) -> None:
         raise wrong_argument(f"the policy {of}", "a Policy", policy, "write ACROSS, INSIDE, or Policy(...) of your own")
 
 
-def _under(plan: Fold, rules: Sequence[PathRule]) -> Fold:
-    """The same fold, each of its policies under rules."""
-    children = tuple(
-        _under(child, rules) if isinstance(child, Fold)
-        else Layer(child.value, child.origin, child.title, child.policy and ruled(child.policy, rules))
-        for child in plan.children
-    )  # fmt: skip
-    return Fold(children, ruled(plan.policy, rules), plan.from_top, plan.opening)
+def _with_rules(plan: Fold, rules: Sequence[PathRule]) -> Fold:
+    """A copy of the plan in which *rules* change each policy."""
+    children: list[Layer | Fold] = []
+    for child in plan.children:
+        if isinstance(child, Fold):
+            children.append(_with_rules(child, rules))
+        else:
+            policy = child.policy and ruled(child.policy, rules)
+            children.append(Layer(child.value, child.origin, child.title, policy))
+    return Fold(tuple(children), ruled(plan.policy, rules), plan.from_top, plan.opening)
 
 
 def refuse_unknown(layers: Iterable[Layer]) -> None:
@@ -305,17 +311,18 @@ def refuse_unknown(layers: Iterable[Layer]) -> None:
             raise unknown_layer(layer.value, layer.origin.at(()))
 
 
-class _Everything(frozenset[type]):
-    """Kinds of values are open: whatever cannot be changed in place is taken as it is."""
+class _Unchangeable(frozenset[type]):
+    """All types whose values cannot be changed in place: `copied` takes these values as they are."""
 
     def __contains__(self, kind: object) -> bool:
         return not (isinstance(kind, type) and issubclass(kind, (dict, list, set, bytearray)))
 
 
-_OPEN = _Everything()
+_OPEN = _Unchangeable()
 
 
-def _exact(value: Any, path: Path) -> Any:
+def _exact(value: Any) -> Any:
+    """A value of a type that can be changed in place, as a dict, a list or a copy of its own type."""
     for kind in (dict, list):
         if isinstance(value, kind):
             return kind(value)
@@ -334,20 +341,23 @@ def _folded(plan: Fold, numbers: Iterator[int], layers: list[Layer]) -> Folding:
         try:
             folding.lay(part, policy)
         except MergeConflict as conflict:
-            laid = part.result if isinstance(part, Folding) else part
-            raise _with_origins(conflict, folding.result, laid, layers) from None
+            upper = part.result if isinstance(part, Folding) else part
+            raise _with_origins(conflict, folding.result, upper, layers) from None
     return folding
 
 
 def _with_origins(conflict: MergeConflict, result: Part, part: Part, layers: list[Layer]) -> MergeConflict:
+    """The same conflict, with the layers that set the two values."""
     path = tuple(conflict.path or ())
     details = list(conflict.details)
     found = []
     for side in (part, result):
         origins, value = side.origins, dig(side.value, path)
+        if value is ABSENT:
+            continue
         for step in path:
             origins = origins_at(origins, step)
-        for number in dict.fromkeys(at.source for _, at in places(origins, path)) if value is not ABSENT else ():
+        for number in dict.fromkeys(at.source for _, at in places(origins, path)):
             found.append(layers[number - 1].origin.at(path))
             details.append(f"{value!r} was set by {found[-1]}")
     return MergeConflict(

@@ -1,13 +1,11 @@
 """A folding: parts merged one after another, each under its policy, with the steps remembered.
 
 Every system that merges does it through a `Folding`, and every explanation reads its steps again (`core.tracing`).
-Each part is merged at once. Nothing is changed in place, so a part that is refused leaves the result as it was, and a
-finished result can be merged into another folding. Origins are small numbers kept beside the tree. The module knows
-neither layers nor dialects: its callers bring parts and policies.
+A part that is refused leaves the result as it was. A *part* is a value with its origins, which are small numbers. The
+module knows neither layers nor dialects: its callers bring parts and policies.
 
-First stands the one loop in which two parts meet. It works on bare values and bare
-origins; parts exist only where a handler is called. A merged map is a shallow copy of the
-lower one plus what changed, the rest is shared with both sides.
+`meet` has the one loop in which two parts are merged. It works on bare values and bare origins; parts exist only where
+a handler is called. A merged map is a shallow copy of the lower one plus what changed, the rest is shared.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from nodeattrs.errors import MergeConflict
 
 
 class Decision(NamedTuple):
-    """The rule for two values that meet: two maps that are merged key by key have no decision, but their entries have.
+    """A place where two values met, and the rule that decided. Maps merged key by key have none; their entries have.
 
     path:    from the root of the two parts that are merged
     policy:  the table that decided
@@ -51,8 +49,9 @@ class Decision(NamedTuple):
 def meet(policy: Policy, lower: Part, upper: Part) -> Part:
     """Merge two parts under a policy, and return the result. Neither part is changed; the result shares data with both.
 
-    An ABSENT upper part gives the lower one. An ABSENT lower part is decided by the policy, too; ABSENT where it drops.
-    cost:   one visit for each key that both sides have
+    An ABSENT upper part gives the lower one. An ABSENT lower part is decided by the policy, too. The result is ABSENT
+    where the policy drops the value.
+    cost:   one visit for each key of the upper maps, and a copy of each lower map that meets one
     raises: MergeConflict with the path from here, where a handler refuses
     """
     if upper.value is ABSENT:
@@ -63,14 +62,10 @@ def meet(policy: Policy, lower: Part, upper: Part) -> Part:
         notes += decisions(policy, lower, upper)
     if below is Absent and above in policy.always:
         return upper
-    return apply_verdict(policy.cells.get((below, above)) or policy.verdict(below, above), lower, upper)
+    return _apply_verdict(policy.cells.get((below, above)) or policy.verdict(below, above), lower, upper)
 
 
-def apply_verdict(verdict: Verdict, lower: Part, upper: Part) -> Part:
-    """The part that a verdict makes of two parts: the upper one for TAKE, the lower one for KEEP, ABSENT for DROP.
-
-    For `Meet` the merged maps; for a handler its result. raises: MergeConflict, where a handler refuses
-    """
+def _apply_verdict(verdict: Verdict, lower: Part, upper: Part) -> Part:
     if verdict is TAKE:
         return upper
     if verdict is KEEP:
@@ -141,9 +136,10 @@ def _drop(key: Any, out: dict[Any, Any], origins: Origins) -> None:
 
 
 def decisions(policy: Policy, lower: Part, upper: Part, path: Path = ()) -> Iterator[Decision]:
-    """Yield a `Decision` for each place where two parts meet, in the order of the upper part's keys.
+    """Yield a `Decision` for each place where two parts meet, in the order of the upper part's keys. Nothing is merged.
 
     Keys that only the upper part has are included; those that only the lower one has are not. No handler is called.
+    Two empty maps give nothing.
     path: put in front of each decision's path
     cost: one visit for each key of the upper part's maps that meet maps
     """
@@ -170,9 +166,9 @@ _notes: ContextVar[list[Decision] | None] = ContextVar("notes", default=None)
 
 @contextmanager
 def recorded_decisions() -> Iterator[list[Decision]]:
-    """A context manager that gives a list, to which each merge within the block appends its decisions.
+    """A context manager that gives a new list, to which each merge within the block appends its decisions.
 
-    Merges that handlers begin are included. A trace needs them.
+    Merges that handlers begin are included. Within an inner block only the inner list is filled.
     """
     notes: list[Decision] = []
     token = _notes.set(notes)
@@ -190,13 +186,13 @@ _GONE: _Value = ABSENT, ()
 
 
 class _Turned(dict[Any, _Value]):
-    """The entries of a map, the last one first. fresh: the keys of those that have not met nothing yet"""
+    """The entries of a map, the last one first. fresh: the keys whose entries were not merged over ABSENT yet"""
 
     fresh: dict[Any, None]
 
 
 class _Lists(list[Part]):
-    """Lists that are joined, the uppermost first. by: the handler, which regroups"""
+    """Lists that will be joined, the uppermost first. by: the handler that joins them, which regroups"""
 
     by: Handler
 
@@ -205,27 +201,27 @@ _KINDS: dict[type, type] = {_Turned: dict, _Lists: list}
 
 
 class _Below:
-    """Lays parts below a result; the caller gives the result up.
+    """Merges many parts below a result. Afterwards the caller must not use the given result.
 
-    A merged map has the keys of the lower side first, so each part goes in front of the result. Here a map that has met
-    another is kept the wrong way round, and lists that are joined as a row; who looks has them turned and joined once.
-    So each part costs what it holds, and not what lies above it.
+    A merged map has the keys of the lower side first, so each part goes in front of the result. Here merged maps are
+    kept in reverse order, and lists as a row; `result` reverses and joins them. So each part costs what it holds, and
+    not what lies above it.
     """
 
     def __init__(self, result: Part) -> None:
         self._value: _Value = result.value, result.origins
 
     def lay(self, policy: Policy, part: Part) -> None:
-        """Lay one more. raises: MergeConflict, and some of it may be laid then"""
-        given = part.value, part.origins
-        self._value = given if self._value[0] is ABSENT else _met_above(policy, given, self._value)
+        """Merge one more part below the result. raises: MergeConflict; then some entries are merged, and some not"""
+        lower = part.value, part.origins
+        self._value = lower if self._value[0] is ABSENT else _met_above(policy, lower, self._value)
 
     def meet(self, policy: Policy, part: Part) -> None:
-        """Lay a map below the map that is there: their entries meet under the policy. raises: as `lay`"""
+        """Merge a map below the result, which is a map: their entries meet under the policy. raises: as `lay`"""
         self._value = _maps_above(policy, part.value, part.origins, self._value)
 
-    def settled(self) -> Part:
-        """The result. cost: that of all that was laid"""
+    def result(self) -> Part:
+        """The result. cost: that of all parts"""
         return Part(*_settled(self._value))
 
 
@@ -279,7 +275,7 @@ def _maps_above(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: _Valu
 
 
 def _meets_nothing(policy: Policy, key: Any, turned: _Turned, dropped: dict[Any, _Value]) -> None:
-    """An entry that nothing lies below of."""
+    """Merge an entry over ABSENT, since the part below has no such key."""
     above = turned[key]
     kind = _KINDS.get(type(above[0]), type(above[0]))
     verdict = policy.verdict(Absent, kind)
@@ -315,7 +311,7 @@ def _settled(given: _Value) -> _Value:
 # --- parts laid one by one
 
 MANY_STEPS = 16
-"""From so many parts on, what is laid below them is kept in a form of its own."""
+"""From this number of steps on, a folding from the top collects the further parts in a `_Below`."""
 
 NOTHING = Part(ABSENT, ())
 """A part without a value and without a source."""
@@ -323,7 +319,7 @@ NOTHING = Part(ABSENT, ())
 
 @contextmanager
 def _in_place(created: InPlace) -> Iterator[None]:
-    """A context manager: merges within the block extend in place what *created* has."""
+    """A context manager: merges within the block extend the lists and maps of *created* in place."""
     token = IN_PLACE.set(created)
     try:
         yield
@@ -332,9 +328,10 @@ def _in_place(created: InPlace) -> Iterator[None]:
 
 
 Change = Callable[[Part, Part], Part]
-"""Makes another result of the result, given what the one who changes it sets. It keeps the origins of what it leaves
-or moves, and is called again when a trace is computed: with other origins, or without a part of what is set, but never
-without all of that. One that can say what it does has a `policy`, whose words a trace takes."""
+"""(result so far, part that the change sets) -> new result.
+
+It keeps the origins of values that it leaves or moves. A trace calls it again: with other origins, or without some of
+the set values, but never without all of them. Its attribute `policy`, if there is one, has the words for the trace."""
 
 
 class Step(NamedTuple):
@@ -351,16 +348,17 @@ class Step(NamedTuple):
 
 
 class Folding:
-    """Parts merged one after another, with the steps remembered.
+    """Parts merged one after another, with the steps remembered. Call `lay` for each part, then read `result`.
 
     from_top: False: each part lies over the result so far; True: the result so far lies over each part
     opening:  a policy for the first part, which is merged over nothing; None: the first part is taken as it is
     start:    a part that is there before the first one, with no source; None: nothing
-    growing:  True lets lists that are joined be extended in place: for callers that keep no result in between
+    growing:  True: joined lists are extended in place, for callers that keep no earlier result
     result:   all parts so far, merged; ABSENT where there are none. With *from_top* many parts wait until `result` is
               read, and reading costs what was laid since the last reading
     laid:     the number of parts and changes so far; `start` counts as one, an ABSENT part as none
-    steps:    each part with its policy, in order; results in between are not kept: `rounds` computes them again
+    steps:    each part with its policy, in order. Earlier results are not kept: `rounds`, `results` and
+              `results_before` compute them again
 
     >>> from nodeattrs.core.policy import INSIDE
     >>> folding = Folding()
@@ -386,13 +384,13 @@ class Folding:
         self.steps: list[Step] = []
         self.laid = int(start is not None)
         self._created = InPlace() if growing else None
-        self._under: _Below | None = None  # who has the result, while many parts are laid below it
+        self._under: _Below | None = None  # has the result, while many parts are laid below it
 
     @property
     def result(self) -> Part:
         """All parts so far, merged; ABSENT where there are none."""
         if self._under is not None:
-            self._result, self._under = self._under.settled(), None
+            self._result, self._under = self._under.result(), None
         return self._result
 
     @result.setter
@@ -402,19 +400,20 @@ class Folding:
     def lay(self, part: Part | Folding, policy: Policy) -> None:
         """Merge one more part, or the result of a finished folding, into the result.
 
-        An unknown part (`Unknown`) becomes a step and changes nothing. A part that is ABSENT is ignored.
+        A part that is ABSENT is ignored. An unknown part (`Unknown`) and an empty folding become a step, and change
+        nothing else.
         raises: MergeConflict with the path; the folding is as before then
         """
-        laid = part.result if isinstance(part, Folding) else part
-        if laid.value is ABSENT and laid is part:
+        new = part.result if isinstance(part, Folding) else part
+        if new.value is ABSENT and new is part:
             return
-        if laid.value is not ABSENT and type(laid.value) is not Unknown:
+        if new.value is not ABSENT and type(new.value) is not Unknown:
             if self.from_top and self.laid and len(self.steps) >= MANY_STEPS and _notes.get() is None:
-                self._lay_under(laid, policy)
+                self._lay_under(new, policy)
             elif self._created is None:
-                self.result = self._met(laid, policy)
+                self.result = self._met(new, policy)
             else:
-                self._lay_growing(self._created, laid, policy)
+                self._lay_growing(self._created, new, policy)
             self.laid += 1
         self.steps.append(Step(part, policy))
 
@@ -423,8 +422,8 @@ class Folding:
             with _in_place(created):
                 self.result = self._met(part, policy)
         except Exception:
-            # Some of it was merged in place: the steps so far are merged again, into lists and maps of their own.
-            again = self._anew(lambda part: part)
+            # Some entries were merged in place: the steps so far are merged again, into new lists and maps.
+            again = self._repeated(lambda part: part)
             self.result, self._created = again.result, again._created
             raise
 
@@ -434,8 +433,8 @@ class Folding:
         try:
             self._under.lay(policy, part)
         except MergeConflict:
-            # Some of it was laid: all is made again, and the error comes as it would have come.
-            self.result = self._anew(lambda part: part).result
+            # Some entries were merged: the steps so far are merged again, and then this one raises its error.
+            self.result = self._repeated(lambda part: part).result
             self.result = self._met(part, policy)
 
     def change(self, *changes: Change, of: Part = NOTHING) -> Part:
@@ -460,10 +459,9 @@ class Folding:
         return result
 
     def finish(self, policy: Policy) -> Part:
-        """Merge the result over nothing under *policy*: a last step, in which a handler may change it. Returns the
-        result.
+        """Merge the result over nothing under *policy*: a last step, in which a handler may change it.
 
-        Does nothing while the folding is empty.
+        Returns the result. While the folding is empty there is no step, and the result is ABSENT.
         """
         if self.laid:
             self.result = meet(policy, NOTHING, self.result)
@@ -480,23 +478,26 @@ class Folding:
         return meet(policy, part, self.result) if self.from_top else meet(policy, self.result, part)
 
     def rounds(self) -> Iterator[tuple[Part, Step, Part]]:
-        """Yield (result before, step, result after) for each step, computed again. cost: that of the folding"""
+        """Yield (result before, step, result after) for each step, computed again. All results stay valid.
+
+        cost: the cost of merging the parts, without any merge in place
+        """
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start)
         for step in self.steps:
             before = again.result
-            again._again(step, step.part)
+            again._repeat(step, step.part)
             yield before, step, again.result
 
     def results_before(self) -> Iterator[tuple[Part, Step]]:
-        """Yield (result before, step) for each step, computed again. A result is valid until the next one: its lists
-        grow then.
+        """Yield (result before, step) for each step, computed again.
 
+        A result is valid until the next one is computed: its lists and maps are extended then.
         cost: the cost of merging the parts
         """
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start, growing=True)
         for step in self.steps:
             yield again.result, step
-            again._again(step, step.part)
+            again._repeat(step, step.part)
 
     def results(self) -> Iterator[Part]:
         """Yield `start` and then the result after each step, computed again; one more result than there are steps.
@@ -508,7 +509,7 @@ class Folding:
         again._created = InPlace(lists=False)
         yield again.result
         for step in self.steps:
-            again._again(step, step.part)
+            again._repeat(step, step.part)
             yield again.result
 
     def located(self) -> Part:
@@ -516,16 +517,17 @@ class Folding:
 
         cost: that of the folding
         """
-        return self._anew(lambda part: part.located() if isinstance(part, Folding) else _located(part)).result
+        return self._repeated(lambda part: part.located() if isinstance(part, Folding) else _located(part)).result
 
-    def _anew(self, part_of: Callable[[Any], Part | Folding]) -> Folding:
+    def _repeated(self, part_of: Callable[[Any], Part | Folding]) -> Folding:
+        """A new folding with the same steps. part_of: a function from the part of a step to the new part"""
         growing = self._created is not None
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start, growing=growing)
         for step in self.steps:
-            again._again(step, part_of(step.part))
+            again._repeat(step, part_of(step.part))
         return again
 
-    def _again(self, step: Step, part: Part | Folding) -> None:
+    def _repeat(self, step: Step, part: Part | Folding) -> None:
         if step.policy is not None:
             self.finish(step.policy) if step.part is NOTHING else self.lay(part, step.policy)
         elif step.change is not None:
@@ -548,7 +550,7 @@ def changed_places(
 ) -> Iterator[tuple[Path, Any, Part]]:
     """Yield (path, old value, new part) for each place where merging *upper* over a tree changes the tree.
 
-    The tree itself is not changed. For callers that keep the result in another form, with its history.
+    The tree itself is not changed; the new part may be ABSENT. For callers that keep the result in another form.
     lower:       the tree: plain data
     origins_of:  path -> the origins of the tree there; called where a handler makes one value of two
     unite_lists: replaces `unite` where the policy unites two lists
@@ -561,7 +563,7 @@ def changed_places(
         if place.verdict is unite:
             after = unite_lists(below, place.upper)
         else:
-            after = apply_verdict(place.verdict, below, place.upper)
+            after = _apply_verdict(place.verdict, below, place.upper)
         if after is not below:
             yield place.path, below.value, after
 
@@ -569,13 +571,13 @@ def changed_places(
 def replay_step(verdict: Verdict, lower: Part, upper: Part) -> tuple[Part, list[Decision]]:
     """Apply a verdict to two parts again, for a trace: returns the result, and the decisions of the merges inside."""
     with recorded_decisions() as notes:
-        return apply_verdict(verdict, lower, upper), notes
+        return _apply_verdict(verdict, lower, upper), notes
 
 
 def replay_steps(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
-    """Merge maps onto *so_far* again, in order, and return the result: for a trace. ABSENT parts are skipped.
+    """Merge maps with *so_far* again, in order, and return the result: for a trace. No part that is given changes.
 
-    row:  (part, policy of the entries, whether the part lies below) for each map
+    row:  (part, policy of the entries, whether the part lies below) for each map; an ABSENT part is skipped
     cost: the cost of merging the parts; results in between are not kept
     """
     created, under = InPlace(), None
@@ -586,7 +588,7 @@ def replay_steps(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
             under = under or _Below(so_far)
             under.meet(policy, part)
         else:
-            so_far, under = under.settled() if under else so_far, None
+            so_far, under = under.result() if under else so_far, None
             with recorded_decisions(), _in_place(created):
-                so_far = apply_verdict(Meet(policy), *((part, so_far) if from_top else (so_far, part)))
-    return under.settled() if under else so_far
+                so_far = _apply_verdict(Meet(policy), *((part, so_far) if from_top else (so_far, part)))
+    return under.result() if under else so_far

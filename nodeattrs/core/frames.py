@@ -1,7 +1,7 @@
-"""The frames of callers: where a value was set is the line that called us.
+"""The stack frames of callers: they tell the line of a recipe that sets an attribute.
 
 The one place that uses `sys._getframe`. CPython documents it, though its name is private; `inspect.currentframe` does
-the same at a greater cost, and every write of an attribute asks.
+the same at a greater cost, and every write of an attribute needs it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What an answer looks at of its own subject: facts by path, and what a dialect names otherwise.
+"""Looks: the facts that an answer read of its own subject, noted by path.
 
-Answers whose subjects have the same where they look are the same answer; `contract.sharing` knows that. Who reads notes
-places, and no values: the values of any subject are asked from its dialect (`contract.dialect.Opened.look`).
+Subjects with equal values at all noted places share one answer (`contract.sharing`). Readers note places and no values;
+`contract.dialect.Opened.look` gives the value of any subject at a place. A dialect may note places of its own kinds.
 """
 
 from __future__ import annotations
@@ -14,34 +14,40 @@ from typing import Any
 from nodeattrs.core.tree import ABSENT, dig
 
 Look = tuple[Any, ...]
-"""A place where an answer looked: its kind, and what says which one; of facts (kind, path)."""
+"""A place where an answer looked: (kind, path) for facts; other kinds have their own fields behind the kind."""
 
 ENTRY, KEYS, TREE, SORT, IS = "entry", "keys", "tree", "sort", "is"
-"""Kinds of looks at facts: one value, of a map only that it is one; the keys of a map in order; all below a path; of
-what sort a value is; whether a value is a text. `IS` has the text behind the path, in lower case."""
+"""Kinds of looks at facts.
+
+ENTRY: one value; of a map only that it is a map
+KEYS:  the keys of a map, in order
+TREE:  the whole value
+SORT:  only the type of the value
+IS:    whether the value is a text, which stands behind the path in lower case"""
 
 NAME: Look = ("name",)
 """The look at the name of the subject."""
 
 NAMED = "named"
-"""The kind of looks that ask whether the name of the subject is a text, in lower case: ("named", "web1")."""
+"""The kind of looks that compare the name of the subject with a text, in lower case: ("named", "web1")."""
 
 FILE: Look = ("file",)
-"""The look at what the file of the subject says, without its name."""
+"""The look at the content of the subject's own file, without the name of the subject."""
 
 OWN = frozenset((ENTRY, KEYS, TREE, SORT, IS, NAMED, *NAME, *FILE))
-"""The kinds of looks whose values follow from the files of the subject alone."""
+"""The kinds of looks whose values depend on the files of the subject alone."""
 
 _SHORT = 64
-"""Characters of a value that is kept as it is; of a longer one its hash."""
+"""`fact_at` returns longer texts as their hash."""
 
 
 class Looks:
-    """The looks of one answer, in order.
+    """The looks of one answer, empty at first. Code that computes the answer fills it with `note`, `insist`, `refuse`.
 
-    made:     each look, once
-    facts:    of the subject, as its file has them
-    unshared: why the answer is good for its subject alone; "" if `made` has all that it looked at
+    One object serves one answer at a time; `contract.sharing` makes it and compares subjects by it.
+    made:     each look, once, in order
+    facts:    the facts of the subject, as its file has them
+    unshared: why no other subject may share the answer; "" if `made` has every place that it looked at
     """
 
     def __init__(self) -> None:
@@ -51,24 +57,27 @@ class Looks:
         self._is_quiet = self._is_brief = False
 
     def note(self, *look: Any) -> None:
-        """Note a look, unless it is made within `quiet`."""
+        """Add a look to `made`: nothing within `quiet`, and a look at facts only as SORT within `brief`."""
         if not self._is_quiet:
             self.made.setdefault((SORT, look[1]) if self._is_brief and look[0] in (ENTRY, KEYS, TREE) else look)
 
     def insist(self, *look: Any) -> None:
-        """Note a look, also within `quiet` and `brief`: what came of it is kept, and given again outside of them."""
+        """Add a look to `made`, also within `quiet` and `brief`: for a value that is cached, and read outside, too."""
         self.made.setdefault(look)
 
     def refuse(self, why: str) -> None:
-        """Note that the answer depends on something that is not noted; within `quiet`, too.
+        """Set `unshared`: the answer depends on something that is no look. Within `quiet`, too.
 
-        why: in words, and the first call counts; "" notes nothing
+        why: the reason in words; the first reason stays. "" changes nothing
         """
         self.unshared = self.unshared or why
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
-        """A block in which nothing is noted: what it reads does not matter, or is noted in a finer way."""
+        """A context manager: within the block `note` does nothing. It can be nested.
+
+        For reads that do not matter, or that the caller notes more exactly.
+        """
         before, self._is_quiet = self._is_quiet, True
         try:
             yield
@@ -77,7 +86,10 @@ class Looks:
 
     @contextmanager
     def brief(self, is_brief: bool = True) -> Iterator[None]:
-        """A block in which only the sort of a fact matters: no answer has what the block reads."""
+        """A context manager: within the block only the type of each fact is noted, since no answer has the value.
+
+        is_brief: False notes whole values again, inside an outer block
+        """
         before, self._is_brief = self._is_brief, is_brief
         try:
             yield
@@ -86,12 +98,14 @@ class Looks:
 
 
 def quietly(looks: Looks | None) -> AbstractContextManager[object]:
-    """A block in which nothing is noted. looks: None where nothing is noted anyway"""
+    """A context manager in which *looks* notes nothing; for None a context that does nothing."""
     return nullcontext() if looks is None else looks.quiet()
 
 
 def fact_at(facts: Mapping[Any, Any], look: Look) -> str:
-    """What facts have where a look was made, as a text that is equal for equal values; "" where they have nothing.
+    """The value of facts at the place of a look, as a text that is equal for equal values; "" where it is not set.
+
+    A text of 64 characters or more is returned as its hash.
 
     look: (ENTRY, path), (KEYS, path), (TREE, path), (SORT, path) or (IS, path, text)
     """

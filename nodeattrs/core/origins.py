@@ -5,13 +5,13 @@ The origins of a value are one of
 
     int         one source set all of it, at the same path in its own tree
     At          one source set all of it, and has it at another path of its own tree
-    Patched     one source set it, and another one a part inside of it later
-    tuple       several set it: equal elements that united, texts that joined; () means no source
+    PatchedOrigins  one source set it, and another source set a part inside of it later
+    tuple       several sources set it: equal elements that united, texts that joined; () means no source
     dict, list  entry by entry, parallel to the value
     None        origins are not kept
 
-Code that makes one value of others uses the functions of `core.part`, so that origins
-are handled in these two modules only.
+No function changes its arguments. Code that makes one value of others uses the functions of `core.part`, so that
+only these two modules handle origins.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ from typing import Any, NamedTuple
 from nodeattrs.core.tree import Path
 
 Origins = Any
-"""int | At | Patched | tuple[Origins, ...] | dict[key, Origins] | list[Origins] | None"""
+"""int | At | PatchedOrigins | tuple[Origins, ...] | dict[key, Origins] | list[Origins] | None"""
 
 
 class At(NamedTuple):
-    """A source, and the path of its own tree at which it has the value: elements move, sources stay."""
+    """A source, and the path in its own tree where it has the value. An element of a merged list has moved from there.
+
+    source: the number of the source
+    """
 
     source: int
     path: Path
@@ -41,15 +44,15 @@ class PatchedOrigins(NamedTuple):
 
 
 def patched(base: Origins, path: Path, by: Origins) -> Origins:
-    """*base*, with the origins of the part at *path* replaced by *by*; *by* itself for the empty path.
+    """Origins like *base*, in which *by* replaces the origins of the part at *path*; *by* itself for the empty path.
 
-    A list of origins gets another element, and is made longer with *by* if needed. Anything else becomes a
+    A list of origins is copied and gets another element; if it is too short, *by* fills it up. Other origins become a
     `PatchedOrigins`.
     """
     if type(base) is list and path:
-        each = base + [by] * (path[0] + 1 - len(base))
-        each[path[0]] = patched(each[path[0]], path[1:], by)
-        return each
+        elements = base + [by] * (path[0] + 1 - len(base))
+        elements[path[0]] = patched(elements[path[0]], path[1:], by)
+        return elements
     if type(base) is PatchedOrigins and path[: len(base.path)] == base.path:
         return PatchedOrigins(base.base, base.path, patched(base.by, path[len(base.path) :], by))
     return PatchedOrigins(base, path, by) if path else by
@@ -58,7 +61,8 @@ def patched(base: Origins, path: Path, by: Origins) -> Origins:
 def origins_at(origins: Origins, step: Any) -> Origins:
     """The origins of the entry at *step*, given the origins of its map or list.
 
-    () for a key or index without origins; None where origins are not kept.
+    Where one source set all of it, that source: whether there is an entry is not known here. () for a key or index
+    that is not in a dict or list of origins. None where origins are not kept.
     """
     kind = type(origins)
     if kind is int:
@@ -82,7 +86,7 @@ def _inside(patched: PatchedOrigins, step: Any) -> Origins:
 
 
 def renumbered(origins: Origins, number: Callable[[int], int]) -> Origins:
-    """A copy of some origins in which *number* replaces each source; None stays None."""
+    """A copy of *origins* in which each source becomes number(source); None stays None."""
     kind = type(origins)
     if kind is int:
         return number(origins)
@@ -100,7 +104,8 @@ def renumbered(origins: Origins, number: Callable[[int], int]) -> Origins:
 def origins_by_key(origins: Origins, entries: Iterable[Any]) -> dict[Any, Origins] | None:
     """The origins of a map as a new dict: key -> origins; None where origins are not kept.
 
-    entries: the keys of the map. cost: one look at each key
+    entries: the keys of the map; not used where *origins* is a dict already, which is copied
+    cost:    one look at each key
     """
     if type(origins) is dict:
         return origins.copy()
@@ -112,8 +117,9 @@ def origins_by_key(origins: Origins, entries: Iterable[Any]) -> dict[Any, Origin
 
 
 def united(first: Origins, second: Origins) -> Origins:
-    """The origins of a value that two sources set equally: a tuple of both without repeats; *first* where they are
-    equal.
+    """The origins of a value that two sources set equally: a tuple of all of both, without repeats.
+
+    *first* unchanged where both are equal.
     """
     if first == second:
         return first
@@ -123,10 +129,9 @@ def united(first: Origins, second: Origins) -> Origins:
 
 
 def gathered(*several: Origins) -> tuple[int | At, ...]:
-    """All sources of some values, each once: for a new value that was computed from them. () for none.
+    """All sources of several values, each once: the origins of a new value that was computed from these values.
 
-    A source that has a value at another path of its tree comes as `At`, with the path of the whole value, not of a
-    part.
+    () without sources. An `At` comes back with the path of the whole value in its source, not of each part.
     """
     found: dict[int | At, None] = {}
     for origins in several:
@@ -139,7 +144,7 @@ def gathered(*several: Origins) -> tuple[int | At, ...]:
 
 
 def sources(origins: Origins) -> tuple[int, ...]:
-    """The numbers of all sources in some origins, each once, in order of first appearance; () for none."""
+    """The numbers of all sources in *origins*, each once, in order of first appearance; () for none."""
     if type(origins) is int:
         return (origins,)
     return tuple(dict.fromkeys(one.source if type(one) is At else one for _, one in _leaves(origins, ())))
@@ -152,9 +157,9 @@ def places(origins: Origins, path: Path) -> Iterator[tuple[Path, At]]:
 
 
 def wholes(origins: Origins, path: Path) -> Iterator[At]:
-    """Yield an `At` for each source of the value at *path*: where the source has the whole map or list, not each entry.
+    """Yield an `At` for each source of the value at *path*: where the source has the whole value, not each entry.
 
-    Each once; nothing where there is no source.
+    Each `At` once; nothing where there is no source. An entry that moved here from elsewhere has its own.
     """
     if type(origins) is At:
         yield origins
@@ -172,12 +177,12 @@ def pieces(origins: Origins, path: Path) -> Iterator[tuple[Path, At]]:
 
 
 def _whole(at: At, inside: Path) -> At:
-    """The place of what holds a part, given the steps to that part."""
+    """The place of the whole value in its source, given the place of a part, and the steps from the value to it."""
     return At(at.source, at.path[: len(at.path) - len(inside)]) if _moved_along(inside, at.path) else at
 
 
 def _moved_along(inside: Path, own: Path) -> bool:
-    """Whether a place ends in the same steps; an element may have another index in its source, or a key."""
+    """Whether *own* ends in the steps *inside*; an element of a list may have another index there, or a key."""
     if not inside or len(inside) > len(own):
         return False
     pairs = zip(inside, own[-len(inside) :], strict=True)

@@ -1,9 +1,10 @@
-"""Parts: a value with its origins, and the functions with which handlers make one part of others.
+"""Parts: a value with its origins (`core.origins`), and functions that make one part of others.
 
-A handler takes parts apart and builds parts with these functions. It touches no origin itself, so none is forgotten.
+Handlers of policies take parts apart and build parts with these functions only, so that no origin is forgotten. No
+function changes a part that it is given, and results may share data with it.
 
-Joining two lists or merging two maps makes a new one. With thousands of parts most of the time would go into copies.
-A folding with `growing` extends what it made itself in place, and merges its parts again where a step is refused.
+The one exception is a folding with `growing`, which would spend most of its time on copies: within it, `concat` and
+`unite` extend lists in place that this folding made (`InPlace`).
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from nodeattrs.core.tree import ABSENT, strict_key
 
 
 class Part:
-    """A value with its origins (`core.origins`): the sources that set it. Functions never change a part that they are
-    given.
+    """A value with its origins: the sources that set it. The constructor copies and checks nothing.
+
+    value:   plain data, or ABSENT
+    origins: one of the forms that `core.origins` lists; () for no source, None where origins are not kept
     """
 
     __slots__ = ("origins", "value")
@@ -31,13 +34,15 @@ class Part:
         self.origins = origins
 
     def at(self, step: Any) -> Part:
-        """The entry at a key or index, with its origins; its value is ABSENT where the map or list has none.
+        """The entry at a key or index, as a part; its value is ABSENT where the map or list has no such entry.
 
-        Negative indexes have none. Only for a map or a list.
+        A negative index gives ABSENT. Only for a part whose value is a map or a list.
         """
         value = self.value
-        by_key = isinstance(value, dict)
-        entry = value.get(step, ABSENT) if by_key else value[step] if 0 <= step < len(value) else ABSENT
+        if isinstance(value, dict):
+            entry = value.get(step, ABSENT)
+        else:
+            entry = value[step] if 0 <= step < len(value) else ABSENT
         return Part(entry, origins_at(self.origins, step))
 
     def elements(self) -> Iterator[Part]:
@@ -55,32 +60,33 @@ class Part:
 
 
 def made(value: Any, *of: Part) -> Part:
-    """A part for a new value that was computed from the parts *of*: all their sources have set it.
+    """A part for a new value that was computed from the parts *of*: all sources of these have set it.
 
-    Its origins are None where one of them keeps none.
+    Its origins are None where one of these keeps none, and () without parts.
     """
     several = [part.origins for part in of]
     return Part(value, None if None in several else gathered(*several))
 
 
 def recast(part: Part, container: Callable[[Any], Any]) -> Part:
-    """The part with its value put into another container, origins unchanged: `recast(part, tuple)`."""
+    """A part with the value container(value) and the same origins: `recast(part, tuple)`."""
     return Part(container(part.value), part.origins)
 
 
 # --- handlers
 
 Join = Callable[[Part, Part], Part]
-"""Makes one part of two, the lower one first. A line of a policy takes one as it is, without promises."""
+"""(lower, upper) -> part. A policy's line also takes such a function; it then has none of the promises of a Handler."""
 
 
 @dataclass(frozen=True, eq=False)
 class Handler:
-    """A function that makes one part of two, and promises about it that a reader of the table relies on.
+    """A rule of a policy: a function that makes one part of two, and promises about it. Nothing checks the promises.
 
+    Call it as the function. Handlers are equal only to themselves.
     join:     (lower, upper) -> part; may raise MergeConflict
     name:     its name in tables and explanations
-    total:    it never raises, and looks at nothing but its two values: lazy reading needs that
+    total:    it never raises, and depends on nothing but its two values: lazy reading needs that
     hides:    the result has nothing of the lower value, so an unread lower value cannot matter
     regroups: for several lists in a row it does not matter which two are joined first
     settles:  applied again to its own result over nothing, it changes nothing
@@ -116,9 +122,9 @@ def handler(
 
 
 def entries(of: Mapping[Any, Part], *otherwise: Part) -> Part:
-    """A map part made of *of*: key -> part. Its origins are None where one of these keeps none.
+    """The part of a map, made of *of*: key -> part of the entry. Its origins are None where one entry keeps none.
 
-    otherwise: the parts that count as the sources of {} where *of* is empty
+    otherwise: where *of* is empty, the value is {}, and the sources of these parts have set it
     """
     if not of:
         return made({}, *otherwise)
@@ -129,9 +135,9 @@ def entries(of: Mapping[Any, Part], *otherwise: Part) -> Part:
 
 
 def kept(part: Part, keys: Container[Any], *of: Part) -> Part:
-    """A map part with only the entries whose key is in *keys*.
+    """The part of a map, with only the entries whose key is in *keys*, in a new map.
 
-    of: the parts that count as the sources of {} where nothing is left; none: the part's own origins stay
+    of: where no entry is left, the sources of these parts have set {}; without *of*, {} has the origins of the rest
     """
     value = {key: entry for key, entry in part.value.items() if key in keys}
     if not value and of:
@@ -141,8 +147,9 @@ def kept(part: Part, keys: Container[Any], *of: Part) -> Part:
 
 
 def without(part: Part, keys: Iterable[Any]) -> Part:
-    """A map part without the entries under *keys*; keys that it lacks do not matter. An empty rest keeps its
-    sources.
+    """The part of a map without the entries under *keys*; keys that it lacks do not matter.
+
+    The same part without keys. An empty rest keeps the sources of the map.
     """
     gone = set(keys)
     return kept(part, part.value.keys() - gone, part) if gone else part
@@ -152,10 +159,10 @@ def without(part: Part, keys: Iterable[Any]) -> Part:
 
 
 def listed(elements: Iterable[Part], *of: Part) -> Part:
-    """A list part made of *elements*.
+    """The part of a list, made of the parts of its elements.
 
-    of: the parts that the elements come from. They count as the sources of [] where there are no elements; where one
-        of them keeps no origins, the list keeps none
+    of: the parts that the elements come from. Where one of these keeps no origins, the list keeps none. Without
+        elements, their sources have set []
     """
     parts = list(elements)
     if not parts:
@@ -165,10 +172,9 @@ def listed(elements: Iterable[Part], *of: Part) -> Part:
     return Part([part.value for part in parts], [part.origins for part in parts])
 
 
-def origins_by_index(origins: Origins, length: int) -> list[Origins]:
-    """The origins of a list as a list, one for each element; the caller must not change it.
-
-    length: the number of elements; where origins are not kept, each is None
+def _by_index(origins: Origins, length: int) -> list[Origins]:
+    """The origins of a list as a list, one for each element, None where origins are not kept. The caller must not
+    change it.
     """
     if type(origins) is list:
         return origins
@@ -178,17 +184,18 @@ def origins_by_index(origins: Origins, length: int) -> list[Origins]:
 
 
 def sliced(part: Part, start: int, stop: int | None) -> Part:
-    """The elements of a list part from *start* up to *stop*, with their origins; stop: None: to the end."""
+    """The part of a list with the elements from *start* up to *stop*, as a slice counts; stop: None: to the end."""
     origins, value = part.origins, part.value[start:stop]
     if origins is None or type(origins) is int:
         return Part(value, origins)
-    return Part(value, origins_by_index(origins, len(part.value))[start:stop])
+    return Part(value, _each(part)[start:stop])
 
 
 def by_position(lower: Part, upper: Part, join: Callable[[Part, Part], Part]) -> Part:
-    """Two lists joined index by index with *join*; as long as the longer one.
+    """The part of a new list: *join* makes each element of the two elements with the same index.
 
-    The missing element of a shorter list is an ABSENT part. An element for which *join* returns ABSENT is left out.
+    For the missing elements of the shorter list, *join* gets an ABSENT part. Where it returns ABSENT, there is no
+    element.
     """
     nothing = Part(ABSENT, ())
     pairs = zip_longest(lower.elements(), upper.elements(), fillvalue=nothing)
@@ -197,10 +204,11 @@ def by_position(lower: Part, upper: Part, join: Callable[[Part, Part], Part]) ->
 
 
 def by_field(lower: Part, upper: Part, field: Any, join: Callable[[Part, Part], Part]) -> Part:
-    """Two lists joined with *join* where two maps have an equal *field*; other elements of the upper list are appended.
+    """The part of a new list: the lower elements, each map joined with the upper map that has an equal *field*.
 
-    The lower list gives the order. A map that is the same object in both lists stays as it is. Of lower maps with an
-    equal field the first one counts. Both sources count as setters of the field.
+    All other elements of the upper list are appended, also those that are no map. A map that is the same object in both
+    lists stays as it is. Of lower maps with an equal field the first one counts. Both sources count as setters of the
+    field.
     cost: linear; one hash for each element
     """
     result = list(lower.elements())
@@ -215,11 +223,12 @@ def by_field(lower: Part, upper: Part, field: Any, join: Callable[[Part, Part], 
         if place < 0:
             result.append(element)
         elif result[place].value is not element.value:
-            result[place] = _named_by_both(join(result[place], element), result[place], element, field)
+            result[place] = _with_field_of_both(join(result[place], element), result[place], element, field)
     return listed(result, lower, upper)
 
 
-def _named_by_both(joined: Part, lower: Part, upper: Part, field: Any) -> Part:
+def _with_field_of_both(joined: Part, lower: Part, upper: Part, field: Any) -> Part:
+    """*joined*, in which both sides are origins of the field, if its value is still the lower one."""
     if joined.origins is None or _field(joined.value, field) != lower.value[field]:
         return joined
     origins = origins_by_key(joined.origins, joined.value) or {}
@@ -235,10 +244,11 @@ def _field(value: Any, field: Any) -> Any:
 
 
 def remade(before: Part, value: Any, source: int | At) -> Part:
-    """A part with a new *value* that was made of *before* by code that keeps no origins, such as a JSON patch.
+    """A part for *value*, which code without origins, such as a JSON patch, has made of *before*.
 
-    Entries equal to the old ones keep their origins; all others get *source*.
-    cost: one look at each entry; in a list of another length, elements are found by their value
+    Entries equal to the old entries at the same key or index keep their origins; all others get *source*. In a list of
+    another length, equal elements are found wherever they are.
+    cost: one look at each entry
     """
     old, origins = before.value, before.origins
     if type(old) is type(value):
@@ -264,7 +274,7 @@ def _remade_map(before: Part, value: dict[Any, Any], source: int | At) -> Part:
 
 
 def _remade_list(before: Part, value: list[Any], source: int | At) -> Part:
-    who = origins_by_index(source, len(value))
+    who = _by_index(source, len(value))
     if len(value) == len(before.value):
         pairs = zip(before.elements(), value, who, strict=True)
         return Part(value, [remade(part, entry, one).origins for part, entry, one in pairs])
@@ -278,14 +288,14 @@ def _remade_list(before: Part, value: list[Any], source: int | At) -> Part:
 # --- lists and maps that grow in place: results in between are not kept
 
 FEW = 8
-"""So few entries are copied as fast as they are looked up."""
+"""Maps and unions of at most so many entries are copied: that is as fast as finding out who made them."""
 _MOST = 64
-"""Of so many lists and maps it is known whose they are, since it is not known when one is lost."""
+"""The number of lists or maps that `InPlace` remembers; older ones are forgotten, and copied then."""
 
 
 @handler(total=True, regroups=True)
 def concat(first: Part, second: Part) -> Part:
-    """The elements of the first list, then the second one's, duplicates included.
+    """A handler: the elements of the first list, then of the second one, duplicates included.
 
     cost: linear; in a folding with `growing` only the second list counts
     """
@@ -301,12 +311,12 @@ def _concat(first: Part, second: Part) -> Part:
 
 
 def _each(part: Part) -> list[Origins]:
-    return origins_by_index(part.origins, len(part.value))
+    return _by_index(part.origins, len(part.value))
 
 
 @handler(total=True, regroups=True)
 def unite(lower: Part, upper: Part) -> Part:
-    """The union of two lists: each element once, in the order of its first appearance; 1 and "1" differ.
+    """A handler: the union of two lists. Each element once, in the order of first appearance; 1 and "1" differ.
 
     All sources of equal elements count as setters of the one that stays.
     cost: linear; one hash for each element. In a folding with `growing` only the elements of the upper list
@@ -317,27 +327,28 @@ def unite(lower: Part, upper: Part) -> Part:
 
 
 _Union = tuple[Part, dict[Any, int]]
-"""A list without duplicates, and where each element stands: by its type-strict key."""
-
-
-def _goes_on(known: _Union, lower: Part, upper: Part) -> bool:
-    return known[0].origins is lower.origins and (upper.origins is None) == (lower.origins is None)
+"""The part of a list without duplicates, and strict key of each element -> its index."""
 
 
 def _union(lower: Part, upper: Part) -> _Union:
     places: dict[Any, int] = {}
     if lower.origins is None or upper.origins is None:
         whole = Part([], None)
-        _take_in(whole, places, lower.value + upper.value, None)
+        _extend_union(whole, places, lower.value + upper.value, None)
     else:
         whole = Part([], [])
-        _take_in(whole, places, lower.value + upper.value, _each(lower) + _each(upper))
+        _extend_union(whole, places, lower.value + upper.value, _each(lower) + _each(upper))
     if not places:
         whole.origins = lower.origins
     return whole, places
 
 
-def _take_in(whole: Part, places: dict[Any, int], entries: list[Any], origins: list[Origins] | None) -> None:
+def _extend_union(whole: Part, places: dict[Any, int], entries: list[Any], origins: list[Origins] | None) -> None:
+    """Append the entries that *whole* lacks, and unite the origins of those that it has. Changes *whole* and *places*.
+
+    whole, places: a `_Union`
+    origins:       of each entry; None where they are not kept
+    """
     values, who, last = whole.value, whole.origins, len(whole.value)
     if origins is None or type(who) is not list:
         for entry in entries:
@@ -357,22 +368,24 @@ def _take_in(whole: Part, places: dict[Any, int], entries: list[Any], origins: l
 
 
 def regrouped(handler: Callable[[Part, Part], Part], parts: list[Part]) -> Part:
-    """The result of joining *parts*, the lowest first, with a handler that regroups; at least one part is needed.
+    """The result of joining *parts*, the lowest first, with a handler that regroups: neighbours are joined in pairs.
 
-    cost: each element, times the logarithm of the number of lists
+    parts: at least one; a single part is returned as it is, without a call of the handler
+    cost:  each element, times the logarithm of the number of lists
     """
     while len(parts) > 1:
-        last = parts[len(parts) & ~1 :]
-        parts = [handler(*pair) for pair in zip(parts[::2], parts[1::2], strict=False)] + last
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        unpaired = parts[-1:] if len(parts) % 2 else []
+        parts = [handler(lower, upper) for lower, upper in pairs] + unpaired
     return parts[0]
 
 
 class InPlace:
-    """The lists and maps that one folding made itself: no other code holds them, so the next step may extend them in
-    place.
+    """The lists and maps that one folding made itself. No other code holds them, so the next step may extend them.
 
-    `concat` and `unite` extend lists. For a map, a merge asks `owns`, and writes into the map. An error within a
-    merge may leave them half changed.
+    While it is the value of `IN_PLACE`, the handlers `concat` and `unite` call its methods of the same names, and a
+    merge of two maps asks `owns` and writes into the map. It remembers the last 64 of each. An error within a merge
+    may leave a list or map half changed: the folding then merges its steps again.
     lists: False: lists are copied, since other code may hold them; only maps are extended
     """
 
@@ -385,9 +398,7 @@ class InPlace:
         self._maps: dict[int, tuple[dict[Any, Any], Origins]] = {}
 
     def concat(self, first: Part, second: Part) -> Part:
-        """`second` appended to `first`, in place where this folding made `first`, else in a new list; returns
-        the part.
-        """
+        """The part of a list: `first`, then `second`. In place where this folding made `first`, else a new list."""
         own = self._lists.pop(id(first.value), None)
         self._lists.pop(id(second.value), None)
         if own is None or own.origins is not first.origins or type(own.origins) not in (list, NoneType):
@@ -400,23 +411,23 @@ class InPlace:
         return own
 
     def unite(self, lower: Part, upper: Part) -> Part:
-        """The union of two lists, in place where this folding made the lower one, else in a new list; returns
-        the part.
-        """
+        """The part of a list: the union of two. In place where this folding made the lower one, else a new list."""
         known = self._unions.pop(id(lower.value), None)
         self._unions.pop(id(upper.value), None)
-        if known is None or not _goes_on(known, lower, upper):
+        keeps_form = (upper.origins is None) == (lower.origins is None)
+        if known is None or known[0].origins is not lower.origins or not keeps_form:
             known = _union(lower, upper)
         else:
-            _take_in(*known, upper.value, None if upper.origins is None else _each(upper))
+            _extend_union(*known, upper.value, None if upper.origins is None else _each(upper))
         own = known[0]
         if len(own.value) > FEW:
             _put(self._unions, own.value, known)
         return own
 
     def owns(self, value: dict[Any, Any], origins: Origins, more: Origins) -> bool:
-        """Whether this folding made a map, with these origins, and can keep the further origins *more* in the same
-        form.
+        """Whether this folding made the map *value* with these origins, and entries with origins *more* can be added.
+
+        False for a map of at most 8 entries, and for a map that was forgotten.
         """
         known = self._maps.get(id(value))
         if known is None or known[1] is not origins:
@@ -424,13 +435,13 @@ class InPlace:
         return more is None if origins is None else type(origins) is dict and more is not None
 
     def register(self, value: dict[Any, Any], origins: Origins) -> tuple[dict[Any, Any], Origins]:
-        """Remember a map as made by this folding; returns the map and its origins. Small maps are not remembered."""
+        """Remember a map as made by this folding, if it has more than 8 entries; returns the map and its origins."""
         if len(value) > FEW:
             _put(self._maps, value, (value, origins))
         return value, origins
 
     def release(self) -> None:
-        """Forget all lists and maps, since other code holds the result, too: they are copied from now on."""
+        """Forget all lists and maps: they are copied from now on. For a result that other code holds, too."""
         for known in (self._lists, self._unions, self._maps):
             known.clear()
 

@@ -1,13 +1,9 @@
-"""What happens where two values meet: a policy is a value, with a name.
+"""Policies: named tables that say what happens where two values meet in a merge.
 
-A policy is an ordered list of lines *(kinds of the lower value, kinds of the
-upper value, rule)*; the first line that fits is the rule. Most rules are verbs,
-and a verb can neither forget an origin nor cost a call. Since the rules are
-data, the fold, the trace and the lazy view all ask the same table.
-
-The module knows no layers, no dialect and no order of precedence: "lower" and
-"upper" are the two sides that a fold merges. The rule for two exact types is
-looked up once and kept: it is the *verdict* for these types.
+A policy is an ordered list of lines *(kinds of the lower value, kinds of the upper value, rule)*; the first line that
+fits has the rule. "lower" and "upper" are the two sides that a fold merges. Most rules are verbs: KEEP, TAKE, DROP,
+MEET. The rule for two exact types is the *verdict* for these types; it is looked up once and kept. The fold, the trace
+and the lazy view all read the same table. The module knows no layers, no dialect and no order of precedence.
 """
 
 from __future__ import annotations
@@ -22,7 +18,7 @@ from nodeattrs.core.tree import Absent, meant
 from nodeattrs.errors import BadArgument, PolicyError, wrong_argument
 
 Kind = str
-"""The kind of a value, by its exact type. Adapters add their own to these seven."""
+"""The kind of a value, by its exact type. A policy may add kinds of its own to these six."""
 
 ABSENT_KIND: Kind = "absent"
 NULL: Kind = "null"
@@ -32,7 +28,7 @@ TEXT: Kind = "text"
 SCALAR: Kind = "scalar"
 
 ANY_KEY: Any = object()
-"""In `Policy.by_key`: every key that is not named."""
+"""In `Policy.by_key`: every other key."""
 
 ANY: tuple[Kind, ...] = ("any",)
 """Every kind, absent included."""
@@ -45,7 +41,7 @@ _CATCH_ALL = "the last line is for all that is left: Line(ANY, PRESENT, TAKE)"
 
 
 class Rule(Enum):
-    """The four verbs of a policy.
+    """The four verbs of a policy: rules that need no function. The names are also names of this module.
 
     KEEP  the lower value stays
     TAKE  the upper value replaces the lower one
@@ -67,10 +63,12 @@ MEET: Final = Rule.MEET
 
 @final
 class Meet:
-    """A rule: two maps are merged key by key, under another policy for their entries and everything below.
+    """A rule: two maps are merged key by key, and another policy decides about their entries and everything below.
 
-    policy: the other policy; or a function that returns one, for policies that name each other
-    later:  that function; None where a policy was given. Then `policy` is set; else only `resolved` has it
+    Give it the policy, or a function that returns one, for policies that name each other. `resolved` calls the
+    function, when a verdict is looked up first.
+    policy: the policy; not set where a function was given
+    later:  the function; None where a policy was given
     raises: BadArgument, for anything else
     """
 
@@ -87,7 +85,7 @@ class Meet:
             raise wrong_argument("what maps Meet under", "a policy, or a function that gives one", policy)
 
     def resolved(self) -> Meet:
-        """A Meet with a policy: itself, or a new one for the result of the function."""
+        """A Meet with a policy: this one, or a new one with the result of the function."""
         return self if self.later is None else Meet(self.later())
 
 
@@ -95,9 +93,10 @@ Verdict = Literal[Rule.KEEP, Rule.TAKE, Rule.DROP] | Meet | Handler
 
 
 class Line:
-    """One line of a policy: the rule for some kinds of values.
+    """One line of a policy: the rule for some kinds of values. Printed, it is a row of the table.
 
-    lower, upper: a kind, or a tuple of kinds; ANY and PRESENT stand for all
+    Whether the kinds exist, and the rule fits them, is checked by the `Policy` that gets the line.
+    lower, upper: a kind, or a tuple of kinds; ANY is every kind, PRESENT every kind but absent
     rule:         a verb, `Meet(policy)`, another policy (its table decides), or a handler; a plain function
                   (lower part, upper part) -> part becomes a handler without promises
     why:          the reason in words, for the trace
@@ -142,10 +141,14 @@ _KNOWN_KINDS = f"the kinds are {', '.join((*dict.fromkeys(_KINDS.values()), SCAL
 
 
 class Policy:
-    """A named table of rules for two values that meet; printed, it shows its lines.
+    """A named table of rules for two values that meet. Printed, it shows its lines. `verdict` gives the rule.
 
-    lines:  asked in order; the first that fits both kinds is the rule
+    The constructor checks the whole table; verdicts are cached in `cells`.
+    lines:  the first line that fits both kinds has the rule
     kinds:  the kinds of further exact types: `{bool: "bool"}`
+    cells:  (lower type, upper type) -> verdict, as far as one was looked up
+    by_key: key -> policy for the entries of two maps, ANY_KEY for all other keys; None in most policies
+    always: the exact types whose values replace any lower value, also an absent one
     raises: PolicyError, where a pair of kinds has no line, where MEET or Meet has another kind than maps, or DROP
             stands for an absent lower value. BadArgument, for an unknown kind, and for a line that is no Line
 
@@ -186,7 +189,6 @@ class Policy:
         taken = {upper for upper in present if all(self._lines[lower, upper].rule is TAKE for lower in every)}
         types: list[type] = [*_PLAIN, *self.kinds]
         self.always: frozenset[type] = frozenset(kind for kind in types if self.kind(kind) in taken)
-        """The exact types that replace whatever they meet, nothing included."""
 
     def _check(self, lower: Kind, upper: Kind, rule: Any) -> None:
         if rule is None:
@@ -200,11 +202,12 @@ class Policy:
         return kind == MAP or any(known == kind and issubclass(of, dict) for of, known in self.kinds.items())
 
     def kind(self, of: type) -> Kind:
-        """The kind of a type. An unknown type has the kind of its base: MAP for dict, LIST for list, else SCALAR."""
-        known = self.kinds.get(of)
-        if known is None:
-            known = MAP if issubclass(of, dict) else LIST if issubclass(of, list) else SCALAR
-        return known
+        """The kind of a type. Without one in `kinds`: MAP for a subclass of dict, LIST for one of list, else SCALAR."""
+        if of in self.kinds:
+            return self.kinds[of]
+        if issubclass(of, dict):
+            return MAP
+        return LIST if issubclass(of, list) else SCALAR
 
     def line(self, lower: type, upper: type) -> Line:
         """The line that decides about two exact types; where its rule is another policy, the line of that one."""
@@ -232,12 +235,7 @@ class Policy:
         return rule.resolved() if isinstance(rule, Meet) else rule
 
     def at(self, key: Any) -> Policy:
-        """The policy for the entries under *key* of two maps that are merged: this one, unless a rule for a path
-        changes it.
-
-        `by_key` has these other policies: key -> policy, ANY_KEY for all other keys. ANY_KEY is always there. `by_key`
-        is None in most policies.
-        """
+        """The policy for the entries under *key* of two maps that are merged: this one, unless `by_key` has another."""
         known = self.by_key
         if known is None:
             return self
@@ -249,7 +247,8 @@ class Policy:
 
     def shines_through(self, upper: type) -> bool:
         """Whether the result may depend on the lower value where the upper value has that type."""
-        return any(not _hides(self.verdict(lower, upper)) for lower in self._possible())
+        verdicts = (self.verdict(lower, upper) for lower in self._possible())
+        return not all(one is TAKE or (isinstance(one, Handler) and one.hides) for one in verdicts)
 
     def _possible(self) -> list[type]:
         types: list[type] = [*_PLAIN, *self.kinds]
@@ -259,8 +258,7 @@ class Policy:
     def is_lazy(self) -> bool:
         """Whether one path can be read without merging the rest of the trees.
 
-        So it is where no handler may raise, where an upper value over nothing is taken as it is, and no Meet is a
-        function.
+        True where every handler is `total`, no Meet has a function, and an upper value over nothing is always taken.
         """
         return all(
             (line.rule is TAKE) if lower == ABSENT_KIND else (isinstance(line.rule, Rule) or _total(line.rule))
@@ -281,10 +279,6 @@ def _spread(kinds: Kind | tuple[Kind, ...], every: Iterable[Kind]) -> Iterable[K
     if kinds == PRESENT:
         return [kind for kind in every if kind != ABSENT_KIND]
     return (kinds,) if isinstance(kinds, str) else kinds
-
-
-def _hides(verdict: Verdict) -> bool:
-    return verdict is TAKE or (isinstance(verdict, Handler) and verdict.hides)
 
 
 def _total(rule: object) -> bool:

@@ -1,10 +1,10 @@
-"""Rules for a path: another policy where a path or pattern says so.
+"""Path rules: another policy for the values at a path or pattern.
 
     {"apache2.modules": "replace", "users.*.keys": "append", "sites": {"merge_by": "name"}}
 
-A rule changes a table for the values at its path, and nothing else: a policy under rules is a
-policy like any other, so folding, reading lazily and explaining ask it as they ask all of them.
-The module knows no file: its callers say where each rule is written.
+`read_rules` reads such a map into `PathRule`s, and `ruled` makes a policy of a policy and rules. The result is a policy
+like any other, so folds, lazy reads and traces need to know nothing of rules. The module knows no file: its callers say
+where each rule is written.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _AT = ("both", "inside")
 
 
 class PathRule(NamedTuple):
-    """The rule for the values at a path, which replaces the rule of the policy there.
+    """The rule for the values at a path, which replaces the rule of the policy there. `read_rules` makes and checks it.
 
     path:        steps; "*" stands for any key
     policy:      for two lists "append", "prepend" or "unite"; for all values "replace" (the upper one) or "keep" (the
                  lower one); "merge_by": maps in two lists that have an equal field are merged
-    field:       that field; "" for all other policies
-    inside_only: the rule holds inside a group of levels, and not between groups
+    field:       the field for "merge_by"; "" for all other policies
+    inside_only: True: the rule holds inside a group of levels, and not between groups
     place:       where the rule is written, for explanations
     """
 
@@ -47,9 +47,9 @@ class PathRule(NamedTuple):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> PathRule:
-        """The rule that `to_dict` has written.
+        """The rule that `to_dict` has written; other keys of *data* are ignored.
 
-        raises: KeyError, for a missing field; TypeError, for a field of the wrong type; BadArgument, for an unknown
+        raises: KeyError, for a missing key; TypeError, for a value of the wrong type; BadArgument, for an unknown
                 policy
         """
         rule = cls(tuple(data["path"]), data["policy"], data["field"], data["at"] == "inside", data["place"])
@@ -64,12 +64,12 @@ class PathRule(NamedTuple):
 def read_rules(
     rules: Mapping[Any, Any], place: Callable[[Any], str] = lambda key: f"the rule {_shown(key)}"
 ) -> tuple[PathRule, ...]:
-    """The rules that a map describes.
+    """The rules that a map describes, in its order; () for {}.
 
-    rules: path (spelled, or a tuple of steps) -> a word, or a map of `policy` or `merge_by`, and `at`:
-           "both" groups (the default) or "inside" a group only
-    place: where the rule under a key stands
-    raises: BadArgument, with near misses
+    rules:  path (spelled, or a tuple of steps) -> a word, or a map of `policy` or `merge_by`, and `at`:
+            "both" groups (the default) or "inside" a group only
+    place:  a function from a key of *rules* to the text where the rule is written
+    raises: BadArgument, with near misses, for an unknown word or field
 
     >>> read_rules({"users.*.keys": "append"})[0].path
     ('users', '*', 'keys')
@@ -85,18 +85,18 @@ def _shown(key: Any) -> str:
 
 def _rule(key: Any, written: Any, place: str) -> PathRule:
     path = as_path(key)
-    given = written if isinstance(written, Mapping) else {"policy": written}
-    odd = [name for name in given if name not in _FIELDS]
-    if odd:
-        raise _wrong(key, f"has no field {odd[0]!r}", f"it has {', '.join(sorted(_FIELDS))}")
-    if given.get("at", "both") not in _AT:
-        raise _wrong(key, f"cannot hold at {given['at']!r}", 'write at = "inside", or leave it out')
-    inside_only = given.get("at") == "inside"
-    if "merge_by" in given:
-        if "policy" in given or not isinstance(given["merge_by"], str):
+    fields = written if isinstance(written, Mapping) else {"policy": written}
+    unknown = [name for name in fields if name not in _FIELDS]
+    if unknown:
+        raise _wrong(key, f"has no field {unknown[0]!r}", f"it has {', '.join(sorted(_FIELDS))}")
+    if fields.get("at", "both") not in _AT:
+        raise _wrong(key, f"cannot hold at {fields['at']!r}", 'write at = "inside", or leave it out')
+    inside_only = fields.get("at") == "inside"
+    if "merge_by" in fields:
+        if "policy" in fields or not isinstance(fields["merge_by"], str):
             raise _wrong(key, "names one field to merge by, and no policy", 'write {merge_by = "name"}')
-        return PathRule(path, "merge_by", given["merge_by"], inside_only, place)
-    word = given.get("policy")
+        return PathRule(path, "merge_by", fields["merge_by"], inside_only, place)
+    word = fields.get("policy")
     if word not in WORDS:
         every = f'it is one of {", ".join(WORDS)}, or {{merge_by = "name"}}'
         raise _wrong(key, f"cannot be {word!r}", meant(word, WORDS) or every)
@@ -108,22 +108,24 @@ def _wrong(key: Any, what: str, hint: str) -> BadArgument:
 
 
 Table = Callable[[Policy], Policy]
-"""Makes the policy of a path of the one that holds there otherwise."""
+"""(policy that a path has without rules) -> policy with the rule."""
 
 
 def ruled(policy: Policy, rules: Iterable[PathRule]) -> Policy:
-    """The policy with rules for some paths; *policy* itself where no rule applies.
+    """A policy that decides as *policy*, except at the paths of the rules; *policy* itself where no rule applies.
 
-    A rule with *inside_only* is left out where the policy does not unite lists.
+    Of two rules for one path the last one counts. A rule with *inside_only* is left out where the policy does not unite
+    lists.
     """
     inside = policy.verdict(list, list) is unite
     return at_paths(policy, [(rule.path, partial(_table, rule)) for rule in rules if inside or not rule.inside_only])
 
 
 def at_paths(policy: Policy, tables: Sequence[tuple[Path, Table]]) -> Policy:
-    """The policy with other tables at some paths. Of several tables for one path the last one counts.
+    """A policy that decides as *policy*, except at the paths of the tables; *policy* itself without tables.
 
-    tables: (path, function policy -> policy) for each; "*" in a path stands for any key
+    tables: (path, function policy -> policy) for each; "*" in a path stands for any key. Of several tables for one path
+            the last one counts
     """
     here = [table for path, table in tables if not path]
     below = _below(policy, [(path, table) for path, table in tables if path])
@@ -131,7 +133,7 @@ def at_paths(policy: Policy, tables: Sequence[tuple[Path, Table]]) -> Policy:
 
 
 def _below(policy: Policy, tables: Sequence[tuple[Path, Table]]) -> Policy:
-    """The same table, whose entries are decided by others where a path leads through them."""
+    """The policy with the same lines, whose `by_key` has other policies where a path leads through a key."""
     if not tables:
         return policy
     lines = [Line(line.lower, line.upper, _led_on(line.rule, tables), line.why) for line in policy.lines]
@@ -146,7 +148,7 @@ def _below(policy: Policy, tables: Sequence[tuple[Path, Table]]) -> Policy:
 
 
 def _led_on(rule: Any, tables: Sequence[tuple[Path, Table]]) -> Any:
-    """The rule of a line, so that paths lead through other tables, too."""
+    """The rule of a line; in a policy or Meet that is the rule, the tables apply, too."""
     if isinstance(rule, Meet):
         return Meet(lambda: _below(rule.resolved().policy, tables))
     return _below(rule, tables) if isinstance(rule, Policy) else rule
@@ -182,4 +184,4 @@ _LINES: dict[str, tuple[Line, ...]] = {
 """Word -> the lines that go before those of the policy."""
 
 WORDS = tuple(_LINES)
-"""What a rule may be, but for merge_by."""
+"""The words for the policy of a rule, without "merge_by"."""

@@ -1,4 +1,7 @@
-"""Secrets: a value that shows itself nowhere. Nodes, lookups and injectors share this one wrapper."""
+"""Secrets: values that print as "Sensitive(withheld)". Nodes, lookups and injectors share this wrapper.
+
+`withheld` wraps the values at sensitive paths, and `revealed` unwraps them again. Nothing is encrypted here.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,11 @@ def _own(value: Any) -> Any:
 
 
 class Sensitive:
-    """A secret: it prints as "Sensitive(withheld)". Two are equal where their values are; a pickle is refused with
-    BadValue.
+    """A secret: it prints as "Sensitive(withheld)"; `unwrap` gives the value.
 
-    value:  copied; a Sensitive is not wrapped twice
+    Two are equal where their values are. All have the same hash; `copy` and `deepcopy` give the same object. Pickling
+    raises BadValue.
+    value:  copied deeply; the value of another Sensitive is taken over
     raises: TooDeep
 
     >>> Sensitive("s3cret"), f"{Sensitive('s3cret')}", Sensitive("s3cret").unwrap()
@@ -36,12 +40,12 @@ class Sensitive:
         self._value: Any = value._value if isinstance(value, Sensitive) else _own(value)
 
     def unwrap(self) -> Any:
-        """The secret value: a copy of a map or list; the result of a deferred value, computed now."""
+        """The secret value, as a copy. A deferred value (an object with `evaluate`) is computed now, at each call."""
         evaluate = getattr(self._value, "evaluate", None)
         return _own(self._value) if evaluate is None else evaluate()
 
     def map(self, change: Callable[[Any], Any]) -> Sensitive:
-        """A new Sensitive with the result of *change* for the value."""
+        """A new Sensitive with change(value). The function gets the value itself, not a copy."""
         return Sensitive(change(self._value))
 
     def __repr__(self) -> str:
@@ -64,9 +68,9 @@ class Sensitive:
 
 
 class Encrypted(Sensitive):
-    """A text of a file that was not decrypted: a secret, for which `unwrap()` gives the encrypted text.
+    """A secret that was not decrypted. It prints as "Sensitive(encrypted)"; `unwrap()` gives the encrypted text.
 
-    reason: why it is not decrypted
+    reason: why it is not decrypted, in words
     """
 
     __slots__ = ("reason",)
@@ -77,7 +81,7 @@ class Encrypted(Sensitive):
 
     @property
     def not_decrypted(self) -> str:
-        """Why it is not decrypted; values of other kinds that are encrypted have this, too."""
+        """The reason. Any object with this attribute counts as encrypted, whatever its class."""
         return self.reason
 
     def __repr__(self) -> str:
@@ -85,39 +89,43 @@ class Encrypted(Sensitive):
 
 
 class MarkedSecret(Sensitive):
-    """A secret because of its place: the settings call its path sensitive. Merges and lookups read it as its value."""
+    """A secret because of its place: the settings call its path sensitive. Merges and lookups read its plain value.
+
+    `withheld` makes it, and `revealed` unwraps it; other secrets stay wrapped there.
+    """
 
     __slots__ = ()
 
 
 def encrypted_in(value: Any, path: Path = ()) -> list[tuple[Path, str]]:
-    """What of a value is still encrypted: each path with the reason.
+    """(path, reason) of each encrypted value in *value*, in its order; [] where nothing is encrypted.
 
+    Secrets are looked into.
+    path: the path of *value*, put in front of each path
     cost: one visit of the whole value
     """
     found: list[tuple[Path, str]] = []
-    left = [(path, value)]
-    while left:
-        at, one = left.pop()
-        reason = getattr(one, "not_decrypted", None)
+    waiting = [(path, value)]
+    while waiting:
+        at, inner = waiting.pop()
+        reason = getattr(inner, "not_decrypted", None)
         if reason is not None:
             found.append((at, reason))
-        elif isinstance(one, Sensitive):
-            left.append((at, one.unwrap()))
-        elif isinstance(one, (Mapping, list)):
-            entries = one.items() if isinstance(one, Mapping) else enumerate(one)
-            left += reversed([((*at, step), entry) for step, entry in entries])
+        elif isinstance(inner, Sensitive):
+            waiting.append((at, inner.unwrap()))
+        elif isinstance(inner, (Mapping, list)):
+            entries = inner.items() if isinstance(inner, Mapping) else enumerate(inner)
+            waiting += reversed([((*at, step), entry) for step, entry in entries])
     return found
 
 
 def withheld(value: Any, paths: Iterable[Path], at: Path = (), hide: Callable[[Any], Any] = MarkedSecret) -> Any:
-    """*value* with the scalars at and below sensitive paths wrapped; null, and a value that is Sensitive already, stay.
+    """A copy of *value* in which the scalars at and below sensitive paths are wrapped; *value* itself without any.
 
-    paths:  counted from the root of the tree; the step "*" stands for any
-    at:     the path of *value* in that tree
-    hide:   makes the replacement of a scalar
-    return: the same object where nothing in it is sensitive; else maps and lists with a secret in them are copies
-    cost:   one copy of each map and list on the way to a secret
+    Only maps and lists on the way to a secret are copied. Null, and a value that is Sensitive already, stay.
+    paths: from the root of the tree; the step "*" stands for any step
+    at:    the path of *value* in that tree
+    hide:  a function from a scalar to its replacement
 
     >>> withheld({"db": {"host": "h", "password": "x"}}, [("db", "password")])
     {'db': {'host': 'h', 'password': Sensitive(withheld)}}
@@ -143,9 +151,9 @@ def _hidden(value: Any, rest: Path, hide: Callable[[Any], Any]) -> Any:
 
 
 def revealed(value: Any) -> Any:
-    """*value* with each `MarkedSecret` replaced by its plain value; other secrets stay. The same object without one.
+    """A copy of *value* with the plain value of each `MarkedSecret`; *value* itself without any. Other secrets stay.
 
-    cost: one visit of the whole value
+    Only maps and lists that contain one are copied. cost: one visit of the whole value
     """
     if type(value) is MarkedSecret:
         return value.unwrap()
@@ -161,7 +169,10 @@ def revealed(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A copy of *value* as data: a secret becomes its printed text, an error a map of "error", "code" and "message"."""
+    """A copy of *value* as data: a secret becomes its printed text, an error a map of "error", "code" and "message".
+
+    Only plain dicts and lists are copied; any other value is returned as it is.
+    """
     if type(value) is dict:
         return {key: plain(entry) for key, entry in value.items()}
     if type(value) is list:

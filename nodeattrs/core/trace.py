@@ -1,8 +1,8 @@
-"""A trace: the claims about a path, the winner first, each other one with the rule that overrode it.
+"""A trace: the claims about a path, the winner first, each other claim with the rule that overrode it.
 
-A trace is data first: claims with their outcomes, elements, and what was set before. Beside it stands the one table of
-its rows and words, which every text of it is made from; `str(trace)` is the plain one. The module knows neither
-dialects nor files: its callers bring the result of a walk, and a function that makes claims.
+`traced` makes a `Trace` of the result of a walk (`core.walk`); a trace is plain data. `rows` gives the table of its
+words, which every text and page prints; `str(trace)` is the plain text. The module knows neither dialects nor
+files: its callers bring the walk, and a function that makes claims.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from nodeattrs.core.walk import SetValue, Walk
 
 
 class Outcome(Enum):
-    """The result for one claim of a trace.
+    """What became of one claim of a trace.
 
-    WINS    its value is read
-    JOINS   its value is a part of the map or list that is read
+    WINS    its value is read; or it is a scalar or list that blocks the path
+    JOINS   its value is one of several that are read together: parts of a map or list
     HOLDS   it has no value at the path, but without its map above another value would be read, or none
     UNKNOWN the layer cannot be read, and might override the value
     LOSES   another claim replaced, hid or removed its value
@@ -37,13 +37,13 @@ class Outcome(Enum):
 
 
 class TraceClaim(NamedTuple):
-    """One claim of a trace, with its outcome.
+    """One claim of a trace, with its outcome. It has the path, value, rank and origin of the claim.
 
     claim:   the value, its origin and its rank: the number of the slot or layer
-    outcome: see `Outcome`
+    outcome: whether the claim wins, joins, holds, is unknown or loses
     why:     the rule that decided, in words; for an unknown layer why it cannot be read; "" for a lone winner
-    by:      the ranks that override it, strongest first. Its own rank is included where it would lose without the
-             others, too
+    by:      the ranks that override it, strongest first; () unless it loses. Its own rank is included where it would
+             lose without the others, too
     then:    later claims that changed its list in place, such as a recipe's; the list is still read
     """
 
@@ -75,12 +75,13 @@ class TraceClaim(NamedTuple):
 
 
 class Earlier(NamedTuple):
-    """A value that was set and is in no tree now.
+    """A value that was set in a slot and is no longer in it. Only nodes keep such a history.
 
     claim: the value, its origin and its rank
     event: "overwritten" or "erased"; "silent": an `unless` that set nothing; "forgotten": older events were dropped to
-           bound the memory, `times` many of them
+           bound the memory
     by:    the claim that overwrote or erased it; None where no claim did
+    times: the number of forgotten events; 1 for any other event
     at:    the path that was overwritten or erased: the claim's own, or one above it; None where not known
     """
 
@@ -92,7 +93,11 @@ class Earlier(NamedTuple):
 
 
 class Element(NamedTuple):
-    """An element of a list that is read: its value, the ranks of its sources, and their claims."""
+    """An element of a list that is read.
+
+    ranks:  the ranks of the sources that set it, each once
+    claims: one for each source, with the line of the element
+    """
 
     value: Any
     ranks: tuple[int, ...]
@@ -100,16 +105,16 @@ class Element(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """The answer to "why is this value what it is?". Its text is the explanation.
+    """The answer to "why is this value what it is?", as data. Its text is the explanation.
 
     path:     the path of the question
-    value:    the value that is read there; ABSENT where none is
-    claims:   first the ones that are read, then unknown layers, then holding maps, then the overridden ones, each in
-              order of strength
+    value:    the value that is read there; ABSENT where it is not set
+    claims:   first the claims that are read, then unknown layers, then holding maps, then the overridden claims, each
+              group in order of strength; () where nothing sets the path
     elements: for a list: each element, with its claims; else ()
     history:  values that were set before in the same slots, newest first
     cover:    the path of a scalar or list above that blocks the path, since nothing can lie below it; else None
-    titles:   rank -> name of the slot or layer
+    titles:   rank -> name of the slot or layer; None: no rank has a name
     """
 
     path: Path
@@ -127,9 +132,7 @@ class Trace(NamedTuple):
 
     @property
     def winner(self) -> TraceClaim | None:
-        """The strongest claim that is read; where a scalar or list above blocks the path, its claim. None
-        without both.
-        """
+        """The first of `standing`: the strongest claim that is read; None where there is none."""
         return next(iter(self.standing), None)
 
     @property
@@ -156,7 +159,7 @@ class Trace(NamedTuple):
         return tuple(one for one in self.claims if one.outcome is Outcome.UNKNOWN)
 
     def require_known(self) -> None:
-        """Refuse an answer that an unknown layer might change. raises: UnknownLayer"""
+        """Do nothing, unless an unknown layer might change the value. raises: UnknownLayer, for the first such layer"""
         for one in self.unknown:
             if isinstance(one.claim.value, Unknown):
                 raise unknown_layer(one.claim.value, one.claim.origin)
@@ -219,40 +222,47 @@ def traced(
     *,
     once: bool = True,
 ) -> Trace:
-    """The trace made from a walk.
+    """The trace made from a walk: a claim for each setting that the walk found.
 
     value:  the value that is read at the path; ABSENT where none is
-    claim:  makes a Claim of a Setting of the walk: the caller knows origins and verbs
+    claim:  a function from a SetValue of the walk to its Claim: the caller knows origins and verbs. For an unknown
+            source it is called with the value UNREAD
     titles: rank -> name of the slot or layer
     past:   the history
-    once:   True: settings with the same file, line and path become one row, even from two layers
+    once:   True: settings with the same file, line and path become one claim, even from two layers
     """
     seen: dict[Any, int] = {}
     same: dict[int, int] = {}
-    standing = [claimed for setting in reversed(walk.standing) if _is_new(claimed := claim(setting), once, seen, same)]
-    outcome = Outcome.JOINS if len(standing) > 1 and walk.cover is None else Outcome.WINS
-    why = "stands in the way" if walk.cover is not None else "joined" if outcome is Outcome.JOINS else ""
-    claims = [TraceClaim(claimed, outcome, why) for claimed in standing]
+    standing = [one for one in map(claim, reversed(walk.standing)) if _is_new(one, once, seen, same)]
+    outcome, why = Outcome.WINS, ""
+    if walk.cover is not None:
+        why = "stands in the way"
+    elif len(standing) > 1:
+        outcome, why = Outcome.JOINS, "joined"
+    claims = [TraceClaim(one, outcome, why) for one in standing]
     unknown: dict[tuple[Origin, str], TraceClaim] = {}  # a place that may set several levels is one row
     for source in reversed(walk.unknown):
-        one = _unknown(claim, source, path)
+        one = _unknown(claim(SetValue(source, path, UNREAD, ())))
         unknown.setdefault((one.claim.origin, one.why), one)
     claims += unknown.values()
-    claims += [
-        TraceClaim(claimed, Outcome.HOLDS, _held(claimed, walk))
-        for claimed in map(claim, walk.holding)
-        if _is_new(claimed, once, seen, same)
-    ]
+    for holding in map(claim, walk.holding):
+        if _is_new(holding, once, seen, same):
+            claims.append(TraceClaim(holding, Outcome.HOLDS, _held(holding, walk)))
     for lost in walk.overridden:
-        if _is_new(claimed := claim(lost.setting), once, seen, same):
+        overridden = claim(lost.setting)
+        if _is_new(overridden, once, seen, same):
             by = tuple(sorted({same.get(one, one) for one in lost.by}, reverse=True))
-            claims.append(TraceClaim(claimed, Outcome.LOSES, _rule(lost.policy, lost.line), by))
+            claims.append(TraceClaim(overridden, Outcome.LOSES, _rule(lost.policy, lost.line), by))
     elements = tuple(_elements(walk, path, value, claim))
     return Trace(path, value, tuple(claims), elements, tuple(past), walk.cover, titles)
 
 
 def _is_new(claim: Claim, once: bool, seen: dict[Any, int], same: dict[int, int]) -> bool:
-    """Whether no row says the same yet: of one line, from whichever source, if *once*. *same* notes whose row it is."""
+    """Whether there is no claim yet of the same origin, path and rank; with *once*, of the same line and path.
+
+    seen: what claims are compared by -> the rank of the first claim. The function adds to it
+    same: rank -> the rank of the claim that stands for it. The function adds to it
+    """
     origin = claim.origin
     key: tuple[Any, ...] = (origin, claim.path, claim.rank)
     if once and origin.line is not None:
@@ -263,7 +273,7 @@ def _is_new(claim: Claim, once: bool, seen: dict[Any, int], same: dict[int, int]
 
 
 def _held(claim: Claim, walk: Walk) -> str:
-    """What a map that has nothing at the path has overridden, by rank."""
+    """The sentence about a map without a value at the path: the ranks that it overrides."""
     found = dict.fromkeys(str(lost.setting.source) for lost in walk.overridden if claim.rank in lost.by)
     return f"its map at {spell(claim.path)} overrides {', '.join(found)}"
 
@@ -271,11 +281,9 @@ def _held(claim: Claim, walk: Walk) -> str:
 UNREAD = Unknown("", "it cannot be read")
 
 
-def _unknown(claim: Callable[[SetValue], Claim], source: int, path: Path) -> TraceClaim:
-    found = claim(SetValue(source, path, UNREAD, ()))
-    return TraceClaim(
-        found, Outcome.UNKNOWN, found.value.reason if isinstance(found.value, Unknown) else "it cannot be read"
-    )
+def _unknown(claim: Claim) -> TraceClaim:
+    value = claim.value if isinstance(claim.value, Unknown) else UNREAD
+    return TraceClaim(claim, Outcome.UNKNOWN, value.reason)
 
 
 _VERB_WORDS = {
@@ -288,14 +296,9 @@ _VERB_WORDS = {
 
 def _rule(policy: Policy, line: Line) -> str:
     """The rule in words: what its author wrote, else what its verb does."""
-    return f"{line.why or _verb_words(line)} ({policy.name})"
-
-
-def _verb_words(line: Line) -> str:
     rule = MEET if isinstance(line.rule, Meet) else line.rule
-    if isinstance(rule, Rule):
-        return _VERB_WORDS[rule]
-    return f"joined by {rule.name}"
+    words = _VERB_WORDS[rule] if isinstance(rule, Rule) else f"joined by {rule.name}"
+    return f"{line.why or words} ({policy.name})"
 
 
 def _elements(walk: Walk, path: Path, value: Any, claim: Callable[[SetValue], Claim]) -> Iterator[Element]:
@@ -307,9 +310,9 @@ def _elements(walk: Walk, path: Path, value: Any, claim: Callable[[SetValue], Cl
 
 
 def shown(value: Any, width: int = 60) -> str:
-    """A value as one line of JSON, cut to *width* characters; "(nothing)" for ABSENT.
+    """A value as one line of JSON, cut to *width* characters with "…" at the end; "(nothing)" for ABSENT.
 
-    A value that JSON does not know shows its `str`.
+    A value, or a key, that JSON does not know is written as the text of its `str`; a secret prints as withheld.
     """
     if value is ABSENT:
         return "(nothing)"
@@ -370,21 +373,21 @@ _VERBS = {
 
 
 def columns_of(claim: Claim) -> dict[str, Any]:
-    """The fields of a claim that every explanation shows, as data: name -> value. The value is not among them."""
+    """A new dict of the fields of a claim that every explanation shows: path, rank, verb, and the origin's fields."""
     return {"path": spell(claim.path), "rank": claim.rank, "verb": claim.verb.value, **claim.origin._asdict()}
 
 
 class Row(NamedTuple):
-    """One row of the table behind every text of a trace: one for each claim.
+    """One claim of a trace, in the words of every text and page. `rows` makes it.
 
-    outcome: wins, joins, holds, unknown or loses
+    outcome: the word "wins", "joins", "holds", "unknown" or "loses"
     rank:    the number of the slot or layer
-    title:   its name
-    value:   the value that was set
+    title:   the name of the slot or layer; "" without one
+    value:   the value that was set, as it is
     origin:  the source and place
-    how:     in words: the other path where it was set, the verb, and the claims that continued it
+    how:     in words: the other path where it was set, the verb, and the claims that continued it; "" without any
     by:      the ranks of other claims that override it, strongest first
-    rule:    the rule that decided, in words
+    rule:    the rule that decided, in words; "" for claims that are read
     """
 
     outcome: str
@@ -404,7 +407,7 @@ class Row(NamedTuple):
 
 
 def rows(trace: Trace) -> Iterator[Row]:
-    """Yield a Row for each claim of a trace; nothing for a trace without claims."""
+    """Yield a Row for each claim of a trace, in its order; nothing for a trace without claims."""
     titles = trace.titles or {}
     for one in trace.claims:
         claim = one.claim
@@ -420,11 +423,8 @@ def rows(trace: Trace) -> Iterator[Row]:
         )
 
 
-_RULES = {
-    Outcome.UNKNOWN: "may be overridden by it: {}",
-    Outcome.LOSES: "{}",
-    Outcome.HOLDS: "{}",
-}
+_RULES = {Outcome.UNKNOWN: "may be overridden by it: {}", Outcome.LOSES: "{}", Outcome.HOLDS: "{}"}
+"""Outcome -> the words around `TraceClaim.why`; none for claims that are read."""
 
 
 def _how(claim: Claim, then: Sequence[Claim], trace: Trace) -> str:
@@ -446,9 +446,8 @@ def _lines(trace: Trace) -> Iterator[str]:
             for row in rows(trace)
         ]
     )
-    if len({(one.ranks, tuple(str(claim.origin) for claim in one.claims)) for one in trace.elements}) > 1 or any(
-        len(one.ranks) > 1 for one in trace.elements
-    ):
+    setters = {(one.ranks, tuple(str(claim.origin) for claim in one.claims)) for one in trace.elements}
+    if len(setters) > 1 or any(len(one.ranks) > 1 for one in trace.elements):
         yield "  elements"
         yield from _columns([("", shown(one.value), _setters(one)) for one in trace.elements])
     if trace.history:

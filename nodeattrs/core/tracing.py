@@ -1,9 +1,9 @@
 """Walks along one path through a folding: which settings are read there, and which were overridden on the way.
 
-It reads the steps of a folding again and asks their policies about each key of the path. Below a value
-that a handler or a change has made, it goes on at the earlier place of each part of the value. The handler is called
-once more, with parts that have their own places as origins, so that nothing is compared or guessed. Sources are
-numbers here; it knows no dialects.
+`walk` reads the steps of a folding again, and looks up each key of the path in their policies. Below a value that a
+handler or a change has made, it goes on at the earlier place of each part of the value: the handler is called once
+more, with parts whose origins are their own places, so that nothing is guessed. Sources are numbers here; the module
+knows no dialects.
 """
 
 from __future__ import annotations
@@ -41,17 +41,22 @@ from nodeattrs.core.walk import (
 def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along | None = outwards) -> Walk:
     """Follow *path* through the steps of a folding: which settings are read, and which were overridden on the way.
 
-    A path that is not set gives a Walk whose value is ABSENT.
+    A path that is not set gives a Walk whose value is ABSENT. Neither the folding nor its parts change.
     trees: source -> its tree, for a folding that only has the numbers of its sources; a source without a tree sets
            nothing
-    along: place -> the places that are removed with it, to find the setting that would be read next; None: that one is
-           not looked for
+    along: place -> the places that are removed with it, to find the setting that would be read next; None: the next
+           setting is not looked for
     cost:  the depth of the path times the number of parts that set something; for the next setting further walks
+    raises: the error of a handler or a change that refuses
     """
-    again = lambda gone: _Walker(trees, path, gone).walk(folding, path)  # noqa: E731
-    found = (walker := _Walker(trees, path)).walk(folding, path)
+    walker = _Walker(trees, path)
+    found = walker.walk(folding, path)
     if along is None:
         return found
+
+    def again(gone: set[At]) -> Walk:
+        return _Walker(trees, path, gone).walk(folding, path)
+
     winners = {one.source for one in found.standing}
     waiting = [lost for lost in found.overridden if winners.issuperset(lost.by)]
     if len(waiting) < len(found.overridden):

@@ -1,8 +1,7 @@
-"""Steps, paths, names, and copying at the border.
+"""Trees and paths: spelling, reading, comparing and copying them; and checks of names.
 
-A tree is nested maps (exact dicts), lists (exact lists) and scalars. A path is
-the steps from the root: a key of a map or an index of a list. It knows nothing
-of layers or merging.
+A tree is nested maps (exact dicts), lists (exact lists) and scalars. A path is the tuple of steps from the root: a key
+of a map or an index of a list. The module knows nothing of layers or merging.
 """
 
 from __future__ import annotations
@@ -41,7 +40,10 @@ MAX_DEPTH = 500
 
 
 class Absent:
-    """The type of ABSENT: the value is not set. ABSENT is false, and differs from null."""
+    """The type of ABSENT, which stands for a value that is not set. ABSENT is false, and differs from null.
+
+    There is one instance, also after copying and pickling; compare with `is ABSENT`.
+    """
 
     __slots__ = ()
 
@@ -171,7 +173,8 @@ def as_path(path: str | Iterable[Any]) -> Path:
 def near(step: object, known: Iterable[object], likeness: float = 0.7) -> list[str]:
     """Up to three of the *known* names that look like *step*, the most similar first; [] where none does.
 
-    They are spelled as steps of a path. likeness: from 0 to 1, how similar a name must be
+    The names are spelled as steps of a path; *step* itself is never among them.
+    likeness: from 0 to 1, how similar a name must be
     """
     names = {str(name): name for name in known if name != step}
     return [_spelled(names[close]) for close in difflib.get_close_matches(str(step), names, 3, likeness)]
@@ -211,12 +214,12 @@ def is_near(key: str, other: str) -> bool:
 
 
 def shape_of(key: str) -> str:
-    """A key in lower case, without `-` and `_`: equal for keys that differ only in these."""
+    """The key in lower case, without `-` and `_`: equal for keys that differ only in case, `-` and `_`."""
     return key.translate(_WITHOUT_JOINTS).lower()
 
 
 def _is_one_apart(one: str, other: str) -> bool:
-    """Whether one letter is another, left out, or changed places with its neighbour."""
+    """Whether two different texts are equal but for one letter: another one, a missing one, or two that are swapped."""
     start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     one, other = one[start:], other[start:]
     if len(one) == len(other):
@@ -226,9 +229,9 @@ def _is_one_apart(one: str, other: str) -> bool:
 
 
 def dig(tree: Any, path: Path) -> Any:
-    """The value at *path* in a tree; ABSENT where it is not set. Maps go by key, lists by index, also from the end.
+    """The value at *path* in a tree; ABSENT where it is not set, also below a scalar. Never raises.
 
-    The empty path gives the tree itself.
+    Maps go by key, lists by index; a negative index counts from the end. The empty path gives the tree itself.
     """
     for step in path:
         if isinstance(tree, dict):
@@ -240,8 +243,18 @@ def dig(tree: Any, path: Path) -> Any:
     return tree
 
 
+def overlap(one: Path, other: Path) -> bool:
+    """Whether two paths are equal, or one leads to the other; the empty path leads to all.
+
+    >>> overlap(("a",), ("a", "b")), overlap(("a", "b"), ("a", "c"))
+    (True, False)
+    """
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]
+
+
 def under(path: Path, value: Any) -> Any:
-    """A new tree that has only *value*, at *path*.
+    """A new tree of maps that has only *value*, at *path*; *value* itself for the empty path.
 
     >>> under(("a", "b"), 1)
     {'a': {'b': 1}}
@@ -254,7 +267,8 @@ def under(path: Path, value: Any) -> Any:
 def left_without(tree: Any, path: Path) -> Any:
     """The tree without the value at *path*: ABSENT for the empty path, the same object where nothing is at *path*.
 
-    Maps and lists on the way are copied and keep their type. The elements behind a removed one move up.
+    Maps and lists on the way are copied and keep their type; they stay where they become empty. The elements behind a
+    removed one move up.
 
     >>> left_without({"a": {"b": 1}, "l": [1, 2]}, ("l", 0))
     {'a': {'b': 1}, 'l': [2]}
@@ -301,10 +315,10 @@ _BIGGEST = 10**4_000  # Python reads no number of more digits than 4,300
 
 
 def is_json(value: Any, levels: int = MAX_DEPTH) -> bool:
-    """Whether a map or list is equal after a round trip through JSON: exact dicts with text keys, exact lists, JSON
-    scalars.
+    """Whether a map or list has only what JSON has: exact dicts with text keys, exact lists, and JSON scalars.
 
-    False for NaN, infinity and numbers of more than 4,000 digits.
+    So it is equal after a round trip. False for NaN, infinity and numbers of more than 4,000 digits.
+    value:  a map or a list; not for a scalar
     levels: the most levels of nesting; deeper values, and ones that contain themselves, give False
     cost:   a look at each map and list, which is a fraction of writing it
 
@@ -340,14 +354,14 @@ def is_json(value: Any, levels: int = MAX_DEPTH) -> bool:
 def copied(
     value: Any,
     scalars: frozenset[type] = SCALARS,
-    convert: Callable[[Any, Path], Any] | None = None,
+    convert: Callable[[Any], Any] | None = None,
     room: int = MAX_DEPTH,
 ) -> Any:
-    """An independent copy of *value*, made of exact dicts, exact lists and *scalars*.
+    """An independent copy of *value*, made of exact dicts, exact lists and *scalars*. A scalar is returned itself.
 
     scalars: the exact types that are taken as they are
-    convert: called for any other value: (value, path) -> a map or list, which is copied, or a scalar; it may raise.
-             None: any other value is refused
+    convert: called for any other value: value -> a map or list, which is copied, or a scalar; it may raise. None: any
+             other value is refused
     room:    the most levels of nesting
     cost:    one visit for each map and list, one look for each scalar
     raises:  BadKey, for a key that is neither text nor integer; BadValue; TooDeep; each with the path from *value*
@@ -395,7 +409,7 @@ def _plain_entry(entry: tuple[Any, Any]) -> tuple[Any, Any]:
 
 
 def _converted(value: Any, scalars: frozenset[type], convert: Any, room: int) -> Any:
-    plain = value if convert is None else convert(value, ())
+    plain = value if convert is None else convert(value)
     kind = type(plain)
     if kind in scalars:
         return plain
@@ -407,10 +421,10 @@ def _converted(value: Any, scalars: frozenset[type], convert: Any, room: int) ->
 
 
 def strict_key(value: Any) -> Any:
-    """A hashable key for a value: two keys are equal where the values are equal in type, too.
+    """A hashable key for a value: two keys are equal where the values are, and all their types.
 
-    `1`, `1.0`, `True` and `"1"` have four keys; the order of a map's keys does not matter. A text is its own key. An
-    object that cannot be hashed equals itself only.
+    `1`, `1.0`, `True` and `"1"` have four different keys; the order of a map's keys does not matter. A text is its own
+    key. An object that cannot be hashed equals only itself.
     """
     kind = type(value)
     if kind is str:
@@ -421,7 +435,7 @@ def strict_key(value: Any) -> Any:
 
 
 def _tokens(value: Any, tokens: list[Any]) -> None:
-    # One flat row: nested tuples would run out of stack long before a tree is at its limit.
+    # One flat list: nested tuples would run out of stack long before a tree is at its limit.
     kind = type(value)
     if isinstance(value, dict):
         tokens += (dict, len(value))

@@ -1,7 +1,7 @@
-"""Layers that exist and cannot be read, and so might set anything.
+"""Unknown layers: layers that exist and cannot be read, and so might set anything.
 
-Ruby that was not run, a server that was not asked, a file without its key. Such a layer
-changes no value; a trace names it where it might have decided one.
+Examples are Ruby that was not run, a server that was not asked, and a file without its key. Such a layer changes no
+value; a trace names it where it might have decided a value. `may_decide` and `may_meet` say where.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from nodeattrs.errors import UnknownLayer
 
 
 class Unknown:
-    """The value of a layer that cannot be read: it replaces the layer's tree.
+    """What stands in place of the tree of a layer that cannot be read. Nothing is read here.
 
+    Two are equal where all three fields are. It prints as "(unknown)".
     name:   the layer's name
-    reason: why it is unknown, in words
-    lines:  path -> line, for the paths that the layer may set; None: any path, on no known line
+    reason: why the layer is unknown, as the end of a sentence
+    lines:  path -> line, for the paths that the layer may set; None: any path, on no known line; {}: none
     """
 
     __slots__ = ("_above", "lines", "name", "reason")
@@ -37,11 +38,15 @@ class Unknown:
         return self.lines is None or path in self._above or self.line(path) is not None
 
     def line(self, path: Path) -> int | None:
-        """The line that may set the path, or the nearest path above it; else the first line that may set one
-        below. Else None.
+        """The line that may set *path*, or the nearest path above; else the first line that may set a path below it.
+
+        None where no line is known.
         """
-        paths = (path[:depth] for depth in range(len(path), -1, -1))
-        return next((line for at in paths if (line := (self.lines or {}).get(at))), self._above.get(path))
+        lines = self.lines or {}
+        for depth in range(len(path), -1, -1):
+            if lines.get(path[:depth]):
+                return lines[path[:depth]]
+        return self._above.get(path)
 
     def __eq__(self, other: object) -> bool:
         named = (self.name, self.reason, self.lines)
@@ -55,7 +60,10 @@ class Unknown:
 
 
 def unknown_layer(unknown: Unknown, origin: Origin) -> UnknownLayer:
-    """The UnknownLayer error for a caller that asked to be strict; it is returned, not raised."""
+    """Returns, and does not raise, the UnknownLayer error for callers that refuse unknown layers.
+
+    origin: the place that names the layer
+    """
     return UnknownLayer(
         f"the layer {unknown.name!r} is unknown: {unknown.reason}",
         origins=(origin,),
@@ -64,7 +72,7 @@ def unknown_layer(unknown: Unknown, origin: Origin) -> UnknownLayer:
     )
 
 
-class MergeSide(Protocol):
+class _Side(Protocol):
     """One of two values that meet.
 
     kind:    the exact type of the known value; Absent for no value
@@ -78,17 +86,21 @@ class MergeSide(Protocol):
     def unknown(self) -> tuple[int, ...]: ...
 
 
-def may_decide(policy: Policy, lower: MergeSide, upper: MergeSide) -> tuple[int, ...]:
-    """The numbers of the unknown sources of both sides that might still change the result; () where none can."""
+def may_decide(policy: Policy, lower: _Side, upper: _Side) -> tuple[int, ...]:
+    """The numbers of the unknown sources of both sides that might still change the result; () where none can.
+
+    Those below count where the upper value does not hide the lower one, those above where a value could change the
+    lower one.
+    """
     below = lower.unknown if upper.kind is Absent or policy.shines_through(upper.kind) else ()
     above = upper.unknown if lower.kind is Absent or policy.may_change(lower.kind) else ()
     return tuple(dict.fromkeys((*below, *above)))
 
 
-def may_meet(policy: Policy, lower: MergeSide, upper: MergeSide) -> bool:
-    """Whether one side is a known map, the other one has only unknown sources, and the policy merges two maps.
+def may_meet(policy: Policy, lower: _Side, upper: _Side) -> bool:
+    """Whether one side is a known map, the other side has only unknown sources, and the policy merges two maps.
 
-    The unknown value may be a map, too, and then both are merged key by key.
+    The unknown value may be a map, too, and then both are merged key by key. False where both values are known.
     """
     known, other = (upper, lower) if lower.kind is Absent else (lower, upper)
     if not other.unknown or other.kind is not Absent or not issubclass(known.kind, dict):

@@ -1,6 +1,7 @@
-"""Places that were not read and may change an answer: folded into lines for people, and as data.
+"""Unread places: files and programs that were not read and may change an answer, as data and in sentences.
 
-Every command, page, hover and tool takes its words about unread places from here. `cli.exits` makes the exit code.
+Every command, page, hover and tool takes its words about unread places from here. Nothing is read here, and the exit
+code is made in `cli.exits`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.sensitive import encrypted_in
 from nodeattrs.core.trace import Trace, TraceClaim
-from nodeattrs.core.tree import Path, spell
+from nodeattrs.core.tree import Path, overlap, spell
 from nodeattrs.core.unknown import Unknown
 
 _NAMED = 3
@@ -28,11 +29,11 @@ class Unread(NamedTuple):
     """A file or program that was not read, or must not be run, and may change an answer. It prints as layer and reason.
 
     place:  a file, perhaps with a line; a folder or a program
-    reason: why, as the end of a sentence: "was not run (--run-code)"
+    reason: why, as the end of a sentence: "was not run (--run-code)"; or a whole sentence
     paths:  the paths that it may set; (): any path
     kind:   a noun: "recipe"; "" where no word is known
     name:   the dialect's name for it: "app::default"
-    is_warned: whether a warning of its own has named it
+    is_warned: whether a warning has named it already; `cli.exits` warns of the others
     """
 
     place: str
@@ -44,12 +45,10 @@ class Unread(NamedTuple):
 
     def may_set(self, path: Path) -> bool:
         """Whether it may change the value at *path*: the path itself, one above it or one below it."""
-        return not self.paths or any(_touch(one, path) for one in self.paths)
+        return not self.paths or any(overlap(one, path) for one in self.paths)
 
     def is_same(self, other: Unread) -> bool:
-        """Whether both have the same file, kind and name; lines and paths may differ, since they depend on the
-        question.
-        """
+        """Whether both have the same file, kind and name. Lines and paths depend on the question, and may differ."""
         return (self.file, self.kind, self.name) == (other.file, other.kind, other.name)
 
     @property
@@ -64,13 +63,11 @@ class Unread(NamedTuple):
 
     @property
     def is_own_sentence(self) -> bool:
-        """Whether the reason is a whole sentence, and not the end of one that begins with a known verb ("was",
-        "needs").
-        """
+        """Whether the reason is a whole sentence, and not the end of a sentence: "was not run", "needs a key"."""
         return self.reason.partition(" ")[0] not in _PLURALS
 
     def to_dict(self) -> dict[str, Any]:
-        """The place as data."""
+        """The fields `place`, `layer` (kind and name), `reason` and `paths`, as data for JSON."""
         paths = [list(path) for path in self.paths]
         return {"place": self.place, "layer": f"{self.kind} {self.name}".strip(), "reason": self.reason, "paths": paths}
 
@@ -85,20 +82,19 @@ class Unread(NamedTuple):
         return f"{self.layer} {self.reason}"
 
 
-def _touch(one: Path, other: Path) -> bool:
-    shorter = min(len(one), len(other))
-    return one[:shorter] == other[:shorter]
-
-
 def unread_layer(value: Unknown, origin: Origin, path: Path = ()) -> Unread:
-    """The Unread for an unknown layer. Of its paths those above or below *path*, the path of the question, are kept."""
-    paths = tuple(one for one in value.lines or () if _touch(one, path))
+    """The Unread for an unknown layer. path: of the question; the layer's paths that are neither above nor below it are
+    left out
+    """
+    paths = tuple(one for one in value.lines or () if overlap(one, path))
     return Unread(origin.place or origin.who, value.reason, paths, origin.kind, origin.name)
 
 
 def unread_in(claims: Iterable[TraceClaim], path: Path = ()) -> list[Unread]:
-    """The Unread for each unknown layer among the claims of a trace, each once; [] without any. path: that of
-    the question
+    """The Unread for each of some claims of unknown layers, each once; [] without claims.
+
+    claims: of unknown layers alone, such as `Trace.unknown`
+    path:   of the question
     """
     return [*dict.fromkeys(unread_layer(one.claim.value, one.claim.origin, path) for one in claims)]
 
@@ -112,7 +108,11 @@ def encrypted(path: Path, reason: str, place: str) -> Unread:
 
 
 def encrypted_at(value: Any, path: Path, places: Callable[[Path], Iterable[Origin]]) -> Iterator[Unread]:
-    """What of a value is encrypted. path: its path; places: the lines that set a path, the winner first"""
+    """Yield an Unread for each encrypted value in *value*; nothing where nothing is encrypted.
+
+    path:   the path of *value*
+    places: a function from a path to the origins that set it, the winner first; without an origin the path is the place
+    """
     for below, reason in encrypted_in(value):
         whole = (*path, *below)
         origin = next(iter(places(whole)), None)
@@ -120,22 +120,26 @@ def encrypted_at(value: Any, path: Path, places: Callable[[Path], Iterable[Origi
 
 
 def unresolved(subject: str, why: str, noun: str = "") -> Unread:
-    """The Unread for a subject that cannot be resolved, such as a variable; it may set any path."""
+    """The Unread for a subject that cannot be resolved, such as a node; it may set any path.
+
+    why:  the error in words
+    noun: the word for the subject: "host"
+    """
     return Unread(subject, f"cannot be resolved, and may have any value: {why}", (), noun)
 
 
 def unread_below(trace: Callable[[Path], Trace], path: Path) -> list[Unread]:
-    """The places that were not read and may change the value at a path, or a value below it; [] where there are none.
+    """The unknown layers that may change the value at a path, or a value below it; [] where there are none.
 
     A layer with known paths is left out where stronger layers override all of these paths.
-    trace: path -> its Trace
+    trace: a function from a path to its Trace
     cost:  one trace for the path, and one for each known path below
     """
     found = []
     for one in unread_in(trace(path).unknown, path):
         below = [at for at in one.paths if len(at) > len(path)]
-        lost = {at for at in below if not any(map(one.is_same, unread_in(trace(at).unknown, at)))}
-        paths = tuple(at for at in one.paths if at not in lost)
+        overridden = {at for at in below if not any(map(one.is_same, unread_in(trace(at).unknown, at)))}
+        paths = tuple(at for at in one.paths if at not in overridden)
         if paths or not one.paths:
             found.append(one._replace(paths=paths))
     return found
@@ -148,10 +152,10 @@ def certainty(found: Iterable[Unread]) -> dict[str, Any]:
 
 
 def sentences(found: Iterable[Unread], whole: bool = False) -> Iterator[str]:
-    """Yield a sentence for each group of unread places of the same kind and reason, with their count; nothing for no
-    places.
+    """Yield a sentence for each group of unread places of the same kind and reason; nothing for no places.
 
-    whole: a sentence for each place instead, with its full reason
+    A group of several files has their number, and names three; reasons are cut at ": ".
+    whole: True: a sentence for each place instead, with its full reason
 
     >>> [*sentences([Unread("a.rb:3", "was not run", kind="recipe"), Unread("b.rb", "was not run", kind="recipe")])]
     ['2 recipes were not run, and may set anything: a.rb:3, b.rb']

@@ -1,9 +1,8 @@
 """The result of a walk along one path, as data: settings that are read, that were overridden, and that are unknown.
 
-`core.tracing` makes it and `core.trace` reads it; sources are numbers here. The second half finds the setting that
-would be read without the winner: by walking again without the values of the winner. Where each source replaces the one
-before it, the first walk knows the next one already. Where a policy depends on the values, or changes from step to
-step, another walk has to find out.
+A *setting* is the value that one source sets at a path; sources are numbers here. `core.tracing` makes a `Walk`, and
+`core.trace` makes a trace of it. The second half finds the setting that would be read without the winner, by walking
+again without the values of the winner. Where each source replaces the one before it, the first walk is enough.
 """
 
 from __future__ import annotations
@@ -24,10 +23,11 @@ Rule = tuple[Policy, Line]
 
 
 class SetValue(NamedTuple):
-    """The value that one source sets at a path.
+    """A setting: the value that one source sets at a path.
 
     source: the number of the source
-    path:   in the merged tree
+    path:   the path in the merged tree
+    value:  the value in the source's own tree
     own:    the path in the source's own tree: an element of a united list has another index there
     """
 
@@ -38,15 +38,12 @@ class SetValue(NamedTuple):
 
 
 class Overridden(NamedTuple):
-    """A setting that another one replaced, hid or removed.
+    """A loss: a setting that another one replaced, hid or removed. A walk collects losses on its way down the path.
 
-    by:           the numbers of the sources that did; its own, too, where it would be overridden without all others
+    by:           the numbers of the overriding sources; its own, too, where it would be overridden without all others
     policy, line: the table and the line that decided
     further_up:   whether it lost as a part of a map that was replaced above
-    in_sum:       whether it is only known that nothing of it is left in a merged value, not what replaced each part
-
-    `place` is the path in its source's own tree. `blocks` says whether it stood above a path. `one_step_down` gives the
-    same loss at an entry below.
+    in_sum:       True: nothing of it is left in a merged value, and it is not known what replaced each part
     """
 
     setting: SetValue
@@ -58,7 +55,7 @@ class Overridden(NamedTuple):
 
     @property
     def place(self) -> At:
-        """Where its source has it."""
+        """The source, and the path in the source's own tree."""
         return At(self.setting.source, self.setting.own)
 
     def blocks(self, path: Path) -> bool:
@@ -66,12 +63,11 @@ class Overridden(NamedTuple):
         return len(self.setting.path) < len(path)
 
     def one_step_down(self, key: Any, path: Path, is_index: bool) -> Overridden | None:
-        """The same loss at the entry *key*, at *path*; None where the setting has no value there.
+        """The same loss for the entry *key*, at *path*; None where the setting has no value there.
 
-        A loss that was recorded at *path* or below it is returned as it is. So is a scalar or list that blocks the
-        path. So is
-        a map without the key where the key is an index, or where the map is an element: its source would give the whole
-        map.
+        Returned unchanged: a loss that was recorded at *path* or below it, a scalar or list that blocks the path, and a
+        map without the key where the key is an index or the map an element, since its source gives the whole map.
+        path:     ends in *key*
         is_index: whether the key is an index of a list
         """
         setting = self.setting
@@ -87,14 +83,12 @@ class Overridden(NamedTuple):
 
 
 class PendingLosses(NamedTuple):
-    """Overridden settings that were not looked up yet: those some steps below a place of a walk.
+    """Losses that were not looked up yet: those some steps below a place of a walk. The walk looks them up at its end.
 
-    here:     the place in the walk
-    keys:     the steps from there
+    here:     the place in the walk, a private object of `core.tracing`
+    keys:     the steps from that place
     path:     the path in the merged tree where the steps end
-    by, rule: the sources and the rule that override the setting at that place as well; () and None where it is read
-
-    `blocks` is always False, since it is not known; `one_step_down` appends a step.
+    by, rule: the sources and the rule that override the setting at that place, too; () and None where it is read
     """
 
     here: Any
@@ -116,32 +110,36 @@ Loss = Overridden | PendingLosses
 
 
 def losses_below(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[Loss]:
-    """The losses of a place as a list, each seen one step further down; those without a value there are left out.
+    """A list of the losses, each seen one step further down; losses without a value there are left out.
 
+    losses:    perhaps with lists of losses among them
     key, path: the step, and the path that it leads to
     of:        the type of the value that is read; in a map a number is a key, not an index
     """
     is_index = type(key) is int and not issubclass(of, dict)
-    return [found for lost in flat(losses) if (found := lost.one_step_down(key, path, is_index)) is not None]
+    below = [lost.one_step_down(key, path, is_index) for lost in flat(losses)]
+    return [lost for lost in below if lost is not None]
 
 
 def without_repeats(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
     """The losses, one for each place of a source, in the order of their first appearance.
 
-    A loss that names what replaced the value is preferred to one with *in_sum*. Losses of source 0 are left out.
+    Of several for one place the first counts, but one with *in_sum* only where there is no other. Losses of source 0,
+    which is no real source, are left out.
     """
-    once: dict[Any, Overridden] = {}  # who overrode each part says more than the sum
+    once: dict[At, Overridden] = {}
     for lost in losses:
-        if once.setdefault(key := (lost.setting.source, lost.setting.own), lost).in_sum and not lost.in_sum:
-            once[key] = lost
+        known = once.setdefault(lost.place, lost)
+        if known.in_sum and not lost.in_sum:
+            once[lost.place] = lost
     return tuple([lost for lost in once.values() if lost.setting.source])
 
 
 class Walk(NamedTuple):
-    """The result of a walk along one path.
+    """The result of a walk along one path: `core.tracing.walk` makes it, `core.trace.traced` turns it into a trace.
 
-    standing:   the settings that are read, in the order of their numbers
-    overridden: the others; the one that would be read without the winner comes first
+    standing:   the settings that are read, in the order of their numbers; of the cover, where there is one
+    overridden: the losses; the setting that would be read without the winner comes first
     unknown:    the numbers of the sources that might decide and cannot be read
     value:      the value that is read; ABSENT where none is, also where a scalar or list above blocks the path
     origins:    the origins of the value: where each source has it
@@ -159,21 +157,22 @@ class Walk(NamedTuple):
 
     @property
     def part(self) -> Part:
-        """What is read, with its origins."""
+        """The value that is read, as a part with its origins."""
         return Part(self.value, self.origins)
 
     def elements(self, value: Any) -> Iterator[tuple[Any, tuple[At, ...]]]:
-        """Yield (element, places) for each element of *value*, the list that is read: its place in each of its
-        sources.
+        """Yield (element, places) for each element of *value*: where each of its sources has it.
+
+        value: the list that is read at the path
         """
         for index, entry in enumerate(value):
             yield entry, tuple(wholes(origins_at(self.origins, index), ()))
 
 
-# --- who would be read without the winner
+# --- the setting that would be read without the winner
 
 Along = Callable[[At], Iterable[At]]
-"""What may go with a place: itself, then what holds it, outwards."""
+"""place -> the places that are removed in turn: the place itself, then each map or list that contains it, outwards."""
 
 _IN_THE_WAY = Policy("what lies beside", Line(ANY, PRESENT, TAKE, "it would stand in the way"))
 """Named where a map that has nothing at the path would be a list or text without the winner's."""
@@ -192,11 +191,11 @@ def with_holding_maps(found: Walk, own: Callable[[At, Any], Any], again: Callabl
 
 
 _MANY = 8
-"""Of so many maps it is asked first whether something else would be read without all of them."""
+"""Of more maps than this, a walk without all of them comes first: mostly none of them matters."""
 
 
 def _that_matter(found: Walk, again: Callable[[set[At]], Walk], maps: list[SetValue]) -> Iterator[SetValue]:
-    """Those of some maps without which, alone, something else would be read."""
+    """Yield each of the maps without which, alone, something else would be read."""
     if len(maps) > _MANY:
         half = len(maps) // 2
         if _matters(found, again, maps):
@@ -229,14 +228,15 @@ def _matters(found: Walk, again: Callable[[set[At]], Walk], gone: list[SetValue]
 def with_next_first(
     found: Walk, path: Path, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk], along: Along
 ) -> Walk:
-    """The walk whose `overridden` begins with the setting that would be read without the winners.
+    """The walk, changed so that `overridden` begins with the setting that would be read without the winners.
 
-    First the winners' own settings are removed, then the maps that contain them. Where no other value appears, other
-    claims override all of the losses as well: these are added to `by`.
+    First the winners' own settings are removed, then the maps that contain them, outwards, until another setting is
+    read. If none is, other settings override the losses, too, and their sources are added to `by`. The walk comes back
+    unchanged where nothing is overridden.
     own:   (place, default) -> the value that a source has at a place, or the default
     again: set of places -> the walk without these places
     along: place -> the place, then the maps that contain it, outwards
-    cost:  at most one walk for each step of the path
+    cost:  at most one walk for each step of the path, and some for maps that stay
     """
     winners = {At(setting.source, setting.own) for setting in found.standing}
     overridden, others = found, None
@@ -269,21 +269,22 @@ def outwards(at: At) -> Iterator[At]:
 
 
 def without_places(value: Any, origins: Origins, gone: Mapping[int, Iterable[At]]) -> Any:
-    """The value of a source without some places; the same value where none of them is in it, ABSENT where nothing is
-    left.
+    """The value of a source without some places; the same value where no place is in it, ABSENT where nothing is left.
 
     origins: an `At` with the place of *value* in its source; for other origins nothing is removed
     gone:    source -> the places to leave out
     """
-    for place in sorted(gone.get(origins.source, ()), key=_from_the_end, reverse=True) if type(origins) is At else ():
-        depth = len(origins.path)
+    if type(origins) is not At:
+        return value
+    depth = len(origins.path)
+    for place in sorted(gone.get(origins.source, ()), key=_from_the_end, reverse=True):
         if place.path[:depth] == origins.path[: len(place.path)]:
             value = left_without(value, place.path[depth:])
     return value
 
 
 def _from_the_end(place: At) -> tuple[int, ...]:
-    """In this order an element can be taken away, and the others stay where they are."""
+    """A key for sorting: elements are removed from the end of a list, so that the others keep their index."""
     return tuple(step if type(step) is int else -1 for step in place.path)
 
 
@@ -296,7 +297,7 @@ def _with_first(found: Walk, coming: set[At]) -> Walk:
 
 
 def _with_others(found: Walk, others: Walk, coming: set[At]) -> Walk:
-    """The same, and those who are in no row since they have nothing at the path; elements move, so not for these."""
+    """The walk with further losses first: settings above the path that would block it without the winners."""
     winners = tuple(dict.fromkeys(setting.source for setting in found.standing))
     line = _IN_THE_WAY.line(int, int)
     covered = (one for one in others.standing if At(one.source, one.own) in coming)
@@ -307,7 +308,7 @@ def _with_others(found: Walk, others: Walk, coming: set[At]) -> Walk:
 def _with_what_stays(
     found: Walk, others: Walk, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk]
 ) -> Walk:
-    """The same, where maps of the winners stay without them, and override what they have."""
+    """The walk, where maps of the winners' sources stay without the winners, and override the same losses."""
     sources = {setting.source for setting in found.standing}
     maps = [one for one in with_holding_maps(others, own, again).holding if one.source in sources]
     if not maps:  # none of them matters alone, and yet others may stand in the way beside them

@@ -12,7 +12,7 @@ import tomllib
 from typing import Any
 
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
-from nodeattrs.core.tree import MAX_DEPTH, Path, copied
+from nodeattrs.core.tree import MAX_DEPTH, copied
 from nodeattrs.errors import DocumentError, TooDeep
 from nodeattrs.formats.numbers import NoNumber, finite
 from nodeattrs.formats.places import Mark, ParsedText, Text
@@ -81,7 +81,7 @@ def _look_at_numbers(text: Text, tree: Any, budget: Budget) -> None:
         level = below
 
 
-def _plain(value: Any, _: Path) -> Any:
+def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, (datetime.date, datetime.time)) else value
 
 

@@ -140,4 +140,4 @@ class _Layered(_Plain):
             raise self.text.error(f"{tag} cannot be read: {error}", at, path=path, kind=TAG_REFUSED) from error
 
     def aliased(self, value: Any, event: Any) -> Any:
-        return copied(value, convert=lambda one, _: one)
+        return copied(value, convert=lambda one: one)

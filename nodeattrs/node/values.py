@@ -204,13 +204,13 @@ def stored(value: Any, path: Path) -> Any:
         raise type(error)(f"{error.message} at {spell(where)}", path=where, hint=error.hint) from None
 
 
-def _plain(value: Any, path: Path) -> Any:
+def _plain(value: Any) -> Any:
     if isinstance(value, Sensitive):
         return value.map(taken_in)
     if isinstance(value, float):
         if math.isfinite(value):
             return float(value)
-        raise BadValue(f"a node cannot hold {value}: JSON has no such number", path=path, hint="store text, or None")
+        raise BadValue(f"a node cannot hold {value}: JSON has no such number", path=(), hint="store text, or None")
     to_plain = getattr(value, "to_plain", None)
     if to_plain is not None:
         return to_plain()
@@ -229,7 +229,7 @@ def _plain(value: Any, path: Path) -> Any:
     hint = "store text, numbers, booleans, None, lists and maps"
     if isinstance(value, Set):
         hint = "make a sorted list of it"
-    raise BadValue(f"a node cannot hold a {type(value).__name__}", path=path, hint=hint)
+    raise BadValue(f"a node cannot hold a {type(value).__name__}", path=(), hint=hint)
 
 
 def key_of(step: Any, path: Path = ()) -> Any:

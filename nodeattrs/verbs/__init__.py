@@ -1,5 +1,5 @@
-"""Two sides of one question: what a change changes, where, and because of which line.
+"""The verbs: why, where, blame, matrix, diff, impact, what-if and overview, over the contract of dialects alone.
 
-`sides` are the files before and after, `dialects` who is asked and how, `reading` what an answer looked at,
-`impact` compares, `because` names the lines. No dialect is known outside of the table in `dialects`.
+`commands` declares them; `asking` gets the answers of a folder, `lines` the effects of its lines, and `comparing` the
+differences of two sides. No module here knows a dialect by name.
 """

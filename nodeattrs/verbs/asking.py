@@ -1,4 +1,7 @@
-"""One folder, asked through the contract: who can be asked, and what each answers."""
+"""The subjects of one folder, in every dialect, and the answer of each: what `why`, `blame`, `matrix` and `diff` read.
+
+A *subject* is a node, a host, a release or a set of files. A `Reply` is its answer, or the error in its place.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +26,13 @@ _Answer = TypeVar("_Answer")
 
 
 class Reply(NamedTuple):
-    """What one subject answers.
+    """The answer of one subject: its values, or the error that stands in their place. `Subjects.replies` makes it.
 
-    unread: what was not read for it
-    facts:  the file with its facts; "none", "of its last run", or "" where the dialect has no facts
-    error:  why it cannot be resolved, or None; without a subject, why a dialect cannot list its subjects
+    subject: its name; "" for a subject without a name, and for a dialect that cannot list its subjects
+    parts:   kind of value -> the values, perhaps looked up when they are read; {} with an error
+    unread:  what was not read for the subject
+    error:   why the subject cannot be resolved, or the dialect cannot list its subjects; None: it has values
+    facts:   the file with its facts; "none", "of its last run", or "" where the dialect has no facts
     """
 
     dialect: Dialect
@@ -42,10 +47,12 @@ class Reply(NamedTuple):
         """The subject; "here" for one without a name."""
         return self.subject or "here"
 
-    def doubts(self, path: Path = ()) -> list[Unread]:
-        """What may change its value at a path: all that was not read, unknown layers, and that it cannot be resolved.
+    def unread_at(self, path: Path = ()) -> list[Unread]:
+        """The places that were not read and may change the value at *path*, or below; [] where the value is certain.
 
-        An unknown layer counts where the trace of the path names it. cost: a trace for each key of a part of keys
+        Encrypted values count, and a subject that cannot be resolved counts as one place. An unknown layer counts
+        where the trace of the path names it.
+        cost: a trace of the path; for the empty path one for each key, where keys are looked up one by one
         """
         if self.error is not None:
             why = f"{self.error.message} [{self.error.code}]"
@@ -55,8 +62,9 @@ class Reply(NamedTuple):
         for part in self.parts.values():
             if part.trace is None:
                 continue
-            at_all = path or not part.is_keyed
-            paths: Iterable[Path] = [path] if at_all else ((step,) for step in (*part.tree, NO_SUCH_KEY))
+            paths: Iterable[Path] = [path]
+            if part.is_keyed and not path:
+                paths = [(step,) for step in (*part.tree, NO_SUCH_KEY)]
             for at in paths:
                 with suppress(NotFound):
                     found += unread_below(part.trace, at) if part.unread is None else part.unread(at)
@@ -69,14 +77,20 @@ class Reply(NamedTuple):
 
 
 def _value(part: Part, path: Path) -> Any:
-    """The value of a part at a path; ABSENT if it has no value. A part of keys may look a key up now."""
+    """The value of a part at a path; ABSENT where it is not set. A part of keys may look a key up now."""
     if not part.is_keyed:
         return dig(part.tree, path)
     return dig(part.tree.get(path[0], ABSENT), path[1:]) if path else dict(part.tree)
 
 
 class Subjects:
-    """The subjects of a folder, of the dialects that are there."""
+    """The subjects of the folder of one question, in each dialect that it names, or in all.
+
+    The constructor reads nothing. `names` opens the dialects and lists the subjects, once; `replies` and `answers` ask
+    for values, one subject after another, and use `names`.
+    unlisted: dialect -> why its subjects cannot be listed; filled by `names`
+    unread:   what was not read, of the dialects that have no subject without it; filled by `names`
+    """
 
     def __init__(self, question: Question) -> None:
         self.question = question
@@ -85,13 +99,13 @@ class Subjects:
         self._notes: list[str] = []
         self.unlisted: dict[str, NodeattrsError] = {}
         self.unread: list[Unread] = []
-        """What was not read, of the dialects that have no subject without it; known after `names`."""
 
     @cached_property
     def names(self) -> dict[str, list[str]]:
-        """Dialect -> its subjects, sorted. `unlisted` then has the dialects that cannot list theirs.
+        """Dialect -> its subjects, sorted, for the dialects whose files are there; listed once.
 
-        raises: NotFound, where no dialect has any and all was read; the error of a dialect, where no other has any
+        raises: NotFound, where no dialect has a subject and all was read; the error of a dialect that cannot list its
+                subjects, where no other has any
         """
         side, request = self.question.side, self.question.request
         found = {}
@@ -111,40 +125,42 @@ class Subjects:
         return found
 
     def replies(self, wanted: Sequence[str] = ()) -> Iterator[Reply]:
-        """The answer of each subject, one after the other.
+        """Yield the answer of each subject, computed when it is taken; then a Reply for each dialect in `unlisted`.
 
-        wanted: these subjects; empty: all
-        raises: NotFound, for a name that no dialect has
+        wanted: the names of these subjects, in every dialect that has them; empty: all subjects. A dialect whose only
+                subject has no name answers for any name
+        raises: NotFound, before the first answer, for a name that no dialect has
         """
         known = {name for names in self.names.values() for name in names}
         for name in wanted:
             if name not in known and "" not in known:  # a subject without a name answers to any
                 raise NotFound(f"there is no subject {name}", hint=meant(name, known) or "`nodeattrs list subjects`")
-        asked = [
-            (dialect, name)
-            for dialect, names in self.names.items()
-            for name in (wanted if names == [""] and wanted else names)
-            if not wanted or name in wanted
-        ]
-        for done, (dialect, name) in enumerate(asked):
-            self.question.progress(name, done, len(asked))
+        chosen = []
+        for dialect, names in self.names.items():
+            if wanted:
+                names = [*wanted] if names == [""] else [name for name in names if name in wanted]
+            chosen += [(dialect, name) for name in names]
+        for done, (dialect, name) in enumerate(chosen):
+            self.question.progress(name, done, len(chosen))
             yield self._reply(named(dialect), name)
+        yield from self._unlisted()
+
+    def _unlisted(self) -> Iterator[Reply]:
         for dialect, error in self.unlisted.items():
             yield Reply(named(dialect), "", {}, (), error)
 
     def answers(
         self, ask: Callable[[Reply], _Answer], says: Callable[[_Answer], object]
     ) -> Iterator[tuple[str, _Answer]]:
-        """What a function makes of each reply, by the name of the subject.
+        """Yield (name of the subject, ask(its reply)) for each subject, then ("here", ...) for each unlisted dialect.
 
-        Subjects that have the same wherever the function looked share the result (`contract.sharing`), unless the
-        question says --no-sharing.
-        says: gives all that a result says: equal for equal results
+        Subjects share a result if they have the same facts wherever *ask* looked (`contract.sharing`); some of these
+        are computed as well, to check. With --no-sharing all are computed.
+        says: a function from a result to plain data: equal for equal results
         """
         for dialect, names in self.names.items():
             yield from self._answers(named(dialect), names, ask, says)
-        for dialect, error in self.unlisted.items():
-            yield "here", ask(Reply(named(dialect), "", {}, (), error))
+        yield from (("here", ask(reply)) for reply in self._unlisted())
 
     def _answers(
         self,
@@ -172,7 +188,7 @@ class Subjects:
 
     @property
     def warnings(self) -> list[object]:
-        """What was read, and is probably not meant."""
+        """What the dialects warn of, and notes about shared answers; complete after the answers were taken."""
         return [*(one for opened in self._opened.values() for one in opened.warnings), *self._notes]
 
     def _reply(self, dialect: Dialect, name: str) -> Reply:
@@ -196,7 +212,7 @@ class Subjects:
 
 
 def key_of(question: Question) -> Path:
-    """The key that the caller names. raises: BadArgument, for the root of all"""
+    """The path in the argument `key` of a question. raises: BadArgument, for an empty one, and for a wrong spelling"""
     path = parse(question.arguments["key"])
     if not path:
         raise BadArgument("name a key: the whole tree has too many reasons", hint="`nodeattrs blame` prints all values")
@@ -204,7 +220,10 @@ def key_of(question: Question) -> Path:
 
 
 def trace_at(part: Part, path: Path) -> Trace | None:
-    """The trace of a path; None where the part has no traces, or nothing sets the path."""
+    """The trace of a path; None where the part has no traces, and where nothing sets the path and no claim is about it.
+
+    raises: any error but NotFound, of a value that cannot be had
+    """
     try:
         trace = None if part.trace is None else part.trace(path)
     except NotFound:
@@ -213,7 +232,7 @@ def trace_at(part: Part, path: Path) -> Trace | None:
 
 
 def failed_data(replies: Sequence[Reply]) -> list[dict[str, Any]]:
-    """The field `not_known` of reports: the subjects that cannot be resolved."""
+    """The field `not_known` of reports: a dict for each reply with an error; [] without any."""
     return [
         {"dialect": one.dialect.name, "subject": one.subject, "message": one.error.message, "code": one.error.code}
         for one in replies

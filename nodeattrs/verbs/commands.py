@@ -1,6 +1,6 @@
-"""The verbs as commands: each is written once, over the contract, and declared as data.
+"""The verbs as declared commands: `TOP` for `nodeattrs why` and so on, `OF_DIALECT` for `nodeattrs DIALECT why`.
 
-Help and completion read the table, so each verb is imported when it runs.
+Help and completion read these tables, so the module of a verb is imported when it runs.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ TOP: Mapping[str, Command] = {
     "where": Command(
         "name where a line wins, and what overrides it elsewhere",
         "Name what a line of a file sets, where that value is read, and what overrides it elsewhere. FILE alone means\n"
-        "all of its lines; --key means all lines that set a key. No code of the repository runs without --run-code.",
+        "all of its lines, the key of a map the lines below it; --key means all lines that set a key. No code of the\n"
+        "repository runs without --run-code.",
         [
             Argument(("place",), "a file, or one line of it", {"metavar": "FILE[:LINE]", "nargs": "?"}),
             Argument(("--key",), "all lines that set this key", {"metavar": "KEY"}),

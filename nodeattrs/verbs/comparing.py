@@ -1,6 +1,7 @@
-"""One subject, asked on both sides: what it answers, and in what the two answers differ.
+"""The answers of one subject on two sides of a change, and the differences between them.
 
-It runs in the process that is given the subject, and what it gives is plain data: secrets never leave it.
+A *side* is one version of the files. `compared` runs in a worker process and returns plain data, which can be pickled:
+secrets never leave the process. `answered` and `differences` also serve the verbs that ask one side.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import marshal
 import os
 import pickle
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -36,13 +37,14 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.verbs.hunks import Hunk, Hunks, Line
 
 SECRET = "$secret"
+"""The only key of the map that replaces a secret in the data of a `Value`."""
 NO_ANSWER = "no answer"
-"""The kind of what cannot be answered at all."""
+"""The only kind in the answer of a subject that cannot be resolved: its part has the error under this key."""
 
 
 @dataclass(frozen=True, slots=True)
-class FailedValue:
-    """What stands for a value that cannot be had."""
+class _FailedValue:
+    """The error in place of a value that cannot be computed; equal errors from other lines are equal."""
 
     message: str
     code: str
@@ -53,12 +55,13 @@ class FailedValue:
 
 
 class Value(NamedTuple):
-    """A value of one side, fit to be sent and shown.
+    """A value of one side as plain data, which can be pickled and shown. `value_of` makes it.
 
-    data:      JSON-able, with secrets and failures as their words; None where there is none
-    is_there:  whether there is one
+    data:      as JSON has it, with {SECRET: "withheld"} for secrets and the error's text for a failure; None where the
+               value is not set
+    is_there:  whether the value is set
     is_secret: whether there is a secret in it
-    is_failed: whether it could not be had
+    is_failed: whether it could not be computed
     """
 
     data: Any = None
@@ -68,9 +71,11 @@ class Value(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A value that is another one: of which kind, where, from what to what, because of which lines.
+    """A path whose value differs between the two sides, for one subject.
 
-    unread: the places that were not read, and may set it on one of the sides
+    kind:   the kind of value: "attribute", "resource", "key", ...; or NO_ANSWER
+    lines:  the changed lines that the traces of the value name; () where they name none
+    unread: the places that were not read, and may set the value on one of the sides
     """
 
     kind: str
@@ -82,14 +87,18 @@ class Difference(NamedTuple):
 
 
 class ChangedSetting(NamedTuple):
-    """A changed line that sets a value: where it stands, and the path in its document."""
+    """A changed line that sets a value, and the path in its document."""
 
     line: Line
     path: TreePath
 
 
 class Effect(NamedTuple):
-    """The effect of a setting on one subject: the line that overrides it, or None where it is in effect."""
+    """The effect of a changed line on one subject.
+
+    path: the path in the subject's answer, perhaps a shorter one than that in the document
+    by:   the line that overrides it, in words; None where its value is read
+    """
 
     setting: ChangedSetting
     path: TreePath
@@ -98,20 +107,22 @@ class Effect(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SubjectComparison:
-    """What came of one subject.
+    """The result of `compared` for one subject.
 
-    reads:  keys of what it looked at on the side before; None where that was not noted
-    asked:  whether both sides were
-    failed: why neither could answer, in words; "" otherwise
-    unread: the changed files that were not read, or not run, for it
+    differences: () for equal answers, and where only the side before was computed
+    reads:    keys of the files that were read on the side before; None where these were not noted
+    is_on_both: whether the answers of both sides were computed
+    failed:   the error, in words, where both sides have the same one; "" otherwise
+    effects:  what became of the changed lines that set a value
+    unread:   the changed files that were not read, or not run, for it
     doubtful: whether anything at all was not read for it
-    like:   the subject whose answers it shares; "" for its own answers
+    like:     the subject whose answers it shares, and then only the name is set, too; "" for its own answers
     """
 
     name: str
     differences: tuple[Difference, ...] = ()
     reads: frozenset[str] | None = None
-    asked: bool = False
+    is_on_both: bool = False
     failed: str = ""
     effects: tuple[Effect, ...] = ()
     unread: frozenset[str] = frozenset()
@@ -119,19 +130,20 @@ class SubjectComparison:
     like: str = ""
 
     def has_answers_of(self, other: SubjectComparison) -> bool:
-        """Whether another outcome has the same values, failures and unread places."""
-        alike = (self.differences == other.differences, self.failed == other.failed)
-        return all(alike) and self.unread == other.unread and self.doubtful == other.doubtful
+        """Whether two subjects have the same differences, failures and unread places."""
+        names = ("differences", "failed", "unread", "doubtful")
+        return all(getattr(self, name) == getattr(other, name) for name in names)
 
-    def of(self, name: str) -> SubjectComparison:
-        """The same of a subject that shares the answers."""
+    def shared_by(self, name: str) -> SubjectComparison:
+        """A copy for the subject *name*, which shares these answers."""
         return replace(self, name=name, like=self.name)
 
 
 class Job(NamedTuple):
-    """What a process has to know of a dialect and two sides.
+    """One dialect and the two sides to compare: what all subjects have in common. It can be pickled for workers.
 
-    settings: the changed lines that are asked about
+    dialect:  its name
+    settings: the changed lines whose effects are looked for
     """
 
     dialect: str
@@ -141,23 +153,26 @@ class Job(NamedTuple):
     settings: tuple[ChangedSetting, ...] = ()
 
     def opened(self, side: Side) -> Opened:
-        """One side of the comparison, opened anew for a dialect."""
+        """The dialect, opened anew on one side; only on the side *after* with the changes of a what-if."""
         request = self.request if side is self.after else self.request._replace(what_if=AS_IT_IS)
         return named(self.dialect).open(side, request)
 
     def is_affected(self, reads: Collection[str]) -> bool:
-        """Whether who looked at these might answer otherwise on the side after."""
+        """Whether a subject that read these on the side before may answer otherwise on the side after.
+
+        reads: keys, as `contract.reading.watched` gives them
+        """
         if self.request.what_if != AS_IT_IS:
             return True
         return any(one == EVERYTHING or self.before.mark(one) != self.after.mark(one) for one in reads)
 
 
 class Task(NamedTuple):
-    """A job, as it is sent.
+    """The argument of `compared` that all subjects of a job share; small, since each batch of names is sent with it.
 
-    file:    the file that has it
-    noting:  whether the files that are read are noted
-    sharing: whether subjects share answers
+    file:    the file with the pickled job; it is read once in each process
+    noting:  True: the files that are read are noted, and the side after is left out where the change touches none
+    sharing: True: subjects share answers
     """
 
     file: str
@@ -165,8 +180,12 @@ class Task(NamedTuple):
     sharing: bool = False
 
 
-class _Open:
-    """A job in this process, with both sides open."""
+class _OpenJob:
+    """A job in this process, with both sides open.
+
+    suffixes:  changed line -> steps of its path that an answer does not have: found once, for all subjects
+    effective: the changed lines that are in effect on some subject
+    """
 
     def __init__(self, file: str) -> None:
         self.job: Job = pickle.loads(Path(file).read_bytes())
@@ -177,7 +196,7 @@ class _Open:
         self.sharing = Sharing(self.sides)
 
     def unread_of(self, opened: Opened, answer: Answered) -> tuple[frozenset[str], bool]:
-        """The changed files that were not read, or not run, for an answer; and whether anything was not."""
+        """Returns (changed files that were not read, or not run, for an answer; whether anything was not)."""
         places = [*(one.place for one in opened.unread), *_unknown_files(answer)]
         files = {opened.side.shown(place) for place in places}
         if any(not one.paths for one in opened.unread):
@@ -196,7 +215,7 @@ def _unread_at(one: Difference, sides: Iterable[tuple[Opened, Answered]]) -> Ite
 
 
 NO_SUCH_KEY = "no_such_key"
-"""Its trace names each unknown place that may set another key."""
+"""A key that is set nowhere: its trace names each unknown layer that may set any key."""
 
 
 def _unknown_files(answer: Answered) -> Iterator[str]:
@@ -207,13 +226,16 @@ def _unknown_files(answer: Answered) -> Iterator[str]:
                 yield one.claim.origin.file or str(one.claim.origin)
 
 
-@lru_cache(maxsize=2)
-def _opened(file: str) -> _Open:
-    return _Open(file)
+_opened = lru_cache(maxsize=2)(_OpenJob)
+"""file of a pickled job -> the open job; a process keeps two of them."""
 
 
 def compared(task: Task, name: str) -> SubjectComparison:
-    """Ask both sides for one subject, unless it shares the answers of another one."""
+    """Compute one subject on both sides, and compare; only a name and `like` where it shares another one's answers.
+
+    Only the side before is computed where the task notes reads and the change touches none of the files.
+    Errors of the subject are part of the result. The job stays open in this process.
+    """
     opened = _opened(task.file)
     with held_back(not opened.job.request.run_code):
         if not task.sharing:
@@ -228,39 +250,40 @@ def compared(task: Task, name: str) -> SubjectComparison:
         return found
 
 
-def _compared(task: Task, opened: _Open, name: str) -> SubjectComparison:
-    """Ask both sides for one subject; only the one before, where the change touches nothing that it looked at."""
+def _compared(task: Task, opened: _OpenJob, name: str) -> SubjectComparison:
     job = opened.job
     reads = None
     if task.noting:
-        asked = job.opened(job.before)
-        asked.looks = opened.sides[0].looks
+        opened_before = job.opened(job.before)
+        opened_before.looks = opened.sides[0].looks
         with watched(job.before) as keys:
-            before = answered(asked, name)
+            before = answered(opened_before, name)
         reads = keys()
         if not job.is_affected(reads):
-            return SubjectComparison(name, (), reads, False, _failure(before), (), *opened.unread_of(asked, before))
+            unread, is_doubtful = opened.unread_of(opened_before, before)
+            return SubjectComparison(name, (), reads, False, _failure(before), (), unread, is_doubtful)
     else:
-        asked = opened.sides[0]
-        before = answered(asked, name)
-    unread, is_doubtful = opened.unread_of(asked, before)
+        opened_before = opened.sides[0]
+        before = answered(opened_before, name)
+    unread, is_doubtful = opened.unread_of(opened_before, before)
     after = answered(opened.sides[1], name)
     more, is_more = opened.unread_of(opened.sides[1], after)
     tops = str(job.before.top), str(job.after.top)
     failures = [plain(_failure(one), top) for one, top in zip((before, after), tops, strict=True)]
-    both = failures[0] if failures[0] == failures[1] else ""
+    failed = failures[0] if failures[0] == failures[1] else ""
     found = [one._replace(lines=_lines(opened, one, before, after)) for one in differences(before, after, tops)]
     if is_doubtful or is_more:
-        sides = ((asked, before), (opened.sides[1], after))
+        sides = ((opened_before, before), (opened.sides[1], after))
         found = [one._replace(unread=tuple(dict.fromkeys(_unread_at(one, sides)))) for one in found]
     effects = tuple(_effects(opened, before, after, {line for one in found for line in one.lines}))
-    return SubjectComparison(name, tuple(found), reads, True, both, effects, unread | more, is_doubtful or is_more)
+    return SubjectComparison(name, tuple(found), reads, True, failed, effects, unread | more, is_doubtful or is_more)
 
 
 def answered(opened: Opened, name: str, *, later: bool = False) -> Answered:
-    """What a subject answers; where it cannot, the only part says why. Whatever goes wrong is an answer, too.
+    """The answer of a subject. Where a NodeattrsError is raised, the answer is {NO_ANSWER: part with the error}.
 
-    later: whether a key may be looked up at its first use; otherwise all that the answer reads is read now
+    Modules that code of the side imports are forgotten afterwards, and sys.path is restored.
+    later: True: a key may be looked up at its first use. False: all that the answer reads is read now
     """
     with _modules_of_its_own(f"{opened.side.top}{os.sep}"):
         try:
@@ -274,7 +297,10 @@ def answered(opened: Opened, name: str, *, later: bool = False) -> Answered:
 
 @contextmanager
 def _modules_of_its_own(top: str) -> Iterator[None]:
-    """While it lasts, what code imports from a side is imported anew; the other side has modules of the same names."""
+    """A context manager: modules below *top* that are imported within the block are removed at its end.
+
+    The other side has modules of the same names, which must be imported anew.
+    """
     path, written, known = [*sys.path], sys.dont_write_bytecode, {*sys.modules}
     sys.dont_write_bytecode = True
     try:
@@ -301,10 +327,11 @@ def _failure(answer: Answered) -> str:
 
 
 def differences(before: Answered, after: Answered, tops: tuple[str, str]) -> Iterator[Difference]:
-    """Yield a Difference for each path whose value differs between two answers; nothing for equal answers.
+    """Yield a Difference, without lines, for each path whose value differs between two answers; nothing for equal ones.
 
-    Where one side has no answer, its reason is compared, and nothing else.
-    tops: the folders of both sides; file names in the values are shown relative to them
+    Where one side has an error instead of an answer, there is one Difference of kind NO_ANSWER, or none for the same
+    error. Values that are computed when they are read are computed. A value nested too deep is compared by its key.
+    tops: the folders of both sides; these are removed from texts in the values
     """
     kinds = [NO_ANSWER] if NO_ANSWER in {*before, *after} else [*dict.fromkeys((*before, *after))]
     nothing = Part({}, lambda _: ())
@@ -315,7 +342,7 @@ def differences(before: Answered, after: Answered, tops: tuple[str, str]) -> Ite
             if _is_same(one, other):
                 continue
             try:
-                one, other = without_same_later(one, other, (old, new))
+                one, other = _without_same_code(one, other, (old, new))
                 found = [*_differing(kind, step, (one, other), tops)]
             except RecursionError:
                 shown = [value if value is ABSENT else "nested too deep to compare" for value in (one, other)]
@@ -323,17 +350,16 @@ def differences(before: Answered, after: Answered, tops: tuple[str, str]) -> Ite
             yield from found
 
 
-def without_same_later(one: Any, other: Any, trees: tuple[Mapping[Any, Any], Mapping[Any, Any]]) -> tuple[Any, Any]:
-    """Two values without what is computed when it is read, and is certainly the same, and need not be computed.
+def _without_same_code(one: Any, other: Any, trees: tuple[Mapping[Any, Any], Mapping[Any, Any]]) -> tuple[Any, Any]:
+    """Both values, with "" on both sides for code that certainly computes the same: it need not run.
 
-    trees: the trees in which it is read
+    trees: the trees that the code of each side reads
     """
     if isinstance(one, dict) and isinstance(other, dict):
-        pairs = {key: without_same_later(value, other[key], trees) for key, value in one.items() if key in other}
-        return {**one, **{key: pair[0] for key, pair in pairs.items()}}, {
-            **other,
-            **{key: pair[1] for key, pair in pairs.items()},
-        }
+        one, other = {**one}, {**other}
+        for key in one.keys() & other.keys():
+            one[key], other[key] = _without_same_code(one[key], other[key], trees)
+        return one, other
     codes = [getattr(value, "code", None) for value in (one, other)]
     texts = [plain_text(code) for code in codes if isinstance(code, CodeType)]
     if len(texts) < 2 or texts[0] is None or texts[0] != texts[1]:
@@ -345,9 +371,9 @@ def without_same_later(one: Any, other: Any, trees: tuple[Mapping[Any, Any], Map
 
 
 def _differing(kind: str, step: Any, values: tuple[Any, Any], tops: tuple[str, str]) -> Iterator[Difference]:
-    """In what two values at one step differ."""
+    """Yield a Difference for each path at or below *step* where two values differ."""
     sides = [*zip(values, tops, strict=True)]
-    if kind == "resource" and ABSENT in values:  # it comes or goes as a whole
+    if kind == "resource" and ABSENT in values:  # a resource is added or removed as a whole
         old, new = (value_of(value if value is ABSENT else plain(value, top)) for value, top in sides)
         yield Difference(kind, (step,), old, new)
         return
@@ -356,7 +382,7 @@ def _differing(kind: str, step: Any, values: tuple[Any, Any], tops: tuple[str, s
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Whether two values are the same as far as that can be seen at once: most of a node is."""
+    """Whether two values are certainly equal, seen at once, as most of a node is; False says nothing."""
     if one is other:
         return True
     try:
@@ -366,7 +392,11 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def plain(value: Any, top: str) -> Any:
-    """A value to be compared: seen from the folder of its side, computed, failures as what they say."""
+    """A copy of a value for comparison: any map or sequence as dict and list, deferred values computed.
+
+    An error becomes an object that prints as its message and code; a secret stays as it is.
+    top: the folder of the side, which is removed from texts
+    """
     if isinstance(value, Mapping):
         return {step: plain(entry, top) for step, entry in value.items()}
     if isinstance(value, (list, tuple)):
@@ -375,7 +405,7 @@ def plain(value: Any, top: str) -> Any:
         return value.replace(f"{top}/", "").replace(top, ".") if top in value else value
     if isinstance(value, NodeattrsError):
         origins = tuple(one for one in value.origins if isinstance(one, Origin))
-        return FailedValue(str(value).replace(f"{top}/", ""), value.code, origins)
+        return _FailedValue(str(value).replace(f"{top}/", ""), value.code, origins)
     if isinstance(value, Sensitive):
         return value
     evaluate = getattr(value, "evaluate", None)
@@ -392,29 +422,33 @@ def _computed(evaluate: Any) -> Any:
 
 
 def value_of(value: Any) -> Value:
-    """A value as it may be sent and shown."""
+    """A Value with the plain data of *value*: texts for keys and for all that JSON does not have, secrets withheld.
+
+    value: as `plain` returns it; ABSENT gives a Value that is not there
+    """
     if value is ABSENT:
         return Value(None, is_there=False)
-    found: set[str] = set()
-    data = _shown(value, found)
-    return Value(data, True, SECRET in found, isinstance(value, FailedValue))
+    secrets: list[Any] = []
+    data = _shown(value, secrets)
+    return Value(data, True, bool(secrets), isinstance(value, _FailedValue))
 
 
-def _shown(value: Any, found: set[str]) -> Any:
+def _shown(value: Any, secrets: list[Any]) -> Any:
+    """The plain data of a value; each secret in it is appended to *secrets*."""
     if isinstance(value, dict):
-        return {str(step): _shown(entry, found) for step, entry in value.items()}
+        return {str(step): _shown(entry, secrets) for step, entry in value.items()}
     if isinstance(value, list):
-        return [_shown(entry, found) for entry in value]
+        return [_shown(entry, secrets) for entry in value]
     if hasattr(value, "unwrap") or type(value).__name__ == "Withheld":
-        found.add(SECRET)
+        secrets.append(value)
         return {SECRET: "withheld"}
     return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
 
 
-# --- because of which lines
+# --- the lines that cause a difference
 
 
-def _lines(opened: _Open, one: Difference, before: Answered, after: Answered) -> tuple[Line, ...]:
+def _lines(opened: _OpenJob, one: Difference, before: Answered, after: Answered) -> tuple[Line, ...]:
     """The changed lines that traces name, the side after first; of each place of the change the strongest.
 
     If the winner is set in a changed line, that line is the answer; of a list all setters on the side after are.
@@ -422,9 +456,10 @@ def _lines(opened: _Open, one: Difference, before: Answered, after: Answered) ->
     """
     found: dict[Hunk, Line] = {}
     sides = ((opened.job.after, after, False, one.after), (opened.job.before, before, True, one.before))
-    for asked in (_set_at, _decided_at):
+    for origins_of in (lambda part: part.places(one.path), lambda part: part.deciding(one.path)):
         for side, answer, is_gone, value in sides if not found else ():
-            for number, origin in enumerate(asked(answer.get(one.kind), one.path) if value.is_there else ()):
+            origins = _origins(answer.get(one.kind), origins_of) if value.is_there else ()
+            for number, origin in enumerate(origins):
                 file = side.shown(origin.file) if origin.file else None
                 hunk = opened.hunks.at(file, origin.line, is_gone=is_gone) if file else None
                 if hunk is not None:
@@ -434,55 +469,50 @@ def _lines(opened: _Open, one: Difference, before: Answered, after: Answered) ->
     return tuple(found.values())
 
 
-def _set_at(part: Part | None, path: TreePath) -> Iterator[Origin]:
+def _origins(part: Part | None, origins_of: Callable[[Part], Iterable[Origin]]) -> Iterator[Origin]:
     with suppress(NodeattrsError):  # a value that cannot be had has no trace
-        yield from part.places(path) if part is not None else ()
+        yield from origins_of(part) if part is not None else ()
 
 
-def _decided_at(part: Part | None, path: TreePath) -> Iterator[Origin]:
-    with suppress(NodeattrsError):
-        yield from part.deciding(path) if part is not None else ()
+def _effects(opened: _OpenJob, before: Answered, after: Answered, named: set[Line]) -> Iterator[Effect]:
+    """Yield the effect of each changed line that sets a value, unless it was in effect on a subject before.
 
-
-def _effects(opened: _Open, before: Answered, after: Answered, named: set[Line]) -> Iterator[Effect]:
-    """What became of the changed lines that set something, on this subject; one that is in effect is asked no more."""
+    named: lines that cause a difference of this subject: they are in effect
+    """
     opened.effective |= named
     for setting in opened.job.settings:
         if setting.line in opened.effective:
             continue
         side, answer = (opened.job.before, before) if setting.line.is_gone else (opened.job.after, after)
         known = opened.suffixes.get(setting)
-        for skip in range(min(3, len(setting.path))) if known is None else (known,):
-            path = setting.path[skip:]
-            for part in answer.values():
-                effect = None if part.trace is None else _effect(part, path, setting, side)
-                if effect is not None:
-                    opened.suffixes[setting] = skip
-                    opened.effective |= {setting.line} if effect.by is None else set()
-                    yield effect
-                    break
-            else:
-                continue
-            break
+        skips = range(min(3, len(setting.path))) if known is None else (known,)
+        tried = (
+            (skip, _effect(part, setting.path[skip:], setting, side)) for skip in skips for part in answer.values()
+        )
+        for skip, effect in tried:
+            if effect is not None:
+                opened.suffixes[setting] = skip
+                opened.effective |= {setting.line} if effect.by is None else set()
+                yield effect
+                break
 
 
 def _effect(part: Part, path: TreePath, setting: ChangedSetting, side: Side) -> Effect | None:
-    if path[0] not in part.tree:
+    """The effect of a changed line at *path*; None where the trace of the path does not name the line."""
+    if part.trace is None or path[0] not in part.tree:
         return None
     try:
-        trace = part.trace(path) if part.trace is not None else None
+        trace = part.trace(path)
     except NodeattrsError:
         return None
-    for one in trace.claims if trace is not None else ():
-        origin = one.origin
-        if origin.line != setting.line.line or not origin.file or side.shown(origin.file) != setting.line.file:
-            continue
-        winner = trace.winner if trace is not None else None
-        is_over = one.outcome is Outcome.LOSES and winner is not None
-        return Effect(setting, path, str(winner.origin.place or winner.origin) if is_over and winner else None)
+    for one in trace.claims:
+        origin, winner = one.origin, trace.winner
+        if origin.line == setting.line.line and origin.file and side.shown(origin.file) == setting.line.file:
+            is_over = one.outcome is Outcome.LOSES and winner is not None
+            return Effect(setting, path, str(winner.origin.place or winner.origin) if is_over and winner else None)
     return None
 
 
-def key_of(value: Value) -> Any:
-    """What is equal for equal values."""
+def value_key(value: Value) -> Any:
+    """A hashable key, equal for values with equal data, types included, and equal flags."""
     return value[1:], strict_key(value.data)

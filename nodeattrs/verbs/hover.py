@@ -1,12 +1,13 @@
-"""What a line sets, in a few words of Markdown: an editor shows them beside it.
+"""Sentences about what a line sets: as Markdown for the hover of an editor, and as text for `where`.
 
-It knows what was found, and no editor.
+The effects are given; nothing is looked up here.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from nodeattrs.core.trace import Outcome
 from nodeattrs.dialects import named
@@ -17,12 +18,15 @@ _NAMED, _PATHS = 6, 12
 
 
 def hover(effects: Sequence[Effect], asked: Mapping[str, tuple[int, int]], notes: Iterable[str] = ()) -> str:
-    """What a line does, as Markdown.
+    """The effects of a line as Markdown: a block for each of the first 12, then their number; "" for nothing at all.
 
-    asked: dialect -> how many were asked, of how many
-    notes: sentences to end with
+    Effects of several lines, such as those below a key, have one row each: path, value, and where the line wins.
+    asked: dialect -> (number of subjects that were asked, number of all)
+    notes: sentences for the end
     """
     blocks = ["  \n".join(_marked(effect, asked)) for effect in effects[:_PATHS]]
+    if len({effect.place.line for effect in effects}) > 1:
+        blocks = ["\n".join(f"- {', '.join(islice(_marked(effect, asked), 2))}" for effect in effects[:_PATHS])]
     if len(effects) > _PATHS:
         blocks.append(f"… and {len(effects) - _PATHS} more paths")
     blocks += [f"*{note}*" for note in notes]
@@ -37,9 +41,10 @@ def _marked(effect: Effect, asked: Mapping[str, tuple[int, int]]) -> Iterator[st
 
 
 def sentences(effect: Effect, asked: Mapping[str, tuple[int, int]], code: Callable[[str], str] = str) -> Iterator[str]:
-    """What a line does, a sentence each; the first one begins with the path.
+    """Yield the sentences about one effect: path and value, where it wins, what overrides it, what it overrides.
 
-    code: how a path or a value is written
+    asked: dialect -> (number of subjects that were asked, number of all)
+    code:  a function that marks a path or a value, for Markdown
     """
     accounts = effect.accounts
     first = next(iter(accounts))
@@ -52,7 +57,8 @@ def sentences(effect: Effect, asked: Mapping[str, tuple[int, int]], code: Callab
     joined = any(effect.setter(one).outcome is Outcome.JOINS for one in accounts)
     verb = "joins on" if joined else "wins on"
     who = _who(wins) if len(wins) < total or total <= _NAMED else ""
-    yield f"{verb} {len(wins)} {among} {_noun(effect.dialect, of or total)}{who}"
+    noun = f"{named(effect.dialect).noun}{'s' * ((of or total) != 1)}"
+    yield f"{verb} {len(wins)} {among} {noun}{who}"
     lost: dict[str, list[str]] = {}
     for account, names in accounts.items():
         one = effect.setter(account)
@@ -73,7 +79,7 @@ def _lost(account: Account, one: Setter, code: Callable[[str], str]) -> str:
 
 
 def _others(effect: Effect, code: Callable[[str], str]) -> Iterator[str]:
-    """Whom it overrides itself."""
+    """Yield a sentence for each line that the effect's line overrides, the most frequent six."""
     over: Counter[str] = Counter()
     for account, names in effect.accounts.items():
         if effect.setter(account).is_read:
@@ -88,12 +94,8 @@ def _who(names: Sequence[str]) -> str:
     return f": {first_of([one or 'here' for one in names], _NAMED)}" if names else ""
 
 
-def _noun(dialect: str, count: int) -> str:
-    return f"{named(dialect).noun}{'s' * (count != 1)}"
-
-
 def _code(text: str) -> str:
-    """Text in a line of Markdown, as it is."""
+    """The text as code in a line of Markdown, whatever backticks it has."""
     longest = max((len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0)
     fence = "`" * (longest + 1)
     room = " " if longest else ""

@@ -1,6 +1,6 @@
-"""The places in which two sides differ: runs of lines, of each file that is another.
+"""The lines in which the files of two sides differ: a `Hunk` for each place of each changed file.
 
-It knows text and lines, and not what they say. A file that is not text, or on one side only, is one place.
+It knows text and lines, and not what these mean. A file that is binary, too large, or on one side only, is one place.
 """
 
 from __future__ import annotations
@@ -21,7 +21,12 @@ _MOST_LINES = 20_000
 
 
 class Hunk(NamedTuple):
-    """A place: the lines from *first* up to, and without, *last*, counted from 0, of each side."""
+    """A place of a change: lines of one file on the side before, and the lines that replace them on the side after.
+
+    first, last:         the lines before, counted from 0, without *last*; equal where lines are added
+    new_first, new_last: the lines after, in the same way; equal where lines are removed
+    whole:               True: the whole file is this place
+    """
 
     file: str
     first: int
@@ -32,7 +37,11 @@ class Hunk(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of one of the sides, as it is named: on the side before where it is gone."""
+    """A line of a changed file, as reports name it. It prints as "roles/web.json:9", or with "(gone)" behind.
+
+    line:    counts from 1; None for a file as a whole
+    is_gone: True: a line of the side before; False: of the side after
+    """
 
     file: str
     line: int | None
@@ -44,8 +53,9 @@ class Line(NamedTuple):
 
 
 def text_of(side: Side, file: str) -> list[str] | None:
-    """The lines of a file, each with its end; [] where there is none, None for a link, a submodule, and a file that is
-    binary, too large or unreadable.
+    """The lines of a file of a side, each with its end, read now; [] for a file that is not there.
+
+    None for a link, a submodule, and a file that is binary, not UTF-8, larger than 10 MB or unreadable.
     """
     mark = side.files.get(file, "")
     if mark.startswith(("link:", "module:")):
@@ -72,20 +82,23 @@ def _lines(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Hunks:
-    """The lines in which the files of two sides differ."""
+    """The places in which the files of two sides differ.
+
+    The constructor reads nothing. `files` compares marks of the files, `all` reads the changed ones; both once.
+    """
 
     before: Side
     after: Side
 
     @cached_property
     def files(self) -> list[str]:
-        """The files that are not the same, by name."""
+        """The names of the files that differ or are on one side only, sorted; [] for equal sides."""
         names = sorted({*self.before.files, *self.after.files})
         return [name for name in names if self.before.files.get(name) != self.after.files.get(name)]
 
     @cached_property
     def all(self) -> dict[str, list[Hunk]]:
-        """File -> its places, from the top."""
+        """Changed file -> its places, from the top; at least one place for each file."""
         return {file: list(self._of(file)) for file in self.files}
 
     def _of(self, file: str) -> Iterator[Hunk]:
@@ -94,12 +107,17 @@ class Hunks:
         if old is None or new is None or not on_both or len(old) + len(new) > _MOST_LINES:
             yield Hunk(file, 0, len(old or ()), 0, len(new or ()), whole=True)
             return
-        found = [Hunk(file, first, last, at, end) for tag, first, last, at, end in _codes(old, new) if tag != "equal"]
+        changes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+        found = [Hunk(file, first, last, at, end) for tag, first, last, at, end in changes if tag != "equal"]
         for one in found or [Hunk(file, 0, len(old), 0, len(new), whole=True)]:
             yield from _by_line(one)
 
     def at(self, file: str, line: int | None, *, is_gone: bool) -> Hunk | None:
-        """The place that a line, counted from 1, of one side stands in."""
+        """The place that contains a line of one side; None for a line, or a file, that did not change.
+
+        line:    counts from 1; None: the place of a whole file
+        is_gone: True: a line of the side before
+        """
         for hunk in self.all.get(file, ()):
             first, last = (hunk.first, hunk.last) if is_gone else (hunk.new_first, hunk.new_last)
             if (line is None and hunk.whole) or (line is not None and first < line <= last):
@@ -107,25 +125,28 @@ class Hunks:
         return None
 
     def line_of(self, hunk: Hunk) -> Line:
-        """The line by which a place is named, if none in it is known better: the first, as it is now."""
+        """The line that names a place: the first one after the change; else the first one before it, as gone."""
         if hunk.new_last > hunk.new_first or (hunk.file in self.after.files and hunk.whole):
             return Line(hunk.file, hunk.new_first + 1 if hunk.new_last > hunk.new_first else None)
         return Line(hunk.file, hunk.first + 1 if hunk.last > hunk.first else None, is_gone=True)
 
     def without(self, hunks: Sequence[Hunk], file: str) -> str | bytes | None:
-        """What a file after would hold without some of its places; None where it would not be there."""
-        mine = sorted(one for one in hunks if one.file == file)
-        if not mine or any(one.whole for one in mine):
-            return _content(self.before if mine else self.after, file)
-        old, new = text_of(self.before, file) or [], text_of(self.after, file) or []
-        lines = list(new)
-        for one in reversed(mine):
+        """The content of a file after the change, with some places as before; None where it would not be there.
+
+        The content after without such a place. Bytes where the whole file counts; None for links and submodules.
+        hunks: places of any files; other files do not matter
+        """
+        reverted = sorted(one for one in hunks if one.file == file)
+        if not reverted or any(one.whole for one in reverted):
+            return _content(self.before if reverted else self.after, file)
+        old, lines = text_of(self.before, file) or [], text_of(self.after, file) or []
+        for one in reversed(reverted):
             lines[one.new_first : one.new_last] = old[one.first : one.last]
         return "".join(lines)
 
 
 def _by_line(hunk: Hunk) -> Iterator[Hunk]:
-    """Lines in the place of as many others are a place each."""
+    """Yield a place for each line, where as many lines replace some lines; else the place itself."""
     count = hunk.last - hunk.first
     if hunk.whole or count != hunk.new_last - hunk.new_first:
         yield hunk
@@ -140,7 +161,3 @@ def _content(side: Side, file: str) -> bytes | None:
         return None
     with open(os.path.join(side.top, file), "rb") as stream:
         return stream.read()
-
-
-def _codes(old: list[str], new: list[str]) -> Sequence[tuple[str, int, int, int, int]]:
-    return difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()

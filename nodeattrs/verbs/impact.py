@@ -1,8 +1,9 @@
-"""What a change changes: who is asked, on how many sides, and how the answers are grouped.
+"""Compute what a change changes: compare all subjects on two sides, and group equal differences.
 
     impact(before, after, request, how) -> Impact
 
-It knows dialects by their contract only and prints nothing.
+A *side* is one version of the files. The module knows dialects by their contract only and prints nothing;
+`impact_report` prints the result.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell, strict_key
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError, NotFound
-from nodeattrs.verbs.because import Because
+from nodeattrs.verbs.because import CauseSearch
 from nodeattrs.verbs.comparing import (
     NO_ANSWER,
     ChangedSetting,
@@ -39,7 +40,7 @@ from nodeattrs.verbs.comparing import (
     Task,
     Value,
     compared,
-    key_of,
+    value_key,
 )
 from nodeattrs.verbs.hunks import Hunks, Line
 from nodeattrs.workers.batches import each
@@ -48,24 +49,25 @@ NOT_READ = "is read by no dialect"
 """The outcome of a changed file that no dialect reads."""
 
 _MOST_AT_ONCE = 32
-"""Subjects that a worker is handed together: handing one over costs more than an answer that is shared."""
+"""The most subjects in a batch for a worker: handing a batch over costs more than an answer that is shared."""
 
 _BATCHES = 64
 """The least number of batches, if there are enough subjects."""
 
 _MOST_SETTINGS = 40
-"""Changed lines that are looked after one by one."""
+"""The most changed lines whose effects are looked for; the effects of further ones are not reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeGroup:
-    """One change, and the subjects that have it.
+    """A difference, and the subjects that all have it. `impact` makes it.
 
+    kind:     the kind of value: "attribute", "resource", "key", ...; NO_ANSWER: the subjects cannot be resolved
     lines:    the changed lines that cause it; () where none was found
     tried:    whether one subject was computed without these lines, and the value was another one
     unsteady: whether the value differs at each computation
     elements: (removed, added) elements, where the lists of the subjects differ but change in the same way; `before`
-              and `after` are then the values of the first subject
+              and `after` are then the values of the first subject. None for all other changes
     unread:   places that were not read and may set the value
     """
 
@@ -83,51 +85,57 @@ class ChangeGroup:
 
     @property
     def sign(self) -> str:
-        """One of "added", "changed", "removed", "broken", "mended"."""
-        if self.kind == NO_ANSWER:
-            return "mended" if not self.after.is_there else "broken" if not self.before.is_there else "changed"
-        return "added" if not self.before.is_there else "removed" if not self.after.is_there else "changed"
+        """One of "added", "changed", "removed"; of errors "broken" for a new one, "mended" for one that is gone."""
+        is_error = self.kind == NO_ANSWER
+        if not self.before.is_there:
+            return "broken" if is_error else "added"
+        if not self.after.is_there:
+            return "mended" if is_error else "removed"
+        return "changed"
 
     @property
     def spelled(self) -> str:
-        """The path, as people write it."""
+        """The path as text; of a resource, "File[/etc/motd].content", without quotes."""
         return spell(self.path) if self.kind != "resource" else ".".join(map(str, self.path))
 
 
 @dataclass(frozen=True, slots=True)
-class Silent:
-    """A changed line that changes no value of any subject, since other lines override it.
+class LineWithoutEffect:
+    """A changed line that changes no value of any subject, since other lines override it everywhere.
 
-    path:     the path that the line sets
-    by:       the lines that override it
-    subjects: the number of subjects on which they do
+    path:          the path that the line sets
+    overridden_by: the lines that override it, in words
+    subject_count: the number of subjects on which they do
     """
 
     dialect: str
     line: Line
     path: TreePath
-    by: tuple[str, ...]
-    subjects: int
+    overridden_by: tuple[str, ...]
+    subject_count: int
 
 
 @dataclass(slots=True)
 class DialectAnswers:
-    """What one dialect was asked.
+    """What was computed in one dialect, in numbers, and which changed files matter to it. `impact` fills it.
 
-    known:   how many subjects there are; sampled: of how many it was, or None
-    passed:  subjects of both sides, if the change is one of files
-    shared:  subjects that share the answers of another one
-    checked: of these, the ones that were computed in full as well; drawn with *seed*
-    one_by_one: subjects that were computed in full, since one of their group had other answers
-    both:    subjects that were resolved on both sides
-    left:    subjects that were not asked, since the user interrupted
-    bare:    subjects of whom no facts are known
-    read:    changed files that a subject reads
-    not_run: changed files that were not read, or not run, for a subject
-    unseen:  changed files of the dialect that no subject reads
+    known:    the number of subjects that count, after --sample
+    sampled:  the number of all subjects, where a sample was taken; else None
+    passed:   the number of subjects that are on both sides; 0 for a what-if
+    shared:   the number of subjects that share the answers of another one
+    checked:  the number of these that were computed as well, drawn with *seed*
+    one_by_one: the number of subjects that were computed since one of their group had other answers
+    both:     the number of subjects that were computed on both sides
+    left:     the number of subjects that were not computed, since the user interrupted
+    bare:     the number of subjects without known facts
+    added, removed: subjects that are on one side only
+    unanswered: subject that cannot be resolved on either side -> why
+    read:     changed files that a subject reads
+    not_run:  changed files that were not read, or not run, for a subject
+    unseen:   changed files of the dialect that no subject reads
     left_out: changed files that may set values which no answer has
     doubtful: whether something was not read for a subject
-    is_for_all: whether the change is no edit of files, and so may matter to each subject
+    is_for_all: whether the change is a what-if, which may matter to each subject
     """
 
     dialect: str
@@ -153,97 +161,105 @@ class DialectAnswers:
 
     @property
     def is_complete(self) -> bool:
-        """Whether its subjects are all that there are, at least one, and each could be resolved and was read whole."""
+        """Whether there are subjects, all have the facts that choose files, and each was resolved and read whole."""
         has_facts = not self.bare or not named(self.dialect).facts_choose_files
         return self.known > 0 and has_facts and not self.unanswered and not self.doubtful
 
     @property
     def not_known(self) -> list[str]:
-        """Subjects that may change, and could not be resolved."""
+        """The subjects that could not be resolved, sorted; [] where no changed file matters to the dialect."""
         is_touched = self.read or self.not_run or self.unseen or self.is_for_all
         return sorted(self.unanswered) if is_touched else []
 
 
 @dataclass(slots=True)
 class Impact:
-    """The answer.
+    """What a change changes. `impact` fills it; the caller of `impact` may set `unread`.
 
-    files:  that differ, as they are seen from the folder that is asked
-    changed: the same files, as they are seen from the top
-    asked:  by dialect
-    unread: files outside of the sides that were wanted and not read
+    before, after: the titles of the sides
+    files:    the changed files, as seen from the folder of the question
+    changed:  the same files, as seen from the top of the side
+    dialects: the numbers and files of each dialect
+    groups:   the differences, equal ones of several subjects together
+    silent:   the changed lines without an effect
+    notes:    warnings
+    unread:   files outside of the sides that a dialect named and nodeattrs did not read
     """
 
     before: str
     after: str
     files: tuple[str, ...] = ()
-    asked: list[DialectAnswers] = field(default_factory=list)
+    dialects: list[DialectAnswers] = field(default_factory=list)
     groups: list[ChangeGroup] = field(default_factory=list)
-    silent: list[Silent] = field(default_factory=list)
+    silent: list[LineWithoutEffect] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unread: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
 
     @property
     def subjects(self) -> set[tuple[str, str]]:
-        """The subjects that have a change, each with its dialect."""
+        """(dialect, name) of each subject that has a change, or is on one side only."""
         found = {(group.dialect, name) for group in self.groups for name in group.subjects}
-        return found | {(one.dialect, name) for one in self.asked for name in (*one.added, *one.removed)}
+        return found | {(one.dialect, name) for one in self.dialects for name in (*one.added, *one.removed)}
 
     @property
     def not_run(self) -> list[str]:
-        """Changed files that were not read, or not run, and may set something."""
-        return sorted({file for one in self.asked for file in one.not_run})
+        """The changed files that were not read, or not run, and may set a value; sorted."""
+        return sorted({file for one in self.dialects for file in one.not_run})
 
     @property
     def unseen(self) -> list[str]:
-        """Changed files of a dialect that no subject reads, and that may matter to some.
+        """The changed files that no subject reads and that may matter all the same; sorted.
 
-        They may where not all subjects are known, or where no answer has what the file sets.
+        They may matter where not all subjects are known, or where no answer has what the file sets.
         """
-        known = {file for one in self.asked for file in (*one.read, *one.not_run)}
-        missed = {file for one in self.asked if not one.is_complete for file in one.unseen}
-        return sorted((missed | {file for one in self.asked for file in one.left_out}) - known)
+        known = {file for one in self.dialects for file in (*one.read, *one.not_run)}
+        missed = {file for one in self.dialects if not one.is_complete for file in one.unseen}
+        return sorted((missed | {file for one in self.dialects for file in one.left_out}) - known)
 
     @property
     def is_certain(self) -> bool:
-        """Whether nothing that was not read, and no subject that could not be resolved, may have another change."""
+        """Whether the groups are all changes: everything that may set a value was read, and all subjects resolved."""
         is_open = self.unread or self.not_run or self.unseen or self.doubtful
-        return not (is_open or any(one.not_known for one in self.asked))
+        return not (is_open or any(one.not_known for one in self.dialects))
 
     @property
     def doubtful(self) -> list[ChangeGroup]:
-        """The changes whose values a place may set that was not read."""
+        """The changes whose value an unread place may set."""
         return [group for group in self.groups if group.unread]
 
     def outcome(self, file: str) -> str:
-        """The effect of a changed file, in words."""
+        """The effect of a changed file, in words; NOT_READ for a file that no dialect reads, or that did not change.
+
+        file: as seen from the top of the side
+        """
         if any(line.file == file for group in self.groups for line in group.lines):
             return "changes values"
         if file in self.not_run:
             return "was not run, or not read"
-        if any(file in one.read for one in self.asked):
+        if any(file in one.read for one in self.dialects):
             return "is read and changes nothing"
-        if any(file in (*one.unseen, *one.left_out) for one in self.asked):
+        if any(file in (*one.unseen, *one.left_out) for one in self.dialects):
             return "is read by no subject"
         return NOT_READ
 
     @property
     def left(self) -> int:
-        """The number of subjects that were not asked."""
-        return sum(one.left for one in self.asked)
+        """The number of subjects that were not computed, since the user interrupted."""
+        return sum(one.left for one in self.dialects)
 
 
 @dataclass
-class Asking:
-    """How the work is done, and how much of it.
+class ImpactOptions:
+    """How an impact is computed, and of how many subjects.
 
-    dialects: those that are asked; empty: all that are there
-    sample:   ask so many subjects of each at most
-    sharing:  whether subjects that have the same where an answer looked share it
-    jobs:     processes; None: as a fleet has them
-    private:  a folder of our own
-    through:  takes the compared subjects, and may stop: (how many, what gives them, what takes one) -> how many
+    private:  an existing folder for files of the computation; the caller removes it
+    dialects: the names of the dialects; empty: all that are there
+    sample:   the most subjects of each dialect; None: all
+    sharing:  whether subjects with the same facts, wherever an answer looked, share the answer
+    jobs:     the number of processes; None: as many as for a fleet
+    through:  passes the results on, with a progress bar, and may stop early: (number of subjects, function that yields
+              results, function that takes one) -> number of results taken. None: no bar
     """
 
     private: Path
@@ -254,124 +270,115 @@ class Asking:
     through: Callable[..., int] | None = None
 
 
-def impact(before: Side, after: Side, request: Request, how: Asking) -> Impact:
-    """What changes from one side to the other.
+def impact(before: Side, after: Side, request: Request, how: ImpactOptions) -> Impact:
+    """Compute all subjects on both sides, in worker processes; returns what differs, and the lines that cause it.
 
+    A subject that cannot be resolved is part of the result.
     cost:   two answers for each group of subjects that share them, and for some of its members; one answer where the
-            change touches nothing that was read; some more for each change, where several places may be meant
-    raises: NotFound, where there is no subject; whatever a dialect raises before it has a subject
+            change touches no file that was read; up to 200 more in a dialect to find the causing lines
+    raises: NotFound, where no dialect has files here; the error of a dialect that cannot list its subjects on either
+            side
     """
     hunks = Hunks(before, after)
-    found = Impact(
-        before.title,
-        after.title,
-        notes=[*dict.fromkeys((*before.notes, *after.notes))],
-    )
+    found = Impact(before.title, after.title, notes=[*dict.fromkeys((*before.notes, *after.notes))])
     for dialect in _chosen(before, after, request, how.dialects):
-        _asked(dialect, before, after, request, how, hunks, found)
+        _compare_dialect(dialect, before, after, request, how, hunks, found)
     found.changed = tuple(file for file in hunks.files if _counts(found, after, file))
     found.files = tuple(map(after.named, found.changed))
     return found
 
 
 def _counts(found: Impact, side: Side, file: str) -> bool:
-    """Whether a file lies in the folder that is asked, or matters to a subject all the same."""
+    """Whether a file lies in the folder of the question, or matters to a subject all the same."""
     if not side.named(file).startswith(os.pardir):
         return True
     named = {line.file for group in found.groups for line in group.lines}
-    return file in named or any(file in one.read for one in found.asked)
+    return file in named or any(file in one.read for one in found.dialects)
 
 
 def _chosen(before: Side, after: Side, request: Request, names: Sequence[str]) -> list[str]:
     """The dialects that are there on one of the sides. raises: NotFound, BadArgument"""
     wanted = [named(name) for name in names] or every().values()
-    found = [one.name for one in wanted if any(_is_there(one.open(side, request)) for side in (before, after))]
+    found = [
+        one.name
+        for one in wanted
+        if any(_is_or_fails(lambda opened: opened.is_there, one.open(side, request)) for side in (before, after))
+    ]
     if not found:
         hint = "name the folder that has their files: --repo DIR"
         raise NotFound("nothing to compare: there are no nodes and no data", hint=hint)
     return found
 
 
-def _is_there(opened: Opened) -> bool:
+def _is_or_fails(holds: Callable[..., bool], *arguments: Any) -> bool:
+    """The result of *holds*; True where it raises a NodeattrsError, since what cannot be read may be anything."""
     try:
-        return opened.is_there
-    except NodeattrsError:  # a settings file that cannot be read: the dialect reports it
+        return holds(*arguments)
+    except NodeattrsError:
         return True
 
 
-def _asked(dialect: str, before: Side, after: Side, request: Request, how: Asking, hunks: Hunks, found: Impact) -> None:
+def _compare_dialect(
+    dialect: str, before: Side, after: Side, request: Request, how: ImpactOptions, hunks: Hunks, found: Impact
+) -> None:
+    """Compare all subjects of one dialect, and add the differences and numbers to *found*."""
     job = Job(dialect, before, after, request)
     job = job._replace(settings=tuple(_settings(job, hunks)))
-    asked = DialectAnswers(dialect, is_for_all=request.what_if != AS_IT_IS)
+    numbers = DialectAnswers(dialect, is_for_all=request.what_if != AS_IT_IS)
     names, old, new = _subjects(job, found.notes)
     if how.sample is not None and len(names) > how.sample:
-        asked.sampled = len(names)
+        numbers.sampled = len(names)
         names = sorted(names, key=lambda name: hashlib.sha1(name.encode("utf-8", "replace")).digest())[: how.sample]
-    asked.known = len(names)
-    asked.added, asked.removed = (tuple(sorted(set(names) & (one - other))) for one, other in ((new, old), (old, new)))
-    both = sorted(set(names) & old & new)
-    asked.bare = _without_facts(job, both)
-    asked.passed = 0 if asked.is_for_all else len(both)
+    chosen = set(names)
+    numbers.known = len(names)
+    numbers.added, numbers.removed = tuple(sorted(chosen & (new - old))), tuple(sorted(chosen & (old - new)))
+    both = sorted(chosen & old & new)
+    numbers.bare = _without_facts(job, both)
+    numbers.passed = 0 if numbers.is_for_all else len(both)
     results: list[SubjectComparison] = []
     file = how.private / f"{dialect}.job"
     file.write_bytes(pickle.dumps(job))
-    task = Task(str(file), not asked.is_for_all, how.sharing)
-    asked.left += _each(task, both, how, results)
+    task = Task(str(file), not numbers.is_for_all, how.sharing)
+    numbers.left += _compare_each(task, both, how, results)
     if how.sharing:
-        results = _shared(task, results, how, asked)
-    asked.left += _each(Task(str(file), False), [*asked.added, *asked.removed], how, results)
-    _take(results, asked, job, found, how, hunks)
-    _note_files(asked, job, {one.reads for one in results if one.reads is not None}, hunks.files)
-    found.asked.append(asked)
+        results = _with_shared(task, results, how, numbers)
+    numbers.left += _compare_each(Task(str(file), False), [*numbers.added, *numbers.removed], how, results)
+    _group(results, numbers, job, found, how, hunks)
+    _note_files(numbers, job, {one.reads for one in results if one.reads is not None}, hunks.files)
+    found.dialects.append(numbers)
 
 
-def _note_files(asked: DialectAnswers, job: Job, reads: Iterable[Iterable[str]], files: Sequence[str]) -> None:
-    """Which changed files a subject reads, and which of the dialect no subject reads."""
+def _note_files(numbers: DialectAnswers, job: Job, reads: Iterable[Iterable[str]], files: Sequence[str]) -> None:
+    """Note which changed files a subject reads, and which files of the dialect no subject reads."""
     keys = {key for some in reads for key in some}
-    is_open = EVERYTHING in keys or asked.added or asked.removed or asked.is_for_all
+    is_open = EVERYTHING in keys or numbers.added or numbers.removed or numbers.is_for_all
     for file in files:
         folder = f"{os.path.dirname(file)}/"
         if is_open or file in keys or (file not in job.before.files and folder in keys):
-            asked.read.add(file)
+            numbers.read.add(file)
     sides = [(job.opened(side), side) for side in (job.before, job.after)]
-    if asked.unanswered:  # a subject that cannot be resolved may read any file that sets something
-        asked.not_run |= {*_those([file for file in files if file not in asked.read], sides, _sets)}
-    if job.request.nodes or asked.sampled is not None:
+
+    def those(holds: Callable[[Opened, str], bool]) -> tuple[str, ...]:
+        """The other files for which *holds* is true on one of the sides that have them."""
+        left = [file for file in files if file not in numbers.read | numbers.not_run]
+        found = [
+            one for one in left if any(one in side.files and _is_or_fails(holds, opened, one) for opened, side in sides)
+        ]
+        return tuple(found)
+
+    if numbers.unanswered:  # a subject that cannot be resolved may read any file that sets a value
+        numbers.not_run |= {*those(lambda opened, file: any(True for _ in opened.settings(file)))}
+    if job.request.nodes or numbers.sampled is not None:
         return  # the caller wants to know of some subjects only
-    left = [file for file in files if file not in asked.read | asked.not_run]
-    asked.unseen, asked.left_out = _those(left, sides, _covers), _those(left, sides, _leaves_out)
-
-
-def _those(
-    files: Iterable[str], sides: Iterable[tuple[Opened, Side]], asks: Callable[[Opened, str], bool]
-) -> tuple[str, ...]:
-    """The files for which *asks* is true on one of the sides that have them."""
-    return tuple(file for file in files if any(file in side.files and asks(opened, file) for opened, side in sides))
-
-
-def _covers(opened: Opened, file: str) -> bool:
-    try:
-        return opened.covers(file)
-    except NodeattrsError:  # settings that cannot be read: the subjects say so
-        return True
-
-
-def _sets(opened: Opened, file: str) -> bool:
-    try:
-        return any(True for _ in opened.settings(file))
-    except NodeattrsError:  # one that cannot be read may set anything
-        return True
-
-
-def _leaves_out(opened: Opened, file: str) -> bool:
-    try:
-        return opened.leaves_out(file)
-    except NodeattrsError:  # an inventory that cannot be read: its hosts are not known
-        return True
+    numbers.unseen = those(lambda opened, file: opened.covers(file))
+    numbers.left_out = those(lambda opened, file: opened.leaves_out(file))
 
 
 def _subjects(job: Job, notes: list[str]) -> tuple[list[str], set[str], set[str]]:
-    """All subjects, and the subjects of each side. raises: NodeattrsError, where neither side can list them"""
+    """Returns (all subjects, subjects of the side before, of the side after). Adds to *notes* why a side lists none.
+
+    raises: NodeattrsError, where neither side can list them
+    """
     sets: list[set[str]] = []
     errors: list[NodeattrsError] = []
     for side in (job.before, job.after):
@@ -385,13 +392,13 @@ def _subjects(job: Job, notes: list[str]) -> tuple[list[str], set[str], set[str]
     if len(errors) == 2:
         raise errors[-1]
     wanted = set(job.request.nodes)
-    if wanted:  # who has no name of its own answers to any
+    if wanted:  # a subject without a name answers for any name
         sets = [wanted if one == {""} else one & wanted for one in sets]
     return sorted(sets[0] | sets[1]), sets[0], sets[1]
 
 
 def _without_facts(job: Job, names: Iterable[str]) -> int:
-    """The number of subjects of whom neither a file nor a last run has facts."""
+    """The number of subjects whose facts are in no file and in no last run."""
     if not named(job.dialect).needs_facts:
         return 0
     opened = job.opened(job.before)
@@ -399,33 +406,32 @@ def _without_facts(job: Job, names: Iterable[str]) -> int:
     return sum(opened.facts_file(name) is None and not latest.get(name) for name in names)
 
 
-def _shared(
-    task: Task, results: list[SubjectComparison], how: Asking, asked: DialectAnswers
+def _with_shared(
+    task: Task, results: list[SubjectComparison], how: ImpactOptions, numbers: DialectAnswers
 ) -> list[SubjectComparison]:
-    """The results with the ones of subjects that share answers. Some of these are computed in full as well."""
+    """The results, with whole ones for subjects that share answers; some of these are computed, too, and compared."""
 
     def compute(names: Sequence[str]) -> dict[str, SubjectComparison]:
         found: list[SubjectComparison] = []
-        asked.left += _each(task._replace(sharing=False), names, how, found)
+        numbers.left += _compare_each(task._replace(sharing=False), names, how, found)
         return {one.name: one for one in found}
 
     own = {one.name: one for one in results if not one.like}
     like = {one.name: one.like for one in results if one.like}
     found = compute_samples(own, like, compute, SubjectComparison.has_answers_of)
-    asked.shared, asked.checked, asked.one_by_one, asked.seed = found[1:]
-    return [one if one.name == name else one.of(name) for name, one in found.answers.items()]
+    numbers.shared, numbers.checked, numbers.one_by_one, numbers.seed = found[1:]
+    return [one if one.name == name else one.shared_by(name) for name, one in found.answers.items()]
 
 
-def _each(task: Task, names: Sequence[str], how: Asking, results: list[SubjectComparison]) -> int:
-    """Ask the subjects; returns the number of those that were not asked."""
+def _compare_each(task: Task, names: Sequence[str], how: ImpactOptions, results: list[SubjectComparison]) -> int:
+    """Compare the subjects, and append to *results*; returns the number of subjects that are left after Ctrl-C."""
     if not names:
         return 0
-
     size = max(1, min(_MOST_AT_ONCE, len(names) // _BATCHES))
     batches = [names[start : start + size] for start in range(0, len(names), size)]
 
     def outcomes(stopping: Callable[[], bool]) -> Iterable[SubjectComparison]:
-        return chain.from_iterable(each(partial(_compared, task), batches, jobs=how.jobs, stopping=stopping))
+        return chain.from_iterable(each(partial(_compare_batch, task), batches, jobs=how.jobs, stopping=stopping))
 
     if how.through is None:
         results += outcomes(lambda: False)
@@ -433,7 +439,7 @@ def _each(task: Task, names: Sequence[str], how: Asking, results: list[SubjectCo
     return len(names) - how.through(len(names), outcomes, results.append)
 
 
-def _compared(task: Task, names: Sequence[str]) -> list[SubjectComparison]:
+def _compare_batch(task: Task, names: Sequence[str]) -> list[SubjectComparison]:
     found = []
     for name in names:
         found.append(compared(task, name))
@@ -442,45 +448,56 @@ def _compared(task: Task, names: Sequence[str]) -> list[SubjectComparison]:
     return found
 
 
-def _take(
-    results: Sequence[SubjectComparison], asked: DialectAnswers, job: Job, found: Impact, how: Asking, hunks: Hunks
+def _group(
+    results: Sequence[SubjectComparison],
+    numbers: DialectAnswers,
+    job: Job,
+    found: Impact,
+    how: ImpactOptions,
+    hunks: Hunks,
 ) -> None:
+    """Group equal differences of the subjects of a dialect, find their causes, and add the groups to *found*.
+
+    Counts failures and unread files in *numbers*. Differences of subjects that are on one side only do not count.
+    """
     groups: dict[Any, tuple[Difference, list[str], set[Any]]] = {}
-    beside = {*asked.added, *asked.removed}
+    on_one_side = {*numbers.added, *numbers.removed}
     effects: dict[ChangedSetting, list[Effect]] = defaultdict(list)
     for one in sorted(results, key=lambda one: one.name):
-        asked.both += one.asked and one.name not in beside
         if one.failed:
-            asked.unanswered[one.name] = one.failed
-        asked.not_run |= one.unread
-        asked.doubtful |= one.doubtful
-        if one.name in beside:
+            numbers.unanswered[one.name] = one.failed
+        numbers.not_run |= one.unread
+        numbers.doubtful |= one.doubtful
+        if one.name in on_one_side:
             continue
+        numbers.both += one.is_on_both
         for effect in one.effects:
             effects[effect.setting].append(effect)
         for change in one.differences:
-            values = key_of(change.before), key_of(change.after)
+            values = value_key(change.before), value_key(change.after)
             elements = _elements(change)
             shown = values if elements is None else strict_key(elements)
             key = change.kind, change.path, shown, change.lines, change.unread
             _, names, seen = groups.setdefault(key, (change, [], set()))
             names.append(one.name)
             seen.add(values)
-    because = Because(job, hunks, how.private)
-    made = [
-        ChangeGroup(
-            job.dialect, change.kind, change.path, change.before, change.after, *because.of(change, names[0], names),
-            elements=_elements(change) if len(seen) > 1 else None, unread=change.unread,
-        )
-        for change, names, seen in groups.values()
-    ]  # fmt: skip
+    search = CauseSearch(job, hunks, how.private)
+    made = []
+    for change, names, seen in groups.values():
+        cause = search.lines_of(change, names[0])
+        made.append(
+            ChangeGroup(
+                job.dialect, change.kind, change.path, change.before, change.after, cause.lines, tuple(names),
+                cause.is_tried, cause.is_random, _elements(change) if len(seen) > 1 else None, change.unread,
+            )
+        )  # fmt: skip
     found.groups += sorted(made, key=_order)
     named = {line for group in made for line in group.lines}
-    found.silent += _silent(job.dialect, effects, named)
+    found.silent += _without_effect(job.dialect, effects, named)
 
 
 def _elements(change: Difference) -> tuple[list[Any], list[Any]] | None:
-    """What of a list is gone, and what is new; None for other values, and where only the order is another."""
+    """Returns (removed, added) elements of a list; None for other values, and where only the order is another."""
     old, new = change.before.data, change.after.data
     if not isinstance(old, list) or not isinstance(new, list) or change.before.is_secret or change.after.is_secret:
         return None
@@ -505,16 +522,18 @@ def _order(group: ChangeGroup) -> tuple[Any, ...]:
     return kinds.index(group.kind) if group.kind in kinds else 9, -len(group.subjects), group.spelled, group.subjects
 
 
-def _silent(dialect: str, effects: dict[ChangedSetting, list[Effect]], named: set[Line]) -> Iterator[Silent]:
-    """The changed settings that no subject has, since other lines override them everywhere."""
+def _without_effect(
+    dialect: str, effects: dict[ChangedSetting, list[Effect]], named: set[Line]
+) -> Iterator[LineWithoutEffect]:
+    """Yield the changed lines that are in effect on no subject, since other lines override them everywhere."""
     for setting, its in effects.items():
         if setting.line not in named and all(effect.by is not None for effect in its):
             by = tuple(sorted({str(effect.by) for effect in its}))
-            yield Silent(dialect, setting.line, its[0].path, by, len(its))
+            yield LineWithoutEffect(dialect, setting.line, its[0].path, by, len(its))
 
 
 def _settings(job: Job, hunks: Hunks) -> Iterator[ChangedSetting]:
-    """The changed lines that set something, with the paths in their documents."""
+    """Yield the first 40 changed lines that set a value, with the paths in their documents."""
     left = _MOST_SETTINGS
     kept: set[tuple[str, TreePath]] = set()
     for is_gone, side in ((False, hunks.after), (True, hunks.before)):

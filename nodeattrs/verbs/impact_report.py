@@ -1,6 +1,6 @@
-"""What a change changes: as text, as data, as Markdown for a pull request, and as findings.
+"""The report of an `Impact`: as text, as data, as Markdown for a pull request, and as findings.
 
-Equal changes stand together, in an order that depends on nothing but the answer.
+Nothing is computed here; the order of the output depends on nothing but the impact.
 """
 
 from __future__ import annotations
@@ -15,28 +15,29 @@ from nodeattrs.core.unread import Unread
 from nodeattrs.dialects import named
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.kinds import CHANGES_NOTHING, IMPACT_NOT_KNOWN, NO_LONGER_ANSWERS, VALUE_CHANGES
-from nodeattrs.reports.findings import Finding
+from nodeattrs.reports.findings import Finding, Severity
 from nodeattrs.reports.markdown import in_code, plain
 from nodeattrs.reports.screen import Screen, cut, first_of, printable
 from nodeattrs.reports.values import on_one_line
 from nodeattrs.verbs.comparing import NO_ANSWER, SECRET, Value
 from nodeattrs.verbs.hunks import Line
-from nodeattrs.verbs.impact import NOT_READ, ChangeGroup, DialectAnswers, Impact, Silent
+from nodeattrs.verbs.impact import NOT_READ, ChangeGroup, DialectAnswers, Impact, LineWithoutEffect
 
 _SHOWN, _LISTED = 6, 40
+"""The most names of subjects in text, and in Markdown."""
 _WIDEST = 70
 _OPEN = 20
-"""Changes of a comment that stand beside each other; the others are behind one fold."""
+"""The number of changes in a comment that are not behind the fold "... more"."""
 _PAGES = (".md", ".rst", ".adoc", ".txt")
 """Endings of files that set no value anywhere."""
 MOST = 60_000
-"""Characters of Markdown: a comment on a pull request holds a few more."""
+"""The most characters of Markdown: a comment on a pull request holds a few more."""
 
 
 class Pattern:
-    """A pattern of paths: `apache2.**`, `*.port`; of resources `File[/etc/*].content`.
+    """A pattern of paths: `apache2.**`, `*.port`; of resources `File[/etc/*].content`. `fits` matches a path.
 
-    Any other text is compared as it is.
+    A text without `*` means the one path that it spells; no text is refused.
 
     >>> Pattern("apache2.**").fits(("apache2", "tls", "port")), Pattern("*.port").fits(("app", "x", "port"))
     (True, False)
@@ -46,15 +47,20 @@ class Pattern:
         self.text = text
         try:
             self._steps: Path | None = parse(text)
-        except NodeattrsError:
-            self._steps = None  # as a resource is spelled
+        except NodeattrsError:  # the text names a resource
+            self._steps = None
 
     def fits(self, path: Path) -> bool:
-        """Whether the pattern means a path. `**` fits no step as well; in a pattern with "[", `*` goes across dots."""
-        whole = ".".join(map(str, path))
-        plainly = self.text.replace("[", "[[]")
-        if (fnmatchcase(whole, plainly) and "*" not in self.text) or ("[" in self.text and fnmatchcase(whole, plainly)):
-            return True
+        """Whether the pattern matches the whole path.
+
+        `*` stands for a part of one step, `**` for any number of steps, also none. In a pattern with "[", `*` also goes
+        across dots.
+        """
+        is_resource, has_star = "[" in self.text, "*" in self.text
+        if is_resource or not has_star:
+            spelled = ".".join(map(str, path))
+            if fnmatchcase(spelled, self.text.replace("[", "[[]")):
+                return True
         return self._steps is not None and _fits(self._steps, path)
 
 
@@ -68,33 +74,38 @@ def _fits(steps: Sequence[Any], path: Sequence[Any]) -> bool:
 
 @dataclass(frozen=True)
 class ImpactReport:
-    """The report of an impact, and the conditions under which the command fails.
+    """The report of an impact, with the conditions under which the command fails. It can be printed in four forms.
 
-    ignored: how many groups --ignore-path left out
-    failing: patterns of paths that must not change
-    most:    how many nodes may have a change, or None
+    found:     the impact, without the groups that --ignore-path leaves out
+    ignored:   the number of these groups
+    forbidden: patterns of paths that must not change
+    most:      the most subjects that may have a change; None: any number
     """
 
     found: Impact
     ignored: int = 0
-    failing: Sequence[Pattern] = ()
+    forbidden: Sequence[Pattern] = ()
     most: int | None = None
 
     @property
     def is_refused(self) -> bool:
-        """Whether a forbidden path changes, a subject cannot be resolved any more, or too many subjects change."""
-        return any(map(self._fails, self.found.groups)) or (
-            self.most is not None and len(self.found.subjects) > self.most
-        )
+        """Whether a forbidden path changes, a subject can no longer be resolved, or too many subjects change."""
+        is_over = self.most is not None and len(self.found.subjects) > self.most
+        return is_over or any(map(self._fails, self.found.groups))
 
     def _fails(self, group: ChangeGroup) -> bool:
-        return group.sign == "broken" or any(one.fits(group.path) for one in self.failing)
+        return group.sign == "broken" or any(one.fits(group.path) for one in self.forbidden)
 
     # --- as data
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as data; a secret is null, and that it is another one is noted."""
+        """The impact as data for JSON; a secret is withheld on both sides, but the change is listed."""
         found = self.found
+        unread = [Unread(file, "was not run, or not read", kind="file") for file in found.not_run]
+        unread += [Unread(file, "is read by no subject", kind="file") for file in found.unseen]
+        for group in found.doubtful:
+            reason = "was not read, and may set what changes"
+            unread += [Unread(place, reason, (group.path,)) for place in group.unread]
         return {
             "version": 1,
             "before": found.before,
@@ -102,32 +113,20 @@ class ImpactReport:
             "files": list(found.files),
             "refused": self.is_refused,
             "ignored": self.ignored,
-            "asked": list(map(_asked_data, found.asked)),
+            "asked": list(map(_dialect_data, found.dialects)),
             "changes": [_group_data(one, self._fails(one)) for one in found.groups],
             "changes_nothing": [
                 {
                     **_line_data(one.line),
                     "dialect": one.dialect,
                     "path": _spelled(one.path),
-                    "overridden_by": list(one.by),
-                    "subjects": one.subjects,
+                    "overridden_by": list(one.overridden_by),
+                    "subjects": one.subject_count,
                 }
                 for one in found.silent
             ],
             "certain": found.is_certain,
-            "unread": [
-                Unread(place, reason, kind="file").to_dict()
-                for places, reason in (
-                    (found.not_run, "was not run, or not read"),
-                    (found.unseen, "is read by no subject"),
-                )
-                for place in places
-            ]
-            + [
-                Unread(place, "was not read, and may set what changes", (one.path,)).to_dict()
-                for one in found.doubtful
-                for place in one.unread
-            ],
+            "unread": [one.to_dict() for one in unread],
             "outcomes": [
                 {"file": shown, "outcome": found.outcome(file)}
                 for shown, file in zip(found.files, found.changed, strict=True)
@@ -138,7 +137,7 @@ class ImpactReport:
     # --- as text
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """What changes, group by group; then what changes nothing, and what was done."""
+        """Yield the lines of the text: a head, the groups, the lines without effect, what was computed, and notes."""
         yield screen.paint(printable(self._head()), "strong")
         for group in self.found.groups:
             yield ""
@@ -147,14 +146,15 @@ class ImpactReport:
             yield ""
             yield "lines that change nothing"
             for one in self.found.silent:
-                yield from screen.wrapped(printable(_silence(one)), "      ", "  ")
+                yield from screen.wrapped(printable(_without_effect(one)), "      ", "  ")
         yield ""
         for text in (*self._done(), *self.found.notes):
             yield from screen.wrapped(printable(text), "  ", "")
 
     def _group(self, group: ChangeGroup, screen: Screen) -> Iterator[str]:
         places = screen.paint(printable(_because(group)), "faint")
-        yield f"{screen.paint(_sign(group), _style(group))} {printable(_title(group))}  {places}"
+        sign = screen.paint(_SIGNS[group.sign], _STYLES.get(group.sign, group.sign))
+        yield f"{sign} {printable(_title(group))}  {places}"
         if group.kind == NO_ANSWER:
             yield from screen.wrapped(printable(_failure(group)), "      ", "    ")
         else:
@@ -163,29 +163,25 @@ class ImpactReport:
 
     def _head(self) -> str:
         found = self.found
-        files = (
-            f"{len(found.files)} file{'s' * (len(found.files) != 1)} {'differ' if len(found.files) != 1 else 'differs'}"
-        )
-        return f"{found.before} -> {found.after}: {files}, {self._counted()}"
+        verb = "differs" if len(found.files) == 1 else "differ"
+        return f"{found.before} -> {found.after}: {_count(len(found.files), 'file')} {verb}, {self._counted()}"
 
     def _counted(self) -> str:
         if not self.found.groups and not self.found.subjects:
             return self._no_change()
         parts = []
-        for one in self.found.asked:
+        for one in self.found.dialects:
             changed = {name for group in self.found.groups if group.dialect == one.dialect for name in group.subjects}
             if changed:
                 verb = "changes" if len(changed) == 1 else "change"
                 parts.append(f"{len(changed)} of {_many(one.known, one.dialect)} {verb} ({one.dialect})")
-            parts += [
-                f"{_many(len(names), one.dialect)} {word}"
-                for word, names in (("added", one.added), ("removed", one.removed))
-                if names
-            ]
+            for word, names in (("added", one.added), ("removed", one.removed)):
+                if names:
+                    parts.append(f"{_many(len(names), one.dialect)} {word}")
         return ", ".join(parts) + ("" if self.found.is_certain else f"; {self._not_known()}")
 
     def _no_change(self) -> str:
-        """That nothing changes, only where every changed file was read; pages of text do not count."""
+        """The sentence that nothing changes; a weaker one unless every changed file but pages of text was read."""
         if not self.found.is_certain:
             return f"no change was found; {self._not_known()}"
         files = self.found.changed
@@ -200,7 +196,7 @@ class ImpactReport:
         found = self.found
         parts = [
             f"{len(one.not_known)} of {_many(one.known, one.dialect)} ({one.dialect})"
-            for one in found.asked
+            for one in found.dialects
             if one.not_known
         ]
         for files, why in (
@@ -209,22 +205,22 @@ class ImpactReport:
             (found.unread, "outside of the two sides"),
         ):
             if files:
-                parts.append(f"{len(files)} file{'s' * (len(files) != 1)} {why}")
+                parts.append(f"{_count(len(files), 'file')} {why}")
         if found.doubtful:
             places = dict.fromkeys(place for one in found.doubtful for place in one.unread)
-            parts.append(f"the values of {_changes(len(found.doubtful))}: {first_of([*places], 3)} may set them")
+            changes = _count(len(found.doubtful), "change")
+            parts.append(f"the values of {changes}: {first_of([*places], 3)} may set them")
         return f"not known: {', '.join(parts)}"
 
     def _done(self) -> Iterator[str]:
+        """Yield sentences about what was computed, and what was not."""
         if self.ignored:
-            yield f"{_changes(self.ignored)} passed over by --ignore-path"
-        for one in self.found.asked:
+            yield f"{_count(self.ignored, 'change')} passed over by --ignore-path"
+        for one in self.found.dialects:
             yield _work(one)
-            yield from (
-                f"{one.dialect}: {word}: {_names(names, _SHOWN)}"
-                for word, names in (("added", one.added), ("removed", one.removed))
-                if names
-            )
+            for word, names in (("added", one.added), ("removed", one.removed)):
+                if names:
+                    yield f"{one.dialect}: {word}: {_names(names, _SHOWN)}"
             if one.bare:
                 yield f"{one.dialect}: no facts are known of {_many(one.bare, one.dialect)}: --facts or --platform"
             if one.unanswered:
@@ -232,36 +228,33 @@ class ImpactReport:
                 who, first = _many(len(one.unanswered), one.dialect), why.splitlines()[0]
                 yield f"{one.dialect}: {who} cannot be resolved on either side: {name}: {first}"
         for shown, file in zip(self.found.files, self.found.changed, strict=True):
-            outcome = self.found.outcome(file)
             if file in (*self.found.not_run, *self.found.unseen):
-                yield f"{shown} {outcome}"
+                yield f"{shown} {self.found.outcome(file)}"
 
     # --- for a pull request
 
     def markdown(self) -> str:
-        """The same for a pull request: a fold for each group, and no more than a comment holds."""
+        """The impact as Markdown for a comment on a pull request: a fold for each group.
+
+        Groups beyond 60,000 characters are only counted; the lines without effect, and the notes, end after 40.
+        """
         parts = [f"**{in_code(self.found.before)} → {in_code(self.found.after)}**: {self._counted()}", ""]
         blocks = [*self._blocks(MOST - sum(map(len, parts)) - 2_000)]
         parts += blocks[:_OPEN]
-        if more := blocks[_OPEN:]:
-            parts += [f"<details><summary>{_changes(len(more))} more</summary>", "", *more, "</details>", ""]
-        if left := len(self.found.groups) - len(blocks):
-            parts += [f"... and {_changes(left)} more, too many for a comment", ""]
+        if len(blocks) > _OPEN:
+            more = blocks[_OPEN:]
+            parts += [f"<details><summary>{_count(len(more), 'change')} more</summary>", "", *more, "</details>", ""]
+        left = len(self.found.groups) - len(blocks)
+        if left:
+            parts += [f"... and {_count(left, 'change')} more, too many for a comment", ""]
         if self.found.silent:
-            rows = [f"- {in_code(_silence(one))}" for one in self.found.silent]
-            parts += [
-                "<details><summary>lines that change nothing</summary>",
-                "",
-                *rows[:_LISTED],
-                "",
-                "</details>",
-                "",
-            ]
+            rows = [f"- {in_code(_without_effect(one))}" for one in self.found.silent[:_LISTED]]
+            parts += ["<details><summary>lines that change nothing</summary>", "", *rows, "", "</details>", ""]
         notes = [text for text in (*self._done(), *self.found.notes) if text]
         return "\n".join([*parts, *(f"<sub>{plain(cut(text, 400))}</sub>  " for text in notes[:_LISTED]), ""])
 
     def _blocks(self, room: int) -> Iterator[str]:
-        """The fold of each change, as long as all of them fit into *room* characters."""
+        """Yield the fold of each change, until they exceed *room* characters."""
         for group in self.found.groups:
             block = "\n".join(self._folded(group))
             room -= len(block) + 1
@@ -291,32 +284,32 @@ class ImpactReport:
     # --- as findings
 
     def findings(self) -> Iterator[Finding]:
-        """One for each line that changes something, each change of a group, and each line that changes nothing."""
+        """Yield a Finding for each group, at its first line; one if not all is known; one for each line without effect.
+
+        A group is an error where it fails the command, else a note.
+        """
         for group in self.found.groups:
-            fails = self._fails(group)
+            severity: Severity = "error" if self._fails(group) else "note"
             code = (NO_LONGER_ANSWERS if group.sign == "broken" else VALUE_CHANGES).entry.code
             text = _failure(group) if group.kind == NO_ANSWER else _change(group, 200)
-            message = f"{_title(group)}: {text}"
-            for line in group.lines[:1] or (None,):
-                file, number = (line.file, line.line) if line is not None else (None, None)
-                more = tuple(f"and {one}" for one in group.lines[1:])
-                details = (*more, _names(group.subjects, _SHOWN))
-                yield Finding(code, "error" if fails else "note", message, file, number, details=details)
+            file, number = (group.lines[0].file, group.lines[0].line) if group.lines else (None, None)
+            details = (*(f"and {one}" for one in group.lines[1:]), _names(group.subjects, _SHOWN))
+            yield Finding(code, severity, f"{_title(group)}: {text}", file, number, details=details)
         if not self.found.is_certain:
             yield Finding(IMPACT_NOT_KNOWN.entry.code, "warning", self._not_known(), details=tuple(self._done()))
         for one in self.found.silent:
-            yield Finding(CHANGES_NOTHING.entry.code, "note", _silence(one, place=False), one.line.file, one.line.line)
+            yield Finding(CHANGES_NOTHING.entry.code, "note", _overridden(one), one.line.file, one.line.line)
 
 
 # --- words
 
 
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
 def _many(count: int, dialect: str) -> str:
-    return f"{count} {named(dialect).noun}{'s' * (count != 1)}"
-
-
-def _changes(count: int) -> str:
-    return f"{count} change{'s' * (count != 1)}"
+    return _count(count, named(dialect).noun)
 
 
 def _title(group: ChangeGroup) -> str:
@@ -338,16 +331,13 @@ def _because(group: ChangeGroup) -> str:
     return ", ".join(map(str, group.lines)) or "(no single line)"
 
 
-def _sign(group: ChangeGroup) -> str:
-    return {"added": "+", "removed": "-", "broken": "!", "mended": "+"}.get(group.sign, "~")
-
-
-def _style(group: ChangeGroup) -> str:
-    return {"broken": "error", "mended": "added"}.get(group.sign, group.sign)
+_SIGNS = {"added": "+", "removed": "-", "changed": "~", "broken": "!", "mended": "+"}
+_STYLES = {"broken": "error", "mended": "added"}
+"""Signs that are not the name of a style themselves -> their style."""
 
 
 def _change(group: ChangeGroup, width: int, arrow: str = "->") -> str:
-    """From what to what; of lists that differ alike the elements."""
+    """The values before and after; of lists that change in the same way the removed and added elements."""
     if group.elements is None:
         return f"{_shown(group.before, width)} {arrow} {_shown(group.after, width)}"
     parts = (("without", group.elements[0]), ("with", group.elements[1]))
@@ -368,15 +358,17 @@ def _names(names: Sequence[str], most: int) -> str:
     return first_of([name or "(no node)" for name in names], most)
 
 
-def _silence(one: Silent, place: bool = True) -> str:
-    who = (
-        f"the {named(one.dialect).noun} that reads it"
-        if one.subjects == 1
-        else f"all {_many(one.subjects, one.dialect)} that read it"
-    )
-    where = f"{one.line} " if place else ""
-    by = f"{', '.join(one.by[:3])}{' and others' if len(one.by) > 3 else ''}"
-    return f"{where}{_spelled(one.path)}: overridden on {who} by {by}"
+def _without_effect(one: LineWithoutEffect) -> str:
+    return f"{one.line} {_overridden(one)}"
+
+
+def _overridden(one: LineWithoutEffect) -> str:
+    if one.subject_count == 1:
+        subjects = f"the {named(one.dialect).noun} that reads it"
+    else:
+        subjects = f"all {_many(one.subject_count, one.dialect)} that read it"
+    by = f"{', '.join(one.overridden_by[:3])}{' and others' if len(one.overridden_by) > 3 else ''}"
+    return f"{_spelled(one.path)}: overridden on {subjects} by {by}"
 
 
 def _work(one: DialectAnswers) -> str:
@@ -391,10 +383,10 @@ def _work(one: DialectAnswers) -> str:
 
 
 def _sharing(one: DialectAnswers) -> str:
-    """How many share answers, where a sample of them was computed in full; "" where all were."""
-    alone = f"; {one.one_by_one} one by one, since members of their group differ" if one.one_by_one else ""
+    """How many subjects share answers, and how many of these were checked; "" where none was."""
     if not one.checked:
         return ""
+    alone = f"; {one.one_by_one} one by one, since members of their group differ" if one.one_by_one else ""
     return f"; {one.shared} share the answers of others, {one.checked} of them checked (seed {one.seed}){alone}"
 
 
@@ -434,7 +426,7 @@ def _value_data(value: Value) -> dict[str, Any]:
     return {"value": value.data, "secret": value.is_secret, "failed": value.is_failed}
 
 
-def _asked_data(one: DialectAnswers) -> dict[str, Any]:
+def _dialect_data(one: DialectAnswers) -> dict[str, Any]:
     return {
         "dialect": one.dialect,
         "subjects": one.known,

@@ -1,7 +1,7 @@
-"""What each line of a repository sets, on which subjects, and what overrides it: an editor shows that beside the line.
+"""The effects of the lines of a folder: what each line sets, on which subjects, and what overrides it there.
 
-Each subject is asked once, and again when something that its answer looked at has changed. It knows no
-dialect and no editor: lines come out of traces.
+`FolderLines` traces the values of all subjects, and looks lines up in these traces. `where` and the language server
+use it. It knows no dialect and no editor.
 """
 
 from __future__ import annotations
@@ -28,14 +28,23 @@ from nodeattrs.core.unread import unread_in
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.verbs.asking import Reply
+from nodeattrs.verbs.blocks import lines_below, lines_outwards
 from nodeattrs.verbs.comparing import NO_ANSWER, NO_SUCH_KEY, answered
+from nodeattrs.verbs.hunks import text_of
 
 MOST = 200
-"""The default number of subjects of a dialect that are asked."""
+"""The default for the most subjects of a dialect that are computed."""
+
+
+_ELEMENT = "element"
+"""The note of a setter that is an element of a list."""
 
 
 class FileLine(NamedTuple):
-    """A line of a file, seen from the folder that is asked; both count from 1."""
+    """A line of a file, perhaps with a column; both count from 1. It prints as "roles/web.json:9".
+
+    file: relative to the folder, with forward slashes
+    """
 
     file: str
     line: int
@@ -46,15 +55,15 @@ class FileLine(NamedTuple):
 
 
 class Setter(NamedTuple):
-    """A line that sets a path.
+    """A source that sets a path of a subject, in words: one row of its trace, or one element of a list.
 
-    outcome: what became of it
-    title:   the slot or layer
-    value:   what was set, in words; secrets are withheld
-    place:   where; None for what no file says
-    who:     who, in words
-    note:    the rule
-    unread:  the unknown layer that it is, or None
+    outcome: whether the value wins, joins, holds, loses, or is unknown
+    title:   number and name of the slot or layer
+    value:   the value that was set, as one line of JSON; secrets are withheld
+    place:   the line; None where no file of the folder sets it
+    who:     the source, for one without a place: "role web"
+    note:    the rule that decided; "element" for an element of a list
+    unread:  the unread place, for an unknown layer; else None
     """
 
     outcome: Outcome
@@ -67,15 +76,16 @@ class Setter(NamedTuple):
 
     @property
     def is_read(self) -> bool:
-        """Whether what it sets is read, or a part of what is."""
+        """Whether its value, or a part of it, is in the value that the subject has."""
         return self.outcome in (Outcome.WINS, Outcome.JOINS)
 
 
 class Account(NamedTuple):
-    """The lines that set one path of a subject, the winner first. Subjects with the same lines share one Account.
+    """All sources that set one path of a subject. Subjects with the same sources and values have equal accounts.
 
-    kind:  the sort of value: "attribute", "resource", "key", ...
-    value: as text
+    kind:    the sort of value: "attribute", "resource", "key", ...
+    value:   the value that the subject has, as one line of JSON
+    setters: the sources, the winner first
     """
 
     dialect: str
@@ -86,16 +96,16 @@ class Account(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The path as people write it."""
+        """The path as text, steps joined by dots."""
         return spell(self.path)
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What a line does at one path, on all subjects that were asked.
+    """The effect of one line at one path, on all subjects that have the path. `FolderLines.at` makes it.
 
-    place:    the place
-    accounts: who sets the path -> on whom it is so
+    place:    the line, with a column where one is known
+    accounts: Account of the path -> the subjects that have it; each has a setter at the place
     """
 
     place: FileLine
@@ -104,19 +114,24 @@ class Effect:
     accounts: Mapping[Account, tuple[str, ...]]
 
     def setter(self, account: Account) -> Setter:
-        """What the place is in an account."""
+        """The first setter of an account that stands at the place. raises: StopIteration, for an account of others"""
         return next(one for one in account.setters if one.place is not None and _is_at(self.place, one.place))
 
     @property
+    def is_of_element(self) -> bool:
+        """Whether the line sets an element of the list at the path, and not the list itself."""
+        return self.setter(next(iter(self.accounts))).note == _ELEMENT
+
+    @property
     def unread(self) -> list[Unread]:
-        """What was not read, and may override what is set there."""
+        """The unknown layers that may override the value on one of the subjects; [] without any."""
         setters = (one for account in self.accounts for one in account.setters)
         return [*dict.fromkeys(one.unread for one in setters if one.unread is not None)]
 
     @property
     def wins(self) -> tuple[str, ...]:
-        """The subjects on which the value of the line is read."""
-        return tuple(n for account, names in self.accounts.items() if self.setter(account).is_read for n in names)
+        """The subjects on which the value of the line is read; () where it is read on none."""
+        return tuple(name for account, names in self.accounts.items() if self.setter(account).is_read for name in names)
 
 
 def _is_at(place: FileLine, other: FileLine) -> bool:
@@ -125,13 +140,13 @@ def _is_at(place: FileLine, other: FileLine) -> bool:
 
 @dataclass
 class _Known:
-    """What one subject answered.
+    """The answer of one subject, as accounts, and what was not read for it.
 
-    accounts: who sets what
-    reads:    what it looked at
-    unread:   what was not read, and no trace names
-    layers:   unknown layers: traces name those that may decide a path
-    failed:   why it could not be asked
+    accounts: one for each path
+    reads:    keys of the files that its answer has read
+    unread:   places that were not read, and that no trace names
+    layers:   unknown layers; a trace names them where they may decide its path
+    failed:   why the subject cannot be resolved; "" where it was
     """
 
     accounts: list[Account] = field(default_factory=list)
@@ -142,18 +157,21 @@ class _Known:
 
 
 class FolderLines:
-    """The lines of a folder.
+    """The effects of all lines of a folder. Call `look` first; then `at`, `lines_in` and `all` answer from memory.
 
+    The constructor reads nothing. `look` computes all subjects, and after changes of files only the subjects that
+    read them. Threads may share the object: they wait while one looks.
     root:     the folder
-    request:  the options of each question
-    most:     how many subjects of each dialect, the first by name
-    dialects: the names of the dialects to ask; empty: all
-    only:     the path of the question; None for all paths
-    near:     paths that a line sets: only paths that share a step with one of them; empty for all
-    side:     the folder as it is, for one look alone; None for an editor, which looks again
-
-    Threads may share it: one looks, the others wait.
-    cost: what the subjects cost, and a trace for each path that is set; then a look-up a line
+    request:  the options for each subject
+    most:     the most subjects of each dialect, the first by name
+    dialects: the names of the dialects; empty: all
+    only:     trace this path alone; None: all paths
+    side:     the folder as it is now, for a single `look`; None: `look` may be called again after changes
+    near:     trace only paths that share a step with one of these; empty: all paths
+    count:    dialect -> (number of subjects that were computed, number of all); filled by `look`
+    unlisted: dialect -> why its subjects cannot be listed; filled by `look`
+    warnings: what the dialects warn of; filled by `look`
+    cost:     the subjects, and a trace for each path that is set; then a look-up for each line
     """
 
     def __init__(
@@ -166,7 +184,7 @@ class FolderLines:
         side: Side | None = None,
         near: Sequence[TreePath] = (),
     ) -> None:
-        self._root, self._request, self._most, self._only, self._once = root, request, most, only, side
+        self._root, self._request, self._most, self._only, self._fixed_side = root, request, most, only, side
         self._near = near
         self._files: dict[str, str | None] = {}
         self._dialects = [named(name) for name in dialects] or every().values()
@@ -175,20 +193,18 @@ class FolderLines:
         self._known: dict[tuple[str, str], _Known] = {}
         self._at: dict[tuple[str, int], list[tuple[str, Account]]] = {}
         self.count: dict[str, tuple[int, int]] = {}
-        """Dialect -> how many were asked, of how many."""
         self.unlisted: dict[str, NodeattrsError] = {}
-        """Dialect -> why it cannot list its subjects."""
-        self._nobody: dict[str, Sequence[Unread]] = {}
+        self._unread_without_subjects: dict[str, Sequence[Unread]] = {}
         self.warnings: list[object] = []
-        """What was read, and is probably not meant."""
 
     def look(self, progress: Callable[[str, int, int], None] = lambda name, done, of: None) -> None:
-        """Ask each subject that was not asked yet, or for which something has changed.
+        """Compute each subject that was not computed yet, or that reads a file that has changed since.
 
-        progress: called with a name, how many are done, and of how many
+        A subject that cannot be resolved, and a dialect that cannot list its subjects, raise nothing: see `failed`.
+        progress: called with a name, the number of finished subjects of the dialect, and the number of all
         """
         with self._lock, held_back(not self._request.run_code):
-            before, self._side = self._side, self._once or folder_side(self._root)
+            before, self._side = self._side, self._fixed_side or folder_side(self._root)
             self._files = {}
             for key in [key for key, known in self._known.items() if self._is_stale(known, before)]:
                 del self._known[key]
@@ -212,33 +228,33 @@ class FolderLines:
         try:
             names = sorted(opened.subjects()) if opened.is_there else []
             self.unlisted.pop(dialect.name, None)
-            self._nobody[dialect.name] = () if names else opened.unread
+            self._unread_without_subjects[dialect.name] = () if names else opened.unread
         except NodeattrsError as error:
             names = []
             self.unlisted[dialect.name] = error
-        asked = [name for name in names if not self._request.nodes or name in self._request.nodes][: self._most]
+        chosen = [name for name in names if not self._request.nodes or name in self._request.nodes][: self._most]
         kind = dialect.name
-        self.count[kind] = len(asked), len(names)
-        self._known = {key: one for key, one in self._known.items() if key[0] != kind or key[1] in asked}
-        for done, name in enumerate(asked):
+        self.count[kind] = len(chosen), len(names)
+        self._known = {key: one for key, one in self._known.items() if key[0] != kind or key[1] in chosen}
+        for done, name in enumerate(chosen):
             if (kind, name) not in self._known:
-                progress(name, done, len(asked))
-                if self._once is not None:
-                    self._known[kind, name] = self._asked(dialect, opened, name)
+                progress(name, done, len(chosen))
+                if self._fixed_side is not None:
+                    self._known[kind, name] = self._computed(dialect, opened, name)
                     continue
                 with watched(side) as reads:
-                    self._known[kind, name] = known = self._asked(dialect, dialect.open(side, self._request), name)
+                    self._known[kind, name] = known = self._computed(dialect, dialect.open(side, self._request), name)
                 known.reads = reads()
         self.warnings += [one for one in opened.warnings if one not in self.warnings]
 
-    def _asked(self, dialect: Dialect, opened: Opened, name: str) -> _Known:
+    def _computed(self, dialect: Dialect, opened: Opened, name: str) -> _Known:
         answer = answered(opened, name, later=True)
         if NO_ANSWER in answer:
             return _Known(failed=str(answer[NO_ANSWER].tree[NO_ANSWER]))
         accounts = [one for kind, part in answer.items() for one in self._accounts(dialect.name, kind, part)]
         if self._only is not None:
-            return _Known(accounts, unread=Reply(dialect, name, answer, tuple(opened.unread)).doubts(self._only))
-        traces = [part.trace(_another(part)) for part in answer.values() if part.trace is not None]
+            return _Known(accounts, unread=Reply(dialect, name, answer, tuple(opened.unread)).unread_at(self._only))
+        traces = [part.trace(_unset_path(part)) for part in answer.values() if part.trace is not None]
         layers = [one for trace in traces for one in unread_in(trace.unknown)]
         files = {one.claim.origin.file for trace in traces for one in trace.unknown}
         return _Known(accounts, unread=[one for one in opened.unread if one.place not in files], layers=layers)
@@ -254,7 +270,7 @@ class FolderLines:
             yield Account(dialect, kind, path, shown(trace.value), tuple(self._setters(trace)))
 
     def _paths_of(self, part: Part) -> Iterable[TreePath]:
-        """The paths whose lines count, of all that files set."""
+        """The paths that are traced, of all that files set."""
         if self._only is not None:
             return [self._only]
         trees = [part.tree] if part.written is None else part.written()
@@ -262,7 +278,7 @@ class FolderLines:
             return (path for tree in trees for path in _paths(tree))
         steps = {step for path in self._near for step in path}
         ends = {path[-1] for path in self._near}
-        if part.is_keyed:  # keys that were not asked for are not looked up
+        if part.is_keyed:  # other keys need not be looked up
             trees = [{key: tree[key] for key in tree if key in steps} for tree in trees]
         return (path for tree in trees for path in _paths(tree) if path[-1] in steps or not ends.isdisjoint(path))
 
@@ -283,7 +299,7 @@ class FolderLines:
                 place = self._place(claim.origin)
                 if (place, title) not in known:
                     known.add((place, title))
-                    yield Setter(Outcome.JOINS, title, shown(claim.value, 40), place, str(claim.origin.who), "element")
+                    yield Setter(Outcome.JOINS, title, shown(claim.value, 40), place, str(claim.origin.who), _ELEMENT)
 
     def _place(self, origin: Origin) -> FileLine | None:
         if not origin.file or origin.line is None:
@@ -294,7 +310,7 @@ class FolderLines:
         return None if file is None else FileLine(file, origin.line, origin.column)
 
     def _real(self, file: str) -> str | None:
-        """A file as it is seen from the folder, behind links in there; None where it lies outside."""
+        """The name of a file from the folder, with links in there resolved; None where it lies outside."""
         side = self._side
         assert side is not None
         named = side.shown(file)
@@ -302,12 +318,12 @@ class FolderLines:
         found = named if real is None else real
         return None if found is None else side.named(found)
 
-    # --- asked by those who show it
+    # --- answers of the last `look`
 
     def at(self, place: FileLine) -> list[Effect]:
-        """What a line sets on the subjects, as the last `look` found it; with a column, the value there or before it.
+        """The effects of a line, one for each path that it sets, as the last `look` found it; [] where it sets nothing.
 
-        [] if the line sets nothing on any of them.
+        With a column, only the effects of the nearest value at or before it.
         """
         found: dict[tuple[str, TreePath, FileLine], dict[Account, list[str]]] = {}
         line = place._replace(column=None)
@@ -322,33 +338,62 @@ class FolderLines:
         ]
         return _nearest(effects, place.column)
 
+    def around(self, place: FileLine) -> list[Effect]:
+        """The effects of a line, as `at` gives them; for a line that sets nothing itself, the effects of other lines.
+
+        These are the lines below it, such as the entries of a map; else the nearest line that it is inside of, such as
+        the key of a list (`verbs.blocks`). [] where none of these sets a value.
+        cost: reading the file, for a line that sets nothing
+        """
+        effects = self.at(place)
+        if effects:
+            return effects
+        text = self._text_of(place.file)
+        below = [effect for line in lines_below(text, place.line) for effect in self.at(FileLine(place.file, line))]
+        outwards = (self.at(FileLine(place.file, line)) for line in lines_outwards(text, place.line))
+        return _without_elements(below) or next(filter(None, outwards), [])
+
+    def _text_of(self, file: str) -> Sequence[str]:
+        side = self._side
+        shown = None if side is None else side.shown(file)
+        return () if side is None or shown is None else text_of(side, shown) or ()
+
     def lines_in(self, file: str) -> set[int]:
-        """The lines of a file that set a value of a subject."""
+        """The numbers of the lines of a file that set a value of a subject; an empty set for an unknown file."""
         with self._lock:
             return {line for name, line in self._at if name == file}
 
     def all(self) -> list[Effect]:
-        """What every line does, the lines in order."""
+        """The effects of all lines, sorted by file and line."""
         return [effect for place in sorted(self._at) for effect in self.at(FileLine(*place))]
 
-    def doubts(self, effects: Sequence[Effect], unset: Sequence[TreePath]) -> list[Unread]:
-        """What was not read and may change the effects, or may set a path that no line sets."""
+    def unread_of(self, effects: Sequence[Effect], unset: Sequence[TreePath]) -> list[Unread]:
+        """The unread places that may change some effects, or may set a path that no line sets; [] for none.
+
+        unset: paths that the lines of the question set, and no subject has
+        """
         dialects = {effect.dialect for effect in effects} if not unset else {*self.count}
         with self._lock:
-            asked = [one for one in self._known.items() if one[0][0] in dialects]
+            subjects = [known for (dialect, _), known in self._known.items() if dialect in dialects]
         paths = [*(effect.path for effect in effects), *unset]
-        found = [one for _, known in asked for one in known.unread if any(map(one.may_set, paths))]
-        found += [one for _, known in asked for one in known.layers if any(map(one.may_set, unset))]
+        found = [one for known in subjects for one in known.unread if any(map(one.may_set, paths))]
+        found += [one for known in subjects for one in known.layers if any(map(one.may_set, unset))]
         found += [one for effect in effects for one in effect.unread]
-        found += [one for some in self._nobody.values() for one in some]
+        found += [one for some in self._unread_without_subjects.values() for one in some]
         return [*dict.fromkeys(found)]
 
-    def failed(self) -> Iterable[tuple[str, str]]:
-        """The subjects that could not be resolved, and the dialects that cannot list theirs, with the reason."""
+    def failed(self) -> list[tuple[str, str]]:
+        """(name, first line of the reason) of dialects that cannot list their subjects, then of unresolved subjects."""
         with self._lock:
             found = [(name, error.message) for name, error in self.unlisted.items()]
             found += [(name, known.failed) for (_, name), known in self._known.items() if known.failed]
         return [(name, why.partition("\n")[0]) for name, why in found]
+
+
+def _without_elements(effects: Sequence[Effect]) -> list[Effect]:
+    """The effects without elements of lists that are among them as a whole."""
+    whole = {(one.dialect, one.path) for one in effects if not one.is_of_element}
+    return [one for one in effects if not one.is_of_element or (one.dialect, one.path) not in whole]
 
 
 def _nearest(effects: list[Effect], column: int | None) -> list[Effect]:
@@ -359,13 +404,13 @@ def _nearest(effects: list[Effect], column: int | None) -> list[Effect]:
     return [one for one in effects if one.place.column in (nearest, None)]
 
 
-def _another(part: Part) -> TreePath:
-    """A path whose trace names all that may set what no line sets."""
+def _unset_path(part: Part) -> TreePath:
+    """A path whose trace names the unknown layers that may set any path."""
     return (NO_SUCH_KEY,) if part.is_keyed else ()
 
 
 def _paths(tree: Any, path: TreePath = ()) -> Iterator[TreePath]:
-    """The paths of all leaves; a list is one, and so is a map with nothing in it."""
+    """Yield the paths of all leaves; a list is one, and so is an empty map."""
     for step, value in tree.items():
         if isinstance(value, Mapping) and value:
             yield from _paths(value, (*path, step))

@@ -1,4 +1,4 @@
-"""`overview`: what lies in a folder, and which commands to type next; what `nodeattrs` prints without arguments."""
+"""The verb `overview`: what lies in a folder, and which commands to type next. `nodeattrs` without arguments is it."""
 
 from __future__ import annotations
 
@@ -23,26 +23,27 @@ from nodeattrs.reports.screen import Screen, first_of, printable
 from nodeattrs.verbs.asking import Subjects
 
 _OF_FILES = ("nodeattrs why KEY base.yaml prod.yaml", "nodeattrs fold base.yaml prod.yaml --blame")
-"""What can be typed anywhere, with files of the reader's own."""
+"""Commands that work anywhere, with the user's own files."""
 _NAMED = 3
+"""The most names in a line, and the most subjects that are tried for an example."""
 _MOST_DIALECTS = 3
-"""Dialects that get an example."""
+"""The most dialects that get an example."""
 _DEEPEST = 12
-"""Steps of a key that serves as an example."""
+"""The most steps of a key that serves as an example."""
 _LEAVES = 200
-"""Values that are looked at for one that a file of the folder sets."""
+"""The most values of a subject that are tried: the first one that a file of the folder sets is the example."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What lies in a folder.
+    """The report of `overview`: what lies in a folder, with commands to type next. `overview` fills it.
 
     title:    the folder
-    subjects: dialect -> the names of its subjects
+    subjects: dialect -> the names of its subjects; {} where there are none
     unlisted: dialect -> why its subjects cannot be listed
-    commands: commands that work here
-    below:    folders below it that look like repositories, where it has no subjects itself
-    there:    what lies in it, where it has no subjects
+    commands: commands that work here; those about files where the folder has nothing
+    below:    folders below it that look like repositories; only where it has no subjects itself
+    there:    sentences about files that need a first step; only where there are no subjects
     """
 
     title: str
@@ -53,7 +54,7 @@ class Overview:
     there: Sequence[str] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The subjects, commands and folders."""
+        """All fields as data for JSON; errors as their messages."""
         return {
             "version": 1,
             "folder": self.title,
@@ -65,7 +66,7 @@ class Overview:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A line for each dialect, then the commands."""
+        """Yield a head, a line for each dialect with number and first names, folders below, then commands."""
         yield screen.paint("Which file and line set this value, and what did it override?", "strong")
         yield ""
         for name, some in self.subjects.items():
@@ -77,9 +78,9 @@ class Overview:
         yield from (printable(f"  {one}") for one in self.there)
         if not (self.subjects or self.unlisted or self.there):
             yield printable(f"  {self.title} has no nodes, hosts, charts or user-data that nodeattrs finds by itself")
-        yield from self._further(screen)
+        yield from self._next_steps(screen)
 
-    def _further(self, screen: Screen) -> Iterator[str]:
+    def _next_steps(self, screen: Screen) -> Iterator[str]:
         if self.below:
             yield ""
             yield "these folders look like repositories:"
@@ -93,20 +94,24 @@ class Overview:
 
 
 def overview(question: Question) -> Output:
-    """What lies in the folder of a question. cost: the values of three subjects, for three dialects at most"""
-    asked = Subjects(question._replace(request=question.request.asking(("",))))  # their unread places are not shown
+    """The subjects in the folder of a question, and commands about them; never raises for a folder without subjects.
+
+    cost: listing the subjects, and the values of three subjects for three dialects at most
+    """
+    subjects = Subjects(question._replace(request=question.request.asking(("",))))  # unread places are not shown
     root = question.side.root
     try:
-        found = {name: some for name, some in asked.names.items() if some}
+        found = {name: some for name, some in subjects.names.items() if some}
     except NotFound:
-        return Output(_without_subjects(question, asked.unlisted), unread=[])
+        return Output(_without_subjects(question, subjects.unlisted), unread=[])
     except NodeattrsError:
         found = {}
-    return Output(Overview(str(root), found, asked.unlisted, _typed(asked, found)), unread=asked.unread)
+    report = Overview(str(root), found, subjects.unlisted, _example_commands(subjects, found))
+    return Output(report, unread=subjects.unread)
 
 
-def _given(question: Question) -> str:
-    """The options that name what is asked, as they follow a command: " --repo site"; "" for the current folder."""
+def _place_options(question: Question) -> str:
+    """The options that name the folder and the files of a question: " --repo site"; "" for the current folder."""
     repo = question.arguments.get("repo")
     words = [] if repo in (None, ".") else ["--repo", repo]
     for name, place in question.request.places:
@@ -116,8 +121,7 @@ def _given(question: Question) -> str:
 
 
 def _without_subjects(question: Question, unlisted: Mapping[str, NodeattrsError]) -> Overview:
-    """What can be typed in a folder that has no subjects: about the first folder below it that has some, or first
-    steps."""
+    """The overview of a folder without subjects: commands about the first folder below with some; else first steps."""
     root, repo = question.side.root, question.arguments.get("repo")
     below = [one for one in repositories_below(root) if one != "."]
     for one in below[:_NAMED]:
@@ -126,7 +130,7 @@ def _without_subjects(question: Question, unlisted: Mapping[str, NodeattrsError]
         with suppress(NodeattrsError):
             subjects = {name: some for name, some in inner.names.items() if some}
             if subjects:
-                return Overview(str(root), {}, unlisted, _typed(inner, subjects), below)
+                return Overview(str(root), {}, unlisted, _example_commands(inner, subjects), below)
     for one in ("", *below[:_NAMED]):
         steps = [*_first_steps(root / one)]
         if steps:
@@ -145,51 +149,52 @@ def _first_steps(folder: FilePath) -> Iterator[FirstSteps]:
             yield steps
 
 
-def _typed(asked: Subjects, found: Mapping[str, Sequence[str]]) -> list[str]:
-    """Commands about the first subjects of some dialects: three of one dialect, else one of each and a line of the
-    first."""
-    examples = [_first_examples(asked, name, some) for name, some in [*found.items()][:_MOST_DIALECTS]]
-    typed = [one for some in examples for one in (some if len(examples) == 1 else some[:1])]
+def _example_commands(subjects: Subjects, found: Mapping[str, Sequence[str]]) -> list[str]:
+    """Commands about first subjects: all three of one dialect; of several dialects one each, and the first `where`."""
+    examples = [_first_examples(subjects, name, some) for name, some in [*found.items()][:_MOST_DIALECTS]]
+    commands = [one for some in examples for one in (some if len(examples) == 1 else some[:1])]
     if len(examples) > 1 and examples[0][1:]:
-        typed.append(examples[0][-1])
-    there = _given(asked.question)
-    return [f"{one}{there}" for one in typed]
+        commands.append(examples[0][-1])
+    options = _place_options(subjects.question)
+    return [f"{one}{options}" for one in commands]
 
 
-def _first_examples(asked: Subjects, dialect: str, subjects: Sequence[str]) -> list[str]:
-    """Commands about the first of some subjects that has a value; about the first one where none of three has any."""
+def _first_examples(subjects: Subjects, dialect: str, names: Sequence[str]) -> list[str]:
+    """Commands about the first subject with a value; about the first one where none of the first three has any."""
     tried: list[list[str]] = []
-    for subject in subjects[:_NAMED]:
-        tried.append(_examples(asked, dialect, subject))
+    for name in names[:_NAMED]:
+        tried.append(_examples(subjects, dialect, name))
         if len(tried[-1]) > 1:
             return tried[-1]
     return tried[0]
 
 
-def _examples(asked: Subjects, dialect: str, subject: str) -> list[str]:
-    """Commands about the first value of a subject: why, blame, where."""
-    on = f" --on {shlex.quote(subject)}" if subject else ""
-    commands = []
-    for reply in asked.replies([subject] if subject else ()):
-        if reply.dialect.name != dialect:
-            continue
-        for part in reply.parts.values():
-            leaves = [*islice(_leaves(part), _LEAVES)]
-            if not leaves:
-                continue
-            places = ((path, _place(part, path, asked.question.side)) for path in leaves)
-            path, place = next((one for one in places if one[1] is not None), (leaves[0], None))
-            commands.append(f"nodeattrs why {shlex.quote(spell(path))}{on}")
-            if place is not None:
-                commands.append(f"nodeattrs where {shlex.quote(place)}")
-            break
-        break
-    blame = f"nodeattrs blame {shlex.quote(subject)}" if subject else "nodeattrs blame"
-    return [*commands[:1], blame, *commands[1:]]
+def _examples(subjects: Subjects, dialect: str, name: str) -> list[str]:
+    """Commands about a value of a subject: why, blame, and where if a file sets it; only blame without a value."""
+    blame = f"nodeattrs blame {shlex.quote(name)}" if name else "nodeattrs blame"
+    found = _example(subjects, dialect, name)
+    if found is None:
+        return [blame]
+    path, place = found
+    on = f" --on {shlex.quote(name)}" if name else ""
+    why = f"nodeattrs why {shlex.quote(spell(path))}{on}"
+    return [why, blame] if place is None else [why, blame, f"nodeattrs where {shlex.quote(place)}"]
+
+
+def _example(subjects: Subjects, dialect: str, name: str) -> tuple[Path, str | None] | None:
+    """The path of a value of a subject, and the line that sets it; None where it has no value."""
+    replies = (one for one in subjects.replies([name] if name else ()) if one.dialect.name == dialect)
+    reply = next(replies, None)
+    for part in reply.parts.values() if reply is not None else ():
+        leaves = [*islice(_leaves(part), _LEAVES)]
+        if leaves:
+            places = ((path, _place(part, path, subjects.question.side)) for path in leaves)
+            return next((one for one in places if one[1] is not None), (leaves[0], None))
+    return None
 
 
 def _leaves(part: Part) -> Iterator[Path]:
-    """The paths of leaves, the first one of each key; a key whose value cannot be had is passed over."""
+    """Yield the path of the first leaf below each key; a key whose value cannot be computed has none."""
     for key in part.tree:
         try:
             value = part.tree[key]

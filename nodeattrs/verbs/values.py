@@ -1,4 +1,4 @@
-"""`blame`, `matrix` and `diff`: the values of subjects, each with the line that set it."""
+"""The verbs `blame`, `matrix` and `diff`: values of subjects, each with the line that set it."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ _WORDS = {(True, True): "changed", (True, False): "removed", (False, True): "add
 _SIGNS = {(True, True): "~", (True, False): "-", (False, True): "+"}
 
 
-def _first(part: Part, path: Path) -> Origin | None:
-    if part.is_keyed and not path:  # nothing sets the keys as a whole
+def _setter(part: Part, path: Path) -> Origin | None:
+    """The origin of the winner at a path; None without one, for the root of keys, and where the value has an error."""
+    if part.is_keyed and not path:
         return None
     try:
         return next(iter(part.places(path)), None)
@@ -39,16 +40,18 @@ def _first(part: Part, path: Path) -> Origin | None:
 
 @dataclass(frozen=True)
 class Blame:
-    """All values of some subjects, each with the line that set it; subjects that cannot be resolved are listed apart.
+    """The report of `blame`: all values of some subjects, each with the line that set it.
 
-    top: the folder to which file names in values are relative
+    Values and lines are looked up while it is printed.
+    replies: of the subjects, also of those that cannot be resolved
+    top:     the folder to which file names in values are relative
     """
 
     replies: Sequence[Reply]
     top: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Each value with its path and the line that set it."""
+        """Each value with its path and the line that set it, and the subjects that cannot be resolved, as data."""
         return {
             "version": 1,
             "answers": [
@@ -67,7 +70,7 @@ class Blame:
     def _values(self, reply: Reply) -> Iterator[dict[str, Any]]:
         for kind, part in reply.parts.items():
             for path, value in _leaves(self._tree(part)):
-                origin = _first(part, path)
+                origin = _setter(part, path)
                 set_by = None if origin is None else origin_data(origin)
                 yield {"kind": kind, "path": spell(path), "value": value, "set_by": set_by}
 
@@ -75,15 +78,19 @@ class Blame:
         return value_of(plain(part.tree, self.top)).data
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The tree of each subject, with the line behind each value."""
+        """Yield the tree of each subject, with the line behind each value; of several subjects with their names.
+
+        A subject that cannot be resolved has its name alone.
+        """
         for number, reply in enumerate(self.replies):
+            if number:
+                yield ""
             if len(self.replies) > 1:
-                yield from [""] if number else []
                 yield screen.paint(printable(f"{reply.dialect.name} {reply.subject}".rstrip()), "strong")
             if reply.facts:
                 yield screen.paint(printable(f"# facts: {reply.facts}"), "faint")
             for part in reply.parts.values():
-                yield from tree_lines(self._tree(part), screen, partial(_first, part))
+                yield from tree_lines(self._tree(part), screen, partial(_setter, part))
 
 
 def _leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -95,36 +102,44 @@ def _leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def blame(question: Question) -> Output:
-    """All values of the subjects. raises: NotFound; the error of a subject that is asked alone"""
+    """All values of the subject that the question names, or of all subjects.
+
+    raises: NotFound, for an unknown subject; the error of the only subject, where it cannot be resolved
+    """
     wanted = question.arguments["subject"]
-    asked = Subjects(question)
-    replies = [*asked.replies([wanted] if wanted else ())]
+    subjects = Subjects(question)
+    replies = [*subjects.replies([wanted] if wanted else ())]
     if len(replies) == 1 and replies[0].error is not None:
         raise replies[0].error
-    unread = [*(one for reply in replies for one in reply.doubts()), *asked.unread]
-    return Output(Blame(replies, str(question.side.top)), warnings=asked.warnings, unread=unread)
+    unread = [*(one for reply in replies for one in reply.unread_at()), *subjects.unread]
+    return Output(Blame(replies, str(question.side.top)), warnings=subjects.warnings, unread=unread)
 
 
 def matrix(question: Question) -> Output:
-    """The values of a key, by value; 1 where nothing sets it, or a value cannot be had."""
+    """The values of a key on all subjects, equal values together, each with its lines.
+
+    Exit code 1 where a value cannot be computed, and where nothing sets the key and all was read.
+    raises: BadArgument, for an empty key; NotFound, where there are no subjects
+    """
     path = key_of(question)
-    asked = Subjects(question._replace(request=question.request.asking(path)))
-    rows = [*asked.answers(partial(_row, path), _texts_of)]
-    found = Matrix(spell(path), _that_matter(rows), names_of(question.arguments))
-    unread = [*dict.fromkeys(one for _, row in rows for one in row.unread), *asked.unread]
+    subjects = Subjects(question._replace(request=question.request.asking(path)))
+    rows = [*subjects.answers(partial(_row, path), _texts_of)]
+    found = Matrix(spell(path), _cells_that_matter(rows), names_of(question.arguments))
+    unread = [*dict.fromkeys(one for _, row in rows for one in row.unread), *subjects.unread]
     errors = [cell.value for _, cell in found.cells if isinstance(cell.value, NodeattrsError)]
-    may_be_set = [isinstance(one, _ABSENCE) or one.may_be_there for one in errors]
-    has_failed = not all(may_be_set)
+    has_failed = not all(isinstance(one, _ABSENCE) or one.may_be_there for one in errors)
     others = OtherLines((), ()) if found.is_set else other_lines(question, path)
     notes = [f"{file}:{one.line} sets {spell(path)} {one.note}" for file, one in others.lines if one.note]
-    notes += sentences(others.unread) if notes else ()
-    unread += others.unread if not notes else ()
+    if notes:
+        notes += sentences(others.unread)
+    else:
+        unread += others.unread
     code = int(has_failed or not (found.is_set or unread or border.refused()))
-    return Output(found, code, [*asked.warnings, *notes], unread=unread)
+    return Output(found, code, [*subjects.warnings, *notes], unread=unread)
 
 
 class _Row(NamedTuple):
-    """What a subject has at a path, its dialect, and what was not read and may change that."""
+    """The cells of one subject at a path, and the unread places that may change them."""
 
     dialect: str
     cells: list[Cell]
@@ -134,22 +149,30 @@ class _Row(NamedTuple):
 def _row(path: Path, reply: Reply) -> _Row:
     cells = [] if reply.error is None else [Cell(reply.error)]
     cells += [cell for part in reply.parts.values() if (cell := _cell(part, path)) is not None]
-    return _Row(reply.dialect.name, cells or [Cell(_unset(path))], reply.doubts(path))
+    return _Row(reply.dialect.name, cells or [Cell(_unset(path))], reply.unread_at(path))
 
 
 def _texts_of(row: _Row) -> object:
-    """A row as plain data, for comparisons."""
+    """A row as plain data: equal for subjects with the same values, lines and unread places."""
     cells = [(cell.key, str(cell.value), cell.origins, cell.notes, cell.unread) for cell in row.cells]
     return cells, row.unread
 
 
-def _that_matter(rows: Sequence[tuple[str, _Row]]) -> list[tuple[str, Cell]]:
-    """The cells of all subjects. A dialect in which nothing sets the path is left out, where another one sets it."""
+def _cells_that_matter(rows: Sequence[tuple[str, _Row]]) -> list[tuple[str, Cell]]:
+    """(subject, cell) of all subjects; without a dialect in which nothing sets the path, where another one sets it.
+
+    With several dialects left, the name of the dialect precedes each subject, as in `nodeattrs list`.
+    """
     by_dialect: dict[str, list[tuple[str, Cell]]] = {}
     for name, row in rows:
         by_dialect.setdefault(row.dialect, []).extend((name, cell) for cell in row.cells)
-    some = [cells for cells in by_dialect.values() if not all(isinstance(one.value, _ABSENCE) for _, one in cells)]
-    return [cell for cells in some or by_dialect.values() for cell in cells]
+    setting = [
+        dialect for dialect, cells in by_dialect.items() if not all(isinstance(one.value, _ABSENCE) for _, one in cells)
+    ]
+    dialects = setting or [*by_dialect]
+    if len(dialects) == 1:
+        return by_dialect[dialects[0]]
+    return [(f"{dialect} {name}", cell) for dialect in dialects for name, cell in by_dialect[dialect]]
 
 
 def _unset(path: Path) -> NoSuchAttribute:
@@ -157,7 +180,10 @@ def _unset(path: Path) -> NoSuchAttribute:
 
 
 def _cell(part: Part, path: Path) -> Cell | None:
-    """What a part has at a path, and who set it; None where it says nothing of the path."""
+    """The value of a part at a path, with its origins; an error as the value where it is not set or fails.
+
+    None where nothing in the part is about the path.
+    """
     trace = trace_at(part, path)
     if not part.is_keyed:
         if trace is None:
@@ -173,7 +199,12 @@ def _cell(part: Part, path: Path) -> Cell | None:
 
 @dataclass(frozen=True)
 class SubjectDifference:
-    """What one subject has, and another one has not, or has otherwise."""
+    """The report of `diff`: the paths whose values differ between two subjects.
+
+    titles:        the names of both sides; or the name and the place of other files
+    before, after: the replies of both subjects
+    found:         the differences; () for equal subjects
+    """
 
     titles: tuple[str, str]
     before: Reply
@@ -181,7 +212,7 @@ class SubjectDifference:
     found: Sequence[Difference]
 
     def to_dict(self) -> dict[str, Any]:
-        """The differences, each side with its value and the line that set it."""
+        """The differences as data: each side that has a value, with the line that set it."""
         return {
             "version": 1,
             "before": self.titles[0],
@@ -199,7 +230,7 @@ class SubjectDifference:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A block for each path."""
+        """Yield a head, then a block for each path: value and line of each side that has one; or "no difference"."""
         yield screen.paint(printable(" -> ".join(self.titles)), "strong")
         if not self.found:
             yield "  no difference"
@@ -215,7 +246,7 @@ class SubjectDifference:
 
 def _origin(reply: Reply, one: Difference) -> Origin | None:
     part = reply.parts.get(one.kind)
-    return None if part is None else _first(part, one.path)
+    return None if part is None else _setter(part, one.path)
 
 
 def _side_data(side: str, reply: Reply, one: Difference, value: Value) -> dict[str, Any]:
@@ -228,37 +259,42 @@ def _side_data(side: str, reply: Reply, one: Difference, value: Value) -> dict[s
 
 
 def diff(question: Question) -> Output:
-    """What differs between two subjects of a dialect, or of one between two places of its files.
+    """The differences between two subjects of a dialect, or of one subject between its files and other files.
 
-    raises: BadUsage, NotFound; the error of one that cannot be resolved
+    The argument `against` names the other files. With `path`, only differences at or below it.
+    raises: BadUsage, where neither is named, or a name fits several subjects; NotFound, for an unknown subject; the
+            error of a subject that cannot be resolved
     """
     before, after = question.arguments["before"], question.arguments["after"]
     against = question.arguments.get("against")
     if after is None and against is None:
         raise BadUsage("name another subject, or other files")
-    one = other = Subjects(question)
+    subjects = others = Subjects(question)
     if against is not None:
-        other = Subjects(question._replace(request=question.request.placed(question.dialects[0], against)))
-    left, right = _reply(one, before), _reply(other, before if after is None else after)
+        others = Subjects(question._replace(request=question.request.placed(question.dialects[0], against)))
+    left, right = _reply(subjects, before), _reply(others, before if after is None else after)
     tops = (str(question.side.top), str(question.side.top))
     below = parse(question.arguments.get("path") or "")
     found = [one for one in differences(left.parts, right.parts, tops) if one.path[: len(below)] == below]
     report = SubjectDifference((left.name, against or right.name), left, right, found)
-    warnings = [*dict.fromkeys([*one.warnings, *other.warnings])]
-    return Output(report, warnings=warnings, unread=[*left.doubts(), *right.doubts()])
+    warnings = [*dict.fromkeys([*subjects.warnings, *others.warnings])]
+    return Output(report, warnings=warnings, unread=[*left.unread_at(), *right.unread_at()])
 
 
-def _reply(asked: Subjects, name: str) -> Reply:
-    """The answer of one subject. raises: BadUsage, where several dialects have the name; the error of the subject"""
-    dialects = [dialect for dialect, some in asked.names.items() if name and name in some]
+def _reply(subjects: Subjects, name: str) -> Reply:
+    """The answer of one subject; "" stands for the only one.
+
+    raises: BadUsage, where several subjects are meant; NotFound; the error of the subject
+    """
+    dialects = [dialect for dialect, some in subjects.names.items() if name and name in some]
     if len(dialects) > 1:
         raise BadUsage(
             f"{name} is a subject of {' and of '.join(dialects)}: name one, as `nodeattrs {dialects[0]} diff`"
         )
-    names = [one for some in asked.names.values() for one in some]
+    names = [one for some in subjects.names.values() for one in some]
     if not name and len(names) > 1:
         raise BadUsage(f"say which subject is meant: there are {first_of(names, 3)}")
-    found = next(iter(asked.replies([name or names[0]])))
+    found = next(iter(subjects.replies([name or names[0]])))
     if found.error is not None:
         raise found.error
     return found

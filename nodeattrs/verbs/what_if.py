@@ -1,6 +1,6 @@
-"""A change that is not made yet, as the side after: files and lines taken away, items left out, values set.
+"""The side after of a `what-if`: a copy of the files without some files and lines, and a request with other changes.
 
-It knows words of a command line and files, and no dialect but by the names that items have.
+It reads the words of the command line. Roles, recipes, levels and values go into the request; dialects apply them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from nodeattrs.verbs.hunks import text_of
 
 _ITEM = re.compile(r"(role|recipe)\[[^\]\n]+\]")
 _LINE = re.compile(r"(.+):(\d{1,9})")
+_HINT = "name a file, FILE:LINE, a level or layer, or role[NAME]"
 
 
 def side_after(
@@ -30,12 +31,13 @@ def side_after(
     levels: Iterable[str],
     private: Path,
 ) -> tuple[Side, Request]:
-    """The side after, and the request with the part of the change that is no edit of its files.
+    """Returns (side after, request with the changes that are no edits of files). The files are written to *private*.
 
-    without: files, FILE:LINE, role[NAME], recipe[NAME], and levels or layers
-    levels:  those that there are
-    private: where the side is laid
-    raises:  NotFound, for a word that is none of it
+    without: words: a file, FILE:LINE, role[NAME], recipe[NAME], a level or layer
+    values:  (path, value) of each attribute that is set
+    levels:  the names of all levels and layers
+    private: a folder that does not exist yet
+    raises:  NotFound, for a word that names nothing, with near misses
     """
     items: list[str] = []
     skipped: list[str] = []
@@ -49,15 +51,11 @@ def side_after(
             skipped.append(word)
         else:
             close = near(word, [*map(before.named, before.files), *levels])
-            hint = (
-                f"did you mean {' or '.join(close)}?"
-                if close
-                else "name a file, FILE:LINE, a level or layer, or role[NAME]"
-            )
+            hint = f"did you mean {' or '.join(close)}?" if close else _HINT
             raise NotFound(f"there is no {word} to do without", hint=hint)
     after = copy_side(before, private, " ".join(["without", *without] if gone or items or skipped else []))
     for file, lines in gone.items():
-        write_file(after, file, _left(before, file, lines))
+        write_file(after, file, _without(before, file, lines))
     files = {file: mark for file, mark in after.files.items() if file not in gone or gone[file]}
     files |= {file: f"without {sorted(lines)}" for file, lines in gone.items() if lines}
     sets = tuple(values)
@@ -68,7 +66,7 @@ def side_after(
 
 
 def _file_of(side: Side, request: Request, word: str) -> tuple[str, set[int]] | None:
-    """A file of a side that a text names, and the line; None for no such file."""
+    """Returns (file, lines) for a word FILE or FILE:LINE, no lines for FILE; None without such a file or line."""
     line = _LINE.fullmatch(word)
     for name, lines in ((word, set()), *([(line[1], {int(line[2])})] if line else [])):
         for place in (side.root / name, request.place(side, name)):
@@ -78,7 +76,8 @@ def _file_of(side: Side, request: Request, word: str) -> tuple[str, set[int]] | 
     return None
 
 
-def _left(side: Side, file: str, lines: set[int]) -> str | None:
+def _without(side: Side, file: str, lines: set[int]) -> str | None:
+    """The text of a file without some lines; None, for no file, without lines."""
     if not lines:
         return None
     return "".join(text for number, text in enumerate(text_of(side, file) or (), 1) if number not in lines)

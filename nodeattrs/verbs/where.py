@@ -1,4 +1,7 @@
-"""`where`: what a line or a file sets, on which subjects it wins, and what overrides it."""
+"""The verb `where`: what a line or a file sets, on which subjects it wins, and what overrides it there.
+
+`lines.FolderLines` has the effects of lines; this module adds the lines that no subject reads, and the report.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,8 @@ from nodeattrs.errors import BadArgument, NotFound
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.verbs import hover
 from nodeattrs.verbs.asking import key_of
+from nodeattrs.verbs.blocks import lines_below
+from nodeattrs.verbs.hunks import text_of
 from nodeattrs.verbs.lines import Effect, FileLine, FolderLines, Setter
 
 _LINE = re.compile(r"(.+):(\d{1,9})")
@@ -28,11 +33,11 @@ _ALL = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class WhereReport:
-    """The effect of each line in question: what it sets, on which subjects it wins, and what overrides it.
+    """The report of `where`. It prints a block for each effect, then a line for each setting without effect.
 
-    effects: one for each path that a line sets and a subject has
-    asked:   dialect -> how many subjects were asked, of how many
-    unused:  what the lines set, and no subject has
+    effects: one for each path that a line of the question sets and a subject has
+    asked:   dialect -> (number of subjects that were computed, number of all)
+    unused:  (file, Setting) of the lines whose path no subject has from them
     failed:  subject -> why it cannot be resolved
     path:    the key of the question; () for a line or a file
     """
@@ -44,7 +49,7 @@ class WhereReport:
     path: Path = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Each line with what it sets, and the subjects."""
+        """The effects, unused settings and unresolved subjects, as data for JSON."""
         return {
             "version": 1,
             "lines": [_effect_data(one) for one in self.effects],
@@ -56,7 +61,10 @@ class WhereReport:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A block for each path of each line; then the lines whose values no subject has."""
+        """Yield a block of text for each effect, then a line for each unused setting.
+
+        Where both are empty: one sentence for a key, nothing for a file or line.
+        """
         for number, effect in enumerate(self.effects):
             if number:
                 yield ""
@@ -98,7 +106,15 @@ def _setter_data(one: Setter) -> dict[str, Any]:
 
 
 def where(question: Question) -> Output:
-    """What a line, a file, or all lines of a key do. raises: BadArgument, NotFound, NoSuchAttribute"""
+    """The effects of a line, of all lines of a file, or of all lines that set a key.
+
+    For a line that sets nothing itself, the lines below it count, or else the key that it is inside of.
+
+    Exit code 1 where a key is set nowhere and everything was read.
+    raises: BadArgument, unless the question has either a place or a key; NotFound, for an unknown file, a file or line
+            without effects, and unknown subjects; the error of a dialect that cannot list its subjects, if no other
+            dialect has subjects
+    """
     place, key = question.arguments.get("place"), question.arguments["key"]
     if (place is None) == (key is None):
         raise BadArgument("name one thing: FILE, FILE:LINE, or --key KEY")
@@ -111,7 +127,7 @@ def _of_key(question: Question, path: Path) -> Output:
     used = {(effect.place.file, effect.place.line) for effect in effects}
     others = other_lines(question, path)
     unused = [one for one in others.lines if (one[0], one[1].line) not in used]
-    unread = _doubts(lines, effects, [] if effects else [path])
+    unread = _unread_of(lines, effects, [] if effects else [path])
     is_unset = not (effects or unused)
     unread += others.unread if is_unset else ()
     more = () if is_unset else sentences(others.unread)
@@ -122,41 +138,59 @@ def _of_key(question: Question, path: Path) -> Output:
 def _of_place(question: Question, place: str) -> Output:
     file, line = _file_of(question, place)
     written = {(one.path, one.line) for one in _settings(question, file)}
-    settings = {one for one in written if line in (None, one[1])}
-    near = [] if line is None else _near(written, line)
+    settings = written if line is None else _at_or_below(question, file, line, written)
+    near = [] if line is None else [path for path, _ in settings] or _near(written, line)
     lines = _looked(question, None, near)
-    wanted = {line} if line is not None else lines.lines_in(file) | {one for _, one in settings}
-    effects = [effect for number in sorted(wanted) for effect in lines.at(FileLine(file, number))]
-    if near and not effects:  # a subject may have the value under another name
-        lines = _looked(question, None)
-        effects = [effect for number in sorted(wanted) for effect in lines.at(FileLine(file, number))]
+    effects = _effects(lines, file, line)
+    if near and not (effects and {one for _, one in settings} <= {effect.place.line for effect in effects}):
+        lines = _looked(question, None)  # a subject may have a value under another name
+        effects = _effects(lines, file, line)
     used = {effect.place.line for effect in effects}
     unused = sorted((one for one in settings if one[1] not in used), key=lambda one: (one[1], str(one[0])))
     notes = {} if line is None else _notes(question, file, [path for path, _ in unused])
-    unread = _doubts(lines, effects, [path for path, _ in unused])
+    unread = _unread_of(lines, effects, [path for path, _ in unused])
     if not (effects or unused or unread):
         raise NotFound(f"{place} sets nothing on any subject", hint="`nodeattrs list subjects` names who is asked")
     return _output(lines, effects, [(file, Setting(*one, notes.get(one, ""))) for one in unused], unread)
 
 
+def _at_or_below(
+    question: Question, file: str, line: int, written: Iterable[tuple[Path, int]]
+) -> set[tuple[Path, int]]:
+    """The (path, line) of *written* on a line; of the lines below it, where it sets nothing itself."""
+    on_line = {one for one in written if one[1] == line}
+    shown = question.side.shown(file)
+    text = None if shown is None else text_of(question.side, shown)
+    below = lines_below(text or (), line)
+    return on_line or {one for one in written if one[1] in below}
+
+
+def _effects(lines: FolderLines, file: str, line: int | None) -> list[Effect]:
+    """The effects of a line, or of all lines of a file; the numbers of the lines ascend."""
+    if line is not None:
+        return lines.around(FileLine(file, line))
+    return [effect for number in sorted(lines.lines_in(file)) for effect in lines.at(FileLine(file, number))]
+
+
 def _notes(question: Question, file: str, paths: Iterable[Path]) -> dict[tuple[Path, int], str]:
-    """Where lines of a file count that set no value of a subject: (path, line) -> "in site.yml play 2"."""
+    """Where lines of a file count that set no value of a subject: (path, line) -> "in site.yml play 2", or ""."""
     return {
         (path, one.line): one.note for path in paths for name, one in other_lines(question, path).lines if name == file
     }
 
 
 def _near(written: Iterable[tuple[Path, int]], line: int) -> list[Path]:
-    """The paths that a file sets on a line, or on the nearest line above, where a list or a text of it may begin."""
+    """The paths that a file sets on a line, or on the nearest line above, where the list or text of the line begins."""
     nearest = max((one for _, one in written if one <= line), default=0)
     return [path for path, one in written if one == nearest]
 
 
 def _looked(question: Question, only: Path | None, near: Sequence[Path] = ()) -> FolderLines:
-    """The lines of all who are asked. raises: the error of a dialect that cannot list its subjects, if no other has any
+    """The effects of all lines, looked up for the subjects of the question.
 
-    only: the path of the question; None for all
-    near: paths that the line in question sets; empty for all
+    only:   trace this path alone; None: all paths
+    near:   trace only paths that share a step with one of these; empty: all paths
+    raises: NotFound, for unknown subjects; the error of a dialect that cannot list its subjects, if no other has any
     """
     on = question.arguments.get("on") or ()
     request = question.request._replace(nodes=tuple(on)) if on else question.request
@@ -183,12 +217,15 @@ def _output(
     )
 
 
-def _doubts(lines: FolderLines, effects: Sequence[Effect], unset: Sequence[Path]) -> list[Unread]:
-    return [*lines.doubts(effects, unset), *starmap(unresolved, lines.failed())]
+def _unread_of(lines: FolderLines, effects: Sequence[Effect], unset: Sequence[Path]) -> list[Unread]:
+    return [*lines.unread_of(effects, unset), *starmap(unresolved, lines.failed())]
 
 
 def _file_of(question: Question, text: str) -> tuple[str, int | None]:
-    """The file that the caller names, as it is seen from the folder, and the line. raises: NotFound"""
+    """Returns (file, line or None) for the words FILE or FILE:LINE; the file is named from the folder. raises: NotFound
+
+    The file is looked for in the folder, then from the place of the request, then from the current directory.
+    """
     side, parsed = question.side, _LINE.fullmatch(text)
     for name, line in ((text, None), *([(parsed[1], int(parsed[2]))] if parsed else [])):
         for place in (side.root / name, question.request.place(side, name), FilePath(name).absolute()):
@@ -206,10 +243,10 @@ def _settings(question: Question, file: str) -> Iterator[Setting]:
 
 
 class OtherLines(NamedTuple):
-    """The lines of files that perhaps no subject reads.
+    """The lines that set a path in files that perhaps no subject reads, such as vars of a play.
 
-    lines:  each with its file
-    unread: what was not read, and may have more of them
+    lines:  (file, Setting) of each; the note of the Setting says where the line counts
+    unread: places that were not read, and may have more such lines
     """
 
     lines: Sequence[tuple[str, Setting]]
@@ -217,7 +254,10 @@ class OtherLines(NamedTuple):
 
 
 def other_lines(question: Question, path: Path) -> OtherLines:
-    """The lines that set a path, in files that perhaps no subject reads. raises: NodeattrsError"""
+    """All lines of the folder that set *path*, in the dialects of the question, also in files that no subject reads.
+
+    raises: the error of a dialect that cannot be opened
+    """
     side = question.side
     lines: list[tuple[str, Setting]] = []
     unread: list[Unread] = []

@@ -1,4 +1,4 @@
-"""`why`: one value on all subjects, each with winner, losers and rule; subjects with the same reasons together."""
+"""The verb `why`: one value on all subjects, each with winner, losers and rule. Equal reasons are printed once."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ _MOST_LINES = 20
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A value, and the subjects that have it for the same reasons.
+    """A value with its trace, and the subjects that have the same value from the same lines.
 
-    facts: whose facts were used, by the subject
+    trace:    of the first of these subjects
+    subjects: their names; `why` appends to the list
+    facts:    subject -> the file with its facts, "none", or "of its last run"; without dialects that have no facts
     """
 
     dialect: str
@@ -34,29 +36,32 @@ class Reason:
     facts: dict[str, str]
 
     def to_dict(self) -> dict[str, Any]:
-        """The trace with its subjects."""
+        """The trace as data, as `explain` prints it, but with dialect, kind, subjects and facts instead of a node."""
         trace = NodeExplanation(self.trace).to_dict()
         left_out = ("version", "node", "environment", "revision", "read")
         rest = {name: value for name, value in trace.items() if name not in left_out}
         return {"dialect": self.dialect, "kind": self.kind, "subjects": self.subjects, "facts": self.facts, **rest}
 
     def lines(self, screen: Screen, noun: str) -> Iterator[str]:
-        """The subjects, then the trace."""
+        """Yield a line with dialect and the first six subjects, a line with their facts, and the lines of the trace.
+
+        noun: the word for a subject of the dialect
+        """
         count = f" ({len(self.subjects)} {noun}s)" if len(self.subjects) > _NAMED else ""
         who = first_of(self.subjects, _NAMED) or f"a {noun} without a name"
         yield screen.paint(printable(f"{self.dialect}: {who}{count}"), "strong")
         if self.facts:
-            yield screen.paint(
-                printable(f"  facts: {first_of([*dict.fromkeys(self.facts.values())], _NAMED)}"), "faint"
-            )
+            facts = first_of([*dict.fromkeys(self.facts.values())], _NAMED)
+            yield screen.paint(printable(f"  facts: {facts}"), "faint")
         yield from NodeExplanation(self.trace).lines(screen)
 
 
 @dataclass(frozen=True, slots=True)
 class WhyReport:
-    """All reasons for a value.
+    """The report of `why`: a block for each reason, in the order of the first subject that has it.
 
-    replies: all subjects that were asked
+    path:    the key of the question
+    replies: of all subjects, also of those without a value, and of those that cannot be resolved
     """
 
     path: Path
@@ -64,7 +69,7 @@ class WhyReport:
     replies: Sequence[Reply]
 
     def to_dict(self) -> dict[str, Any]:
-        """The reasons, and what is not known."""
+        """The reasons, and the subjects that cannot be resolved, as data for JSON."""
         return {
             "version": 1,
             "path": spell(self.path),
@@ -73,7 +78,7 @@ class WhyReport:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """Each reason, an empty line between them."""
+        """Yield the lines of each reason, with an empty line between two; nothing without a reason."""
         nouns = {one.dialect.name: one.dialect.noun for one in self.replies}
         for number, one in enumerate(self.reasons):
             if number:
@@ -83,17 +88,22 @@ class WhyReport:
 
 def _of_files(question: Question) -> Question:
     """The question about the files that it names; the same question where it names none. raises: BadUsage"""
-    given = {name: question.arguments.get(name) for name in ("files", "policy")}
-    if not given["files"]:
-        if given["policy"]:
+    options = {name: question.arguments.get(name) for name in ("files", "policy")}
+    if not options["files"]:
+        if options["policy"]:
             raise BadUsage("--policy says how files are merged, and no files are named")
         return question
-    request = question.request._replace(options={**question.request.options, "folds": given})
+    request = question.request._replace(options={**question.request.options, "folds": options})
     return question._replace(request=request, dialects=("folds",))
 
 
 def why(question: Question) -> Output:
-    """The reasons for the values of a key. raises: NoSuchAttribute, for a key that nothing sets; NotFound"""
+    """The reasons for the values of a key, on the subjects of the question; subjects with equal reasons together.
+
+    A key that is not set gives no reasons where unread places may set it.
+    raises: BadArgument, for an empty key; NoSuchAttribute, for a key that nothing sets, with the lines that would set
+            it; NotFound, for unknown subjects; the first error where no subject can be resolved
+    """
     path = key_of(question)
     question = _of_files(question)
     asked = Subjects(question._replace(request=question.request.asking(path)))
@@ -111,7 +121,7 @@ def why(question: Question) -> Output:
             reason.subjects.append(reply.subject)
             if reply.facts:
                 reason.facts[reply.subject] = reply.facts
-    unread = [*dict.fromkeys(one for reply in replies for one in reply.doubts(path)), *asked.unread]
+    unread = [*dict.fromkeys(one for reply in replies for one in reply.unread_at(path)), *asked.unread]
     errors = [one.error for one in replies if one.error is not None]
     if errors and len(errors) == len(replies):
         raise errors[0]

@@ -27,7 +27,7 @@ from nodeattrs.contract.sides import Side, folder_side, private_folder, sides_of
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.verbs.hunks import Line
-from nodeattrs.verbs.impact import Asking, ChangeGroup, Impact, impact
+from nodeattrs.verbs.impact import ChangeGroup, Impact, ImpactOptions, impact
 from nodeattrs.verbs.what_if import side_after
 from tests.causality.maker import Maker
 from tests.causality.notations import json_text, toml_text, yaml_text
@@ -312,7 +312,7 @@ def by_impact(found: Impact) -> Changed:
     for group in found.groups:
         path = () if group.kind == "no answer" else group.path
         changed |= {(group.dialect, name, group.kind, *path) for name in group.subjects}
-    for one in found.asked:
+    for one in found.dialects:
         changed |= {(one.dialect, name, "there") for name in (*one.added, *one.removed)}
     return changed
 
@@ -394,7 +394,7 @@ def said(before: Files, after: Files, request: Request, rand: random.Random) -> 
     with private_folder() as private, folder_of(before) as old, folder_of(after) as new:
         sharing = rand.random() < 0.5
         sides = _committed(old, new, private) if rand.random() < 0.15 else (folder_side(old), folder_side(new))
-        return impact(*sides, request, Asking(private, sharing=sharing, jobs=1))
+        return impact(*sides, request, ImpactOptions(private, sharing=sharing, jobs=1))
 
 
 def _committed(old: Path, new: Path, private: Path) -> tuple[Side, Side]:
@@ -450,7 +450,7 @@ def what_if_case(repository: str, rand: random.Random) -> list[str]:
         word = name if is_whole else f"{name}:{number}"
         other, changed = side_after(side, request, [word], [], [], private / "after")
         try:
-            claimed = by_impact(impact(side, other, changed, Asking(private, jobs=1)))
+            claimed = by_impact(impact(side, other, changed, ImpactOptions(private, jobs=1)))
         except NodeattrsError as error:
             return [f"refused: {error}"] if known else []
     return [f"missed: {one}" for one in known - claimed] + [f"invented: {one}" for one in claimed - known]

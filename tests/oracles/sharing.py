@@ -28,7 +28,7 @@ from nodeattrs.contract.sides import Side, folder_side
 from nodeattrs.dialects.bindings.opened import BindingKeys
 from nodeattrs.dialects.chef.opened import Nodes
 from nodeattrs.dialects.hiera.opened import HieraKeys
-from nodeattrs.verbs.impact import Asking, Impact, impact
+from nodeattrs.verbs.impact import Impact, ImpactOptions, impact
 from nodeattrs.verbs.values import matrix
 
 Files = dict[str, str]
@@ -288,8 +288,8 @@ def edited(files: Files, rand: random.Random) -> Files:
 
 def said(found: Impact) -> Any:
     """All that an impact says, but for how it was found."""
-    asked = [replace(one, shared=0, checked=0, seed=0, one_by_one=0) for one in found.asked]
-    return replace(found, asked=asked)
+    asked = [replace(one, shared=0, checked=0, seed=0, one_by_one=0) for one in found.dialects]
+    return replace(found, dialects=asked)
 
 
 def _written(files: Files, folder: Path) -> Side:
@@ -310,7 +310,7 @@ def case(rand: random.Random, count: int) -> tuple[list[str], int, int]:
         found = []
         for sharing in (True, False):
             (private := top / f"private{sharing}").mkdir()
-            found.append(impact(*sides, Request(), Asking(private, _DIALECTS, sharing=sharing, jobs=1)))
+            found.append(impact(*sides, Request(), ImpactOptions(private, _DIALECTS, sharing=sharing, jobs=1)))
         wrong = [] if said(found[0]) == said(found[1]) else [f"impact: {_first_difference(*found)}"]
         for key in rand.sample(_KEYS, 2):
             shared = _values(sides[1], key)
@@ -318,7 +318,7 @@ def case(rand: random.Random, count: int) -> tuple[list[str], int, int]:
                 for one in (Nodes, HieraKeys, BindingKeys):
                     without.enter_context(patch.object(one, "notes_looks", False))
                 wrong += [] if _values(sides[1], key) == shared else [f"matrix: {key}"]
-    return wrong, sum(one.shared for one in found[0].asked), sum(one.known for one in found[0].asked)
+    return wrong, sum(one.shared for one in found[0].dialects), sum(one.known for one in found[0].dialects)
 
 
 def _values(side: Side, key: str) -> Any:

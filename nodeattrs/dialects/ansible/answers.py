@@ -27,6 +27,8 @@ from nodeattrs.dialects.ansible.levels import MAGIC, MERGE, SHOWN, title
 from nodeattrs.dialects.ansible.values import MaySet, as_json
 
 _ANYTHING: Any = object()
+_NOTHING: dict[Any, Any] = {}
+"""The value of a layer without anything about a variable: it is not merged, and its number is left out."""
 _BY_ANSIBLE = "set by Ansible itself"
 _OF_GROUPS = (title(3), title(7))
 """Where sources and tasks stand that may change groups."""
@@ -55,7 +57,8 @@ def folded_once(plan: Fold, numbers: Iterator[int] | None = None) -> Folding:
     for child in plan.children:
         if isinstance(child, Layer):
             number = None if numbers is None else next(numbers)
-            folding.lay(Part(child.value, number), child.policy or plan.policy)
+            if child.value is not _NOTHING:
+                folding.lay(Part(child.value, number), child.policy or plan.policy)
         elif numbers is None and isinstance(child, SharedFold):
             folding.lay(child.part, plan.policy)
         else:
@@ -75,9 +78,14 @@ def _limited_to(plan: Fold, name: Any) -> Fold:
 
 
 def _about(layer: Layer, name: Any) -> Layer:
-    if type(layer.value) is Unknown and isinstance(layer.origin, MaySet) and not layer.origin.may_set(name):
-        return Layer({}, layer.origin, layer.title)
-    return layer
+    """The layer with its value of one variable alone; an unknown layer that cannot set the variable is empty."""
+    if type(layer.value) is Unknown:
+        is_open = not isinstance(layer.origin, MaySet) or layer.origin.may_set(name)
+        return layer if is_open else Layer(_NOTHING, layer.origin, layer.title)
+    if name is _ANYTHING or not isinstance(layer.value, dict):
+        return layer
+    own = {name: layer.value[name]} if name in layer.value else _NOTHING
+    return Layer(own, layer.origin, layer.title, layer.policy)
 
 
 def only_variable(plan: Plan, name: Any) -> Plan:

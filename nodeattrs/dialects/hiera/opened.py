@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -212,8 +212,9 @@ class HieraKeys(WithFacts):
         wanted = with_needed_keys(scope, map(as_asked, about), merge) if about else None
         self.unread = files = [*possible_files(scope, self._looks, wanted, is_node=is_node, merge=merge)]
         how = {} if arguments is None else lookup_arguments(arguments)
+        keys_of_files = [(one, {path[0] for path in one.paths}) for one in files if one.paths]
 
-        @lru_cache(maxsize=1)
+        @cache
         def explain(key: str) -> Explanation:
             return scope.explain(as_asked(key), **how)
 
@@ -221,7 +222,7 @@ class HieraKeys(WithFacts):
             key = str(path[0])
             found = [level.unread for level in explain(key).unknown]
             others = with_needed_keys(scope, [as_asked(key)], merge) - {key} if files else set()
-            found += [one for one in files if one.paths and any(one.may_set((other,)) for other in others)]
+            found += [one for one, keys_of in keys_of_files if not keys_of.isdisjoint(others)]
             unset = {variable: [key] for variable, keys in scope.missing.items() if key in keys}
             return [*found, *unset_variables(unset, scope.knows_facts)]
 

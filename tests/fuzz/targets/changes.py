@@ -10,7 +10,7 @@ from pathlib import Path
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side, folder_side
 from nodeattrs.reports.screen import Screen
-from nodeattrs.verbs.impact import Asking, impact
+from nodeattrs.verbs.impact import ImpactOptions, impact
 from nodeattrs.verbs.impact_report import ImpactReport
 from tests.fuzz.mutation import mutated
 from tests.fuzz.shapes import as_yaml
@@ -43,7 +43,9 @@ def _compared(text: str) -> ImpactReport:
     before, after = json_of(text)
     shutil.rmtree("private", ignore_errors=True)
     Path("private").mkdir()
-    return ImpactReport(impact(_side("b", before), _side("a", after), Request(), Asking(Path("private"), jobs=1)))
+    return ImpactReport(
+        impact(_side("b", before), _side("a", after), Request(), ImpactOptions(Path("private"), jobs=1))
+    )
 
 
 def _shown(report: ImpactReport) -> None:

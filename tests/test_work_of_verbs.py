@@ -1,0 +1,56 @@
+"""How often verbs compute: a key is explained once, and the trace of a variable merges what sets the variable."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from nodeattrs.core.folding import Folding
+from nodeattrs.dialects.hiera.scope import Scope
+
+InFolder = Callable[..., tuple[int, str, str]]
+
+HIERA = {
+    "hiera.yaml": "version: 5\nhierarchy:\n- {name: all, path: all.yaml}\n",
+    "data/all.yaml": "a: {b: 1, c: {d: 2}}\ne: 3\n",
+    "nodes/web1.json": "{}",
+}
+ANSIBLE = {
+    "hosts.ini": "[web]\nweb1\n",
+    **{f"group_vars/all/{number}.yml": f"name_{number}: 1\n" for number in range(20)},
+    "group_vars/web.yml": "name_3: 2\n",
+}
+
+
+def test_blame_explains_each_key_of_hiera_once(in_folder: InFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    explained: Counter[Any] = Counter()
+    original = Scope.explain
+
+    def counted(self: Scope, name: Any, **how: Any) -> Any:
+        explained[name] += 1
+        return original(self, name, **how)
+
+    monkeypatch.setattr(Scope, "explain", counted)
+    code, out, _ = in_folder(HIERA, "blame", "web1", "--dialect", "hiera")
+    assert (code, "data/all.yaml:1" in out) == (0, True)
+    assert explained["a"] == explained["e"] == 1
+
+
+def test_the_trace_of_a_variable_merges_only_layers_that_set_it(
+    in_folder: InFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    merged: list[Any] = []
+    original = Folding.lay
+
+    def counted(self: Folding, part: Any, policy: Any) -> None:
+        merged.append(part)
+        original(self, part, policy)
+
+    in_folder(ANSIBLE, "list", "subjects")
+    monkeypatch.setattr(Folding, "lay", counted)
+    code, out, _ = in_folder({}, "where", "--key", "name_3")
+    assert (code, "wins on 1 of 1 host" in out) == (0, True)
+    assert len(merged) < 60  # 21 files for the values, and levels; not all of them again for each trace
