@@ -154,6 +154,11 @@ class TestUnfolding:
             merge([f"#cloud-config-archive\n{entry}"], launch_index=index)
         assert caught.value.kind == "encoding"
 
+    def test_a_header_with_bytes_beside_letters_is_kept(self):
+        """The library cannot write it."""
+        merged = merge(["#cloud-config-archive\n" r'- {content: "#cloud-config\na: 1", X-Note: "\uDCFF \xFC"}'])
+        assert merged.config == {"a": 1}
+
     def test_a_part_is_the_same_with_a_launch_index(self, tmp_path: Path):
         """Its lines, and the language of its template, too."""
         file = tmp_path / "user-data.tftpl"
