@@ -154,6 +154,17 @@ class TestUnfolding:
             merge([f"#cloud-config-archive\n{entry}"], launch_index=index)
         assert caught.value.kind == "encoding"
 
+    def test_a_header_with_bytes_beside_letters_is_kept(self):
+        """The library cannot write it."""
+        merged = merge(["#cloud-config-archive\n" r'- {content: "#cloud-config\na: 1", X-Note: "\uDCFF \xFC"}'])
+        assert merged.config == {"a": 1}
+
+    def test_a_merge_header_that_cannot_be_written_is_not_packed(self):
+        """The library can read it, as in the test above."""
+        parts = unpack(["#cloud-config-archive\n" r'- {content: "#cloud-config\na: 1", X-Merge-Type: "\uDCFF \xFC"}'])
+        with pytest.raises(BadArgument, match="merge header"):
+            pack(parts)
+
     def test_a_part_is_the_same_with_a_launch_index(self, tmp_path: Path):
         """Its lines, and the language of its template, too."""
         file = tmp_path / "user-data.tftpl"

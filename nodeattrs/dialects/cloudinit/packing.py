@@ -25,7 +25,7 @@ def pack(parts: Iterable[CloudPart], how: Definition | None = None) -> str:
 
     A merge header of a part is kept. A part without a file name is called part-001 and so on.
     how:    the definition for cloud-config parts that have none of their own; None: they get no header
-    raises: BadArgument, without parts, and for a part whose type is not known
+    raises: BadArgument, without parts, and for a part whose type is not known or whose header cannot be written
 
     >>> print(pack([CloudPart("a: 1", filename="a.cfg")]).splitlines()[0])
     Content-Type: multipart/mixed; boundary="=-=nodeattrs-1=-="
@@ -49,7 +49,11 @@ def pack(parts: Iterable[CloudPart], how: Definition | None = None) -> str:
             part = MIMEBase(main, sub)
             part.set_payload(row.text)
         part.add_header("Content-Disposition", "attachment", filename=row.filename or f"part-{number:03d}")
-        own = {key: str(row.headers[key]) for key in HEADERS if row.headers.get(key)}
+        try:
+            own = {key: str(row.headers[key]) for key in HEADERS if row.headers.get(key)}
+        except UnicodeEncodeError as error:
+            what = f"{row.filename or 'a part'} cannot be packed: its merge header cannot be written"
+            raise BadArgument(what, hint="write the definition into the body of the part") from error
         if not own and how is not None and row.type == CLOUD_CONFIG and not _asks(row):
             own = {"Merge-Type": str(how)}
         for key, value in own.items():

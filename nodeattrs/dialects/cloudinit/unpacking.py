@@ -14,6 +14,7 @@ import io
 import re
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from email.message import Message
 from email.mime.base import MIMEBase
 from email.mime.nonmultipart import MIMENonMultipart
@@ -389,7 +390,8 @@ class _Unpacking:
     def _attached(self, part: Message, packed: str = "", lost: tuple[str, ...] = ()) -> _Attached:
         self._count(_PER_MESSAGE)
         for value in part.values():
-            self._draw_for_parameters(str(value).encode("utf-8", "surrogatepass"))
+            with suppress(UnicodeEncodeError):  # `email` reads no parameters of a header that it cannot write
+                self._draw_for_parameters(str(value).encode("utf-8", "surrogatepass"))
         if not part.get_filename():
             _set_filename(part, f"part-{self.attached:03d}")
         if self.launch_index is not None:
