@@ -221,6 +221,14 @@ class TestPuppetfile:
         with pytest.raises(KeyNotFound, match=r"\A(?!(.|\n)*may be)"):
             scope.lookup("commented::k")
 
+    def test_a_data_function_with_the_name_of_an_absent_module_is_not_asked_for_its_keys(self, tmp_path: Path):
+        files = {"Puppetfile": self.PUPPETFILE, "data/common.yaml": "k: 1\n"}
+        tree = Hiera(written(tmp_path, files), functions={"apache": lambda key, options: "asked"})
+        scope = tree.scope()
+
+        assert "default" == scope.lookup("apache::k", default_value="default")
+        assert ["module apache"] == [one.name for one in scope.unknown_levels("apache::k")]
+
     def test_what_only_ruby_can_say_is_a_warning(self, tmp_path: Path):
         """
         It is not run.

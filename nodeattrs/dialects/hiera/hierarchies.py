@@ -321,7 +321,9 @@ class LoadedTree:
         if found is not _UNREAD:
             return found
         made: DataSource | None
-        if is_file and path is not None and border.is_layer_outside(path):
+        if entry.kind == NOT_INSTALLED:
+            made = unread_source(entry.name, "it is named there and not installed")
+        elif is_file and path is not None and border.is_layer_outside(path):
             made = unread_source(entry.name, f"{self.shown(path)} {border.REASON}")
         elif syntax is not None and is_file and path is not None:
             decrypt = None if keys is None else self._decryption(keys, file)
@@ -398,8 +400,6 @@ class LoadedTree:
         own:    the file of its function, where that is Ruby of the control repository
         raises: BadData, where the name of its function is nearly that of a known one
         """
-        if entry.kind == NOT_INSTALLED:
-            return unread_source(entry.name, "it is named there and not installed")
         fault = BadData(
             f"the entry {entry.name!r} names the data function {entry.function!r}, which does not exist here",
             kind=UNKNOWN_DATA_FUNCTION,
