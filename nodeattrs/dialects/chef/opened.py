@@ -246,7 +246,7 @@ class Nodes(WithFacts):
         return LookedScopes()
 
     def _refuse(self, name: str, run: Run, looks: Looks) -> None:
-        """Tell *looks* where the answer of a run depends on something else, so that it is not shared."""
+        """Note in *looks* where the answer of a run depends on something else, so that it is not shared."""
         described = None if name.startswith("role[") else self.repository.node_document(name)
         if (described is not None and described.unread) or self._facts(name, None).unread:
             looks.refuse("something of its own was not read")

@@ -89,7 +89,7 @@ def began_now() -> str:
 
 
 def hint_to_resume(question: Question, began: str, *, interrupted: bool) -> None:
-    """Tell the caller the command line that runs the nodes which have not succeeded; nothing with --why-run.
+    """Have the caller print the command line for the nodes that have not succeeded; nothing with --why-run.
 
     began:       the time of the start, for --since
     interrupted: whether nodes are left after Ctrl-C, or only failed ones; chooses the words before the line

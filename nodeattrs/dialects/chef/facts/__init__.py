@@ -99,7 +99,7 @@ class _Gathered:
 def gather(functions: Mapping[str, FactFunction] | None = None, now: float | None = None) -> Facts:
     """The facts of this machine.
 
-    A function that fails adds a warning, and its facts are missing. Facts that this system does not tell are missing.
+    A function that fails adds a warning, and its facts are missing. Facts that this system does not have are missing.
 
     functions: name -> function, called in this order after our own; None: the functions of installed packages
     now:       the `ohai_time`, in seconds since 1970; None: the current time

@@ -162,7 +162,7 @@ def cpu_of(lines: Iterable[str]) -> dict[str, Any]:
 
 
 def memory(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The fact `memory`: sizes as text in kB, as far as this system tells them, and of `swap`."""
+    """The fact `memory`: sizes as text in kB, as far as this system has them, and of `swap`."""
     # No `cached`: psutil counts in it what Ohai counts as slab.
     seen, swap = psutil.virtual_memory(), psutil.swap_memory()
     names = ("total", "free", "available", "buffers", "active", "inactive", "slab")
