@@ -444,9 +444,7 @@ class ListWriter(_Handle):
 
     @taking(values=ListLike)
     def replace(self, values: Iterable[Any]) -> ListWriter:
-        """Make *values* the whole content, set by the current line alone; the list stays the same writer's.
-        Returns it.
-        """
+        """Make *values* the whole content, with the current line as their only setter; returns this writer."""
         new = self._stored(values)
 
         def change(own: Elements, mark: int) -> None:
