@@ -488,3 +488,15 @@ def test_a_group_without_hosts_is_printed_in_yaml_where_it_is_met_again(tmp_path
         "      children:\n"
         "        e: {}\n"
     )
+
+
+def test_a_configuration_that_exports_leaves_the_variables_of_groups_with_the_groups(tmp_path: Path):
+    """As the option --export does; the graph has them there, too."""
+    (tmp_path / "ansible.cfg").write_text("[inventory]\nexport = true\n", encoding="utf-8")
+    (tmp_path / "hosts").write_text("[g]\nh1 a=1\n[g:vars]\nb=2\n", encoding="utf-8")
+    inventory = Inventory("hosts", folder=tmp_path)
+
+    assert "all:\n  children:\n    g:\n      hosts:\n        h1:\n          a: 1\n      vars:\n        b: 2\n" == (
+        printed_inventory(inventory, "yaml")
+    )
+    assert "  |  |--h1\n  |  |  |--{a = 1}\n  |  |--{b = 2}\n" in graph(inventory, with_variables=True)

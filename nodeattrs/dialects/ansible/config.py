@@ -65,6 +65,7 @@ class AnsibleConfig:
     vault_identity_list: tuple[str, ...] = ()
     unparsed_is_failed: bool = False
     any_unparsed_is_failed: bool = False
+    export: bool = False
 
 
 _BOOLEANS = {
@@ -134,6 +135,7 @@ _KEYS: dict[str, tuple[str, str, Callable[[str, Path], Any]]] = {
     "enable_plugins": ("inventory", "ANSIBLE_INVENTORY_ENABLED", _list),
     "unparsed_is_failed": ("inventory", "ANSIBLE_INVENTORY_UNPARSED_FAILED", _boolean),
     "any_unparsed_is_failed": ("inventory", "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED", _boolean),
+    "export": ("inventory", "ANSIBLE_INVENTORY_EXPORT", _boolean),
 }
 """Each key: its section, its environment variable, and what makes a value of its text."""
 

@@ -141,6 +141,7 @@ def printed_inventory(inventory: Inventory, form: str = "json", **how: Any) -> s
 
     raises: AnsibleError; BadValue, where values are nested too deeply to be written
     """
+    how["export"] = how.get("export") or inventory.config.export
     try:
         if form == "json":
             return as_json_text(listing(inventory, **how)) + "\n"
@@ -183,7 +184,8 @@ def _graph(inventory: Inventory, name: str, depth: int, with_variables: bool, bu
     for host in inventory.groups[name].hosts:
         yield _branch(host, depth + 1)
         if with_variables:
-            yield from _pairs(printed_variables(inventory.host(host)), depth + 2)
+            answer = inventory.own(host) if inventory.config.export else inventory.host(host)
+            yield from _pairs(printed_variables(answer), depth + 2)
     if with_variables:
         yield from _pairs(_of_group(inventory, name), depth + 1)
 
