@@ -1,4 +1,4 @@
-"""The stack frames of callers: they tell the line of a recipe that sets an attribute.
+"""The stack frames of callers: the line that sets a value is the line of such a frame.
 
 The one place that uses `sys._getframe`. CPython documents it, though its name is private; `inspect.currentframe` does
 the same at a greater cost, and every write of an attribute needs it.
