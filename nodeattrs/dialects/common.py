@@ -193,7 +193,12 @@ class WithFacts(InRepository):
 
 
 def part_of_keys(values: Mapping[str, Any], explain: Callable[[str], Any], opened: Opened) -> Part:
-    """Answers of many keys as one part: the first step of a path is the key."""
+    """The answers of many keys as one part. The first step of a path in it is the key.
+
+    values:  key -> its value
+    explain: called with a key; returns its explanation, which gives lines, traces and causes
+    opened:  gives the request; values that its what-if sets (`--set`) replace those in *values*
+    """
     changed = dict(values) if opened.request.what_if.set else {}
     for path, value in opened.request.what_if.set:
         kept = changed.get(path[0], ABSENT)

@@ -57,7 +57,7 @@ def known_names(noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
     """Names for shell completion: all hosts, or the variables of the host that is named, else of all hosts.
 
     noun:   "HOST" or "VAR"
-    raises: AnsibleError; UnknownLayer, where a source would have to run
+    raises: AnsibleError, also for an unknown host; UnknownLayer, where a source would have to run
     """
     inventory = opened(arguments)
     if noun == "HOST":

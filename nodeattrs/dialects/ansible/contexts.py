@@ -115,10 +115,10 @@ class TaskContext:
         return {"first_found": lambda terms, how: first_found_of(terms or [how], self.search_folders(""), how)}
 
     def with_conditions_of(self, body: dict[Any, Any]) -> TaskContext:
-        """The context with the `when`, `tags` and `collections` of a play, a block or a task as well.
+        """The context inside of a play, block or task: its `when` and `tags` are added to those around it.
 
-        A key that makes it unsure whether the task runs, such as `until`, and a tag with a template make `is_sure`
-        false.
+        Its `collections` go before the outer ones. `is_sure` becomes false for a tag with a template, and for a key
+        that leaves open whether the task runs, such as `until`.
         """
         tags = self.tags | tags_of(body)
         sure = self.is_sure and is_sure(body) and not any(map(is_template, tags))

@@ -186,10 +186,10 @@ class Inventory:
         return [one.origin for one in self._sources.not_run]
 
     def matching(self, *pattern: str, regrouped: Host | None = None) -> list[str]:
-        """The names of the hosts that patterns such as `web:!h2` select together, in their order; [] and a warning for
-        none.
+        """The names of the hosts that patterns such as `web:!h2` select together, in the order of the patterns.
 
-        regrouped: a host as `regrouped` returns it; patterns see its groups instead of those in the inventory
+        Where they select no host, the result is [], and a warning is added.
+        regrouped: a host with changed groups, as `regrouped` returns it. The patterns see it in these groups only
         raises:    AnsibleError, for a regular expression that cannot be read
         """
         groups = dict(self.groups)

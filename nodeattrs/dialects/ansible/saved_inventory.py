@@ -29,8 +29,9 @@ ARGUMENTS = (
 
 
 def printed(question: Question) -> Output:
-    """The inventory of all saved nodes, or of the one that --host names.
+    """The inventory of all saved nodes, or of the node that --host names, as the data of a command.
 
+    With --list it has groups for the searches that the settings name, too.
     Unknown layers are a warning and the exit code stays 0, since Ansible ignores the output otherwise; with --strict
     they are an error.
     raises: BadUsage, for a bad --prefix; NodeNotFound, for an unknown host; UnknownLayer, with --strict

@@ -285,8 +285,9 @@ def _folder_named_by(fold: _Fold, top: _Read) -> str | None:
 def read_confd(
     main: Path, *, mode: Mode = "current", cloud_init: str = NEWEST, instance_data: InstanceData | None = None
 ) -> Merged:
-    """Read and merge a main configuration file, and the `*.cfg` files of a folder: NAME.d beside it, or its `conf_d`.
+    """Read and merge a main configuration file and the `*.cfg` files of its folder, by name.
 
+    The folder is the one that the key `conf_d` of the main file names, else NAME.d beside it; `conf_d: ""` means none.
     main:   a file such as cloud.cfg, which may be missing if its folder is there; or a folder alone
     raises: CloudConfigError, for a file that cannot be read or is no UTF-8, and as `merge_confd` does
     """

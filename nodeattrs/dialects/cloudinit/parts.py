@@ -209,7 +209,8 @@ def load_config(
     budget:   limits the reading; None: a new one for this text
     release:  the rules to read by; None: the newest
     repeated: a list to which keys that are written twice in one map are appended
-    raises:   CloudConfigError, as `load_yaml` does; of kind "empty" also for an empty text, and where it is not a map
+    raises:   CloudConfigError, as `load_yaml` does. An empty text, and a text that is not a map, both have the kind
+              "empty"
     """
     tree = load_yaml(text, budget, release, repeated)
     if isinstance(tree, dict):

@@ -133,8 +133,8 @@ class Cookbook:
     def recipes(self) -> dict[str, str]:
         """Name -> path of each recipe; a file `recipe.py` or `recipe.rb` beside the metadata is "default".
 
-        Of one name code goes before YAML, and YAML before JSON, as in Chef. {} for none.
-        raises: DocumentError, for two files of one name
+        Where a name has several files, code counts before YAML, and YAML before JSON, as in Chef. {} for none.
+        raises: DocumentError, for two files of one name and one kind, such as a.py and a.rb
         """
         self._refuse_twins("recipes/", "recipe.")
         found: dict[str, str] = {}
