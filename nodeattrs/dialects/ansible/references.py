@@ -294,7 +294,7 @@ class VariableReferences:
         self.vars_file_places.setdefault((role, name), origin)
 
     def _given(self, text: str, relative: Path) -> None:
-        """Note the variables that a text tells users to give: `name=value`, `name: value`, a table row, or a file with
+        """Note the variables that a text asks its readers to give: `name=value`, `name: value`, a table row, or a file with
         -e.
         """
         self.settable.update(_ASSIGNED.findall(text), _WRITTEN.findall(text), _GIVEN.findall(text))

@@ -57,9 +57,9 @@ def names_in_templates(value: Any) -> list[str]:
 
 
 def with_gaps(text: str) -> Any:
-    """A text with `GAP` in place of each template; ABSENT where the gaps cannot be told.
+    """A text with `GAP` in place of each template; ABSENT where the gaps are not known.
 
-    All from the first `{%` to the last `%}` is a single gap. The gaps cannot be told for a template that is not closed,
+    All from the first `{%` to the last `%}` is a single gap. The gaps are not known for a template that is not closed,
     for one inside another, for a comment `{#`, and for a `/` between the first `{%` and the last `%}`.
 
     >>> with_gaps("os-{{ family }}.yml").replace(GAP, "*")
