@@ -226,10 +226,24 @@ SHOWN = [
 """Each page in one of the looks, unless there is time for all."""
 
 
+_ANSWERS = [path for path in PAGES if "?" in path or path.startswith("/subjects/")]
+_FIRST = (
+    "main .wrong, main .card, main .big, main table, main .past, main .tree, main .groups, main .step, main .empty,"
+    " main .graph"
+)
+_CUT = """return [...document.querySelectorAll('main *:not(.sr):not(.canvas)')]
+.filter((one) => getComputedStyle(one).overflowX !== 'visible' && one.scrollWidth > one.clientWidth + 1)
+.map((one) => one.innerText)"""
+_TOP = "return Math.round(document.querySelector(arguments[0]).getBoundingClientRect().top + scrollY)"
+
+
 class TestPages:
     @pytest.mark.parametrize(("path", "look"), SHOWN)
     def test_each_is_shown_and_asks_nobody_else(self, browser, site, path, look):
-        """No complaint of the browser, no request to another machine, nothing wider than the screen."""
+        """
+        No complaint of the browser, no request to another machine, nothing wider than the screen. An answer comes
+        first, also where the window changes.
+        """
         browser.asked(), browser.complaints()
         browser.look(look)
         browser.open(site + path)
@@ -240,6 +254,16 @@ class TestPages:
         assert [] == [one for one in browser.asked() if not one.startswith((f"{site}/", "data:"))]
         assert browser.js("return document.documentElement.scrollWidth <= innerWidth + 1"), path
         assert browser.js("return [...document.images].every((one) => one.complete)")
+        if path in _ANSWERS:
+            self.require_the_answer_first(browser, look)
+            other = "small" if look != "small" else "light"
+            browser.look(other)
+            self.require_the_answer_first(browser, other)
+
+    def require_the_answer_first(self, browser, look):
+        """In the first 600 pixels, and nothing is cut."""
+        assert browser.js(_TOP, _FIRST) < 600, look
+        assert browser.js(_CUT) == [], look
 
     def test_dark_is_dark_and_light_is_light(self, browser, site):
         def paper() -> int:
@@ -259,26 +283,7 @@ class TestPages:
         assert dark < 150 < 600 < paper()
 
 
-_ANSWERS = [path for path in PAGES if "?" in path or path.startswith("/subjects/")]
-_FIRST = (
-    "main .wrong, main .card, main .big, main table, main .past, main .tree, main .groups, main .step, main .empty,"
-    " main .graph"
-)
-_CUT = """return [...document.querySelectorAll('main *:not(.sr):not(.canvas)')]
-.filter((one) => getComputedStyle(one).overflowX !== 'visible' && one.scrollWidth > one.clientWidth + 1)
-.map((one) => one.innerText)"""
-_TOP = "return Math.round(document.querySelector(arguments[0]).getBoundingClientRect().top + scrollY)"
-
-
-class TestAnswerFirst:
-    @pytest.mark.parametrize("path", _ANSWERS)
-    def test_the_answer_is_in_the_first_600_pixels_and_nothing_is_cut(self, browser, site, path):
-        for look in ("light", "small"):
-            browser.look(look)
-            browser.open(site + path)
-            assert browser.js(_TOP, _FIRST) < 600, look
-            assert browser.js(_CUT) == [], look
-
+class TestSubjects:
     def test_a_value_of_a_subject_leads_to_its_why(self, browser, site):
         browser.open(site + "/subjects/ansible?on=web1")
         rows = browser.js(
