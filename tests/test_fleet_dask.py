@@ -63,10 +63,13 @@ def server():
 
 
 def cluster():
-    """The address of a real one with two workers."""
+    """The address of a real one with two workers, that gives up at the second death over the same nodes."""
+    import dask
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster:
+    given_up = dask.config.set({"distributed.scheduler.allowed-failures": 1})
+    how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    with given_up, LocalCluster(**how) as cluster:
         yield cluster.scheduler_address
 
 
