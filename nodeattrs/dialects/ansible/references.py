@@ -294,8 +294,9 @@ class VariableReferences:
         self.vars_file_places.setdefault((role, name), origin)
 
     def _given(self, text: str, relative: Path) -> None:
-        """Note the variables that a text asks its readers to give: `name=value`, `name: value`, a table row, or a file with
-        -e.
+        """Note the variables that a text asks its readers to give.
+
+        They are written as `name=value`, `name: value`, a table row, or a file with -e.
         """
         self.settable.update(_ASSIGNED.findall(text), _WRITTEN.findall(text), _GIVEN.findall(text))
         for found in _GIVEN_FILE.finditer(text):
