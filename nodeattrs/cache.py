@@ -15,9 +15,13 @@ _Value = TypeVar("_Value")
 
 
 class Cache:
-    """Values by their keys, for many threads. A new entry beyond *most* drops the one that was used longest ago.
+    """A cache of limited size that threads may share. If it is full, the entry that was used longest ago is dropped.
 
-    most: the largest number of entries; `get` is the one way to add an entry
+    most: the largest number of entries
+
+    `get(key, make)` returns the entry of a key, and calls *make* to add it if there is none. Entries are added in no
+    other way. *make* is called outside of the lock, so two threads may both call it; both then get the value stored
+    first. If *make* raises an error, nothing is stored. `len(cache)` is the number of entries.
 
     >>> cache = Cache(most=2)
     >>> cache.get("a", lambda: 1), cache.get("a", lambda: 2)

@@ -56,9 +56,13 @@ SITE = "https://nodeattrs.github.io/nodeattrs/"
 class Code(NamedTuple):
     """The declaration of one code, with its texts for `nodeattrs codes`.
 
-    names: the class and the kinds that have the code
-    owner: the error class whose kinds they are; "" where there is none
-    room:  the part of the project that it belongs to, such as "Merging": a title of the page
+    code:    the code itself, such as "NA0102"
+    names:   the name of the error class, the name of the kind, or both in this order
+    owner:   for a kind, the name of the error class that has it; "" for the code of a class
+    room:    the section of the page of codes that lists it, such as "Merging"
+    cause:   what leads to the error, as a sentence
+    example: a command or input that leads to it
+    way_out: what the user can do, as a sentence
     """
 
     code: str

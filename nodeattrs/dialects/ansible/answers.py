@@ -112,17 +112,19 @@ def _withheld(plan: Plan, paths: Iterable[Path]) -> Plan:
 
 
 class Variables:
-    """The variables of one host, outside of plays or in one task. The answer that commands and verbs work on.
+    """The variables of one host, in one task or outside of plays. Commands and verbs read their answer from it.
 
     host:      the host's name
-    where:     in words: "the inventory", "task 'restart' of site.yml"
+    where:     the place in words: "the inventory", "task 'restart' of site.yml"
     plan:      called once, at the first use; returns the plans, the weakest first
     policy:    merges the plans
-    magic:     called once, at the first use; returns the variables that Ansible sets itself and that are known here
+    magic:     called once, at the first use; returns the variables that Ansible sets itself, as far as they are known
     sensitive: paths whose values are secrets in every answer
 
-    The constructor reads nothing. `vars` merges once and is kept. `trace`, `origins` and `known` merge all layers
-    again, with origins, at each call.
+    The constructor reads nothing. `vars` maps each variable to its merged value; it is computed once and kept. `known`
+    gives one value, or ABSENT. `trace`, `origins` and `explain` tell where the value at a path comes from. `unknown`
+    and `unread` list layers that could not be read. `known`, `trace`, `origins` and `explain` merge all layers again at
+    each call. Values contain templates as they were written.
     """
 
     def __init__(

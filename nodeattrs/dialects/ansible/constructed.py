@@ -32,12 +32,15 @@ _ODD = re.compile(r"^[\d\W]|\W")
 
 
 class ConstructedFile:
-    """One file of the plugin `constructed`, which adds to an inventory tree. The constructor reads nothing; call `read`
+    """One file of the plugin `constructed`, which adds to an inventory tree. The constructor reads nothing. Call `read`
     once.
 
     document: the parsed file, a map of the plugin's options
     tree:     the hosts and groups of the sources before it; `read` changes the tree
-    given:    called with a host and whether extra variables count; returns the variables that the host has so far
+    given:    called with (host, True or False), returns the variables that the host has so far. True: extra variables
+              count
+
+    `read` raises AnsibleError, SourceNotRun, MissingExtra or TooMuch, and may have changed the tree before.
     """
 
     def __init__(self, document: Document, tree: InventoryTree, given: Callable[[Host, bool], Variables]) -> None:

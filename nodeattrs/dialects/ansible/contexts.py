@@ -32,22 +32,24 @@ _FACTS = title(19)
 
 @dataclass(frozen=True)
 class TaskContext:
-    """The surroundings of a task, or of the list that is being walked through. Immutable; methods return changed
-    copies.
+    """What surrounds a task or a list of tasks: play, file, role, variables and conditions.
+
+    The object is immutable. `with_...`, `entering_role` and `for_handlers` return changed copies.
 
     play, document:    the play, and the file that has the task
     folder:            the folder of that file
     outer_variables:   layers of plays, blocks, imports and the task itself, the outermost first: levels 16 and 17
     include_variables: layers of includes, the outermost first: level 21
     role:              the role of the task; None outside of roles
-    depth:             how many files and roles include each other here
-    has_run:           the role has run before: only tasks that it imports from other roles count
-    conditions:        `when` of the plays, blocks and includes around it, and its own
-    tags:              likewise
-    collections:       collections in which plain names of roles are looked for first
-    is_sure:           only a condition can keep the task from running
-    is_rescue:         the task is in the `rescue` of a block
-    loaded:            the numbers of outer and include variables when the role was entered
+    depth:             how many files and roles were entered on the way to the task
+    has_run:           whether the role has run before. If so, its own tasks are skipped, and tasks imported from other
+                       roles still run
+    conditions:        the `when` values of the plays, blocks and includes around the task, and of the task
+    tags:              the `tags` of the same
+    collections:       the collections that are searched for roles without a collection in their name, in order
+    is_sure:           True: the task runs if its conditions hold; False: something else may keep it from running
+    is_rescue:         whether the task is in the `rescue` of a block
+    loaded:            (number of outer_variables, number of include_variables) when the role was entered
     """
 
     play: Play
@@ -242,19 +244,20 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Task:
-    """A task that a host meets, with the effects of the tasks before it.
+    """A task that a host reaches, with the effects of the tasks before it.
 
-    name:          its name, else its module
+    name:          the task's `name`; if it has none, the name of its module
     body:          the map of the task
     at:            the path of the task in the document of its context
+    context:       the play, file, role and conditions around the task
     gathered:      gathered facts, level 11, the weakest first
     included:      variables of include_vars, level 18
     facts:         variables of set_fact and register, level 19
     groups:        unknown layers for tasks that may have changed groups and hosts, levels 7 and 8
-    roles:         the roles of the play so far, the weakest first
-    joined_groups: the groups that the host has surely joined
+    roles:         the roles of the play that were reached before the task, the weakest first
+    joined_groups: the groups that group_by has surely added the host to
 
-    `Playbook.within` gives the variables of the host in it.
+    `Playbook.within` gives the variables that the host has in the task.
     """
 
     name: str

@@ -36,6 +36,10 @@ def _role_variables(folder: Path) -> Iterator[str]:
 class Ansible(Dialect):
     """The dialect `ansible`: its names, option and examples for help, and the questions that the commands ask every
     dialect.
+
+    `open` gives the hosts of the inventories in one version of the files. `check` yields the findings in a folder.
+    `first_steps` gives commands to try in a folder. The class has no state; inventories are read by what `open`
+    returns.
     """
 
     name = "ansible"

@@ -33,13 +33,15 @@ _SECONDS = 600
 
 
 class DynamicSources:
-    """The sources that an option allows to run.
+    """The dynamic sources that an option names: scripts and plugins that may run, or whose output is in a file.
 
     files: reads files of the working folder
-    named: each a source, which is run, or SOURCE=FILE: the file has what the source prints, and nothing is run
+    named: the values of the option. SOURCE: the source is run. SOURCE=FILE: FILE is read as the output of the source,
+           and nothing is run. Both are relative to the working folder
 
-    `InventorySources` asks `may_run` for each source and calls `read` or `mark_read`; after the last source
-    `require_all_read` refuses names that are no sources. The constructor reads nothing.
+    For each source of the inventory, `InventorySources` asks `may_run`. Then it calls `read`, which adds the hosts and
+    groups to the tree, or `mark_read` if the source needed no run. After the last source, `require_all_read` raises
+    AnsibleError if a name is not a source of the inventory. The constructor reads nothing.
     """
 
     def __init__(self, files: VariableFiles, named: Iterable[str]) -> None:

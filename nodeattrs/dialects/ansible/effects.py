@@ -48,18 +48,22 @@ _OF_FOLDERS = frozenset(("depth", "extensions", "files_matching", "ignore_files"
 
 @dataclass
 class TaskEffects:
-    """What the tasks so far have set, or may have set, for one host. Owned by `TaskWalk`, which notes each task once.
+    """What the tasks so far have set, or may have set, for one host. `TaskWalk` owns it and notes each task once.
+
+    The methods `note_...` add to the fields. `task_met` makes a `Task` with copies of the fields as they are then.
 
     files:           reads the files that include_vars names
-    policy:          how maps meet, as `hash_behaviour` says
-    set_by_groups:   gives the variables that groups with a name, perhaps with gaps, may set; None for any variable
+    policy:          how maps are merged, as `hash_behaviour` says
+    set_by_groups:   called with a group's name, perhaps with gaps; returns the variables that such groups may set.
+                     None: they may set any variable
     gathered:        gathered facts, level 11, the weakest first
     included:        variables of include_vars, level 18
     facts:           variables of set_fact and register, level 19
     groups:          unknown layers for tasks that may have changed groups and hosts
-    joined_groups:   the groups that the host has surely joined
-    possible_groups: the groups that hosts may have joined, with gaps for the unknown parts of a name
-    fact_modules:    modules of the playbook and of its roles that may set facts
+    joined_groups:   the groups that group_by has surely added the host to, as keys with the value None
+    possible_groups: names of the groups that hosts may have been added to. A name has a gap for each part that is not
+                     known
+    fact_modules:    names of modules of the playbook and of its roles that may set facts
     """
 
     files: VariableFiles

@@ -31,12 +31,14 @@ _INTERPRETER = re.compile(r"ansible_\w+_interpreter")
 
 
 class FactCache:
-    """Reads cached facts, one file for each host. Without a folder it has no facts and reads nothing.
+    """Reads cached facts, one file for each host. Nothing is kept: each call reads the file of the host again.
 
-    folder: the folder with the files; None: the one that *config* names, if its cache is of the kind jsonfile
-    root:   names of files in messages are relative to this folder
+    config: the settings of fact_caching in ansible.cfg, and inject_facts_as_vars
+    root:   messages name files relative to this folder
+    folder: the folder with the files. None: the folder that *config* names, if its cache is of the kind jsonfile;
+            otherwise there are no facts
 
-    Each call reads the file of the host again.
+    A host without a file has no facts. The methods raise AnsibleError if its file cannot be read or parsed.
     """
 
     def __init__(self, config: AnsibleConfig, root: Path, folder: Path | None) -> None:

@@ -34,13 +34,18 @@ _PER_ENTRY = 100
 
 
 class VariableFiles:
-    """Reads files and folders, and keeps each parsed document and each listing for the life of the object.
+    """Reads files and folders. It keeps each parsed document and each listing of a folder for the life of the object.
+
+    `document` gives a parsed file. `variables` and the methods `layers_of_...` give the layers of files of variables.
+    `names_in`, `files_in`, `all_files_below` and `paths_matching` list files. `shown` gives the name of a file for
+    messages.
 
     folder:    the working folder; messages name files relative to it
-    lenient:   a broken file of variables is an unknown layer and a warning, instead of an error
-    passwords: files of vault passwords, `FILE` or `ID@FILE`, read by the constructor; without any, encrypted files and
-               values stay closed
-    warn:      called for keys that are written twice, and for what is broken or no password opens
+    lenient:   True: a broken file of variables gives an unknown layer and a warning; False: it raises AnsibleError
+    passwords: files of vault passwords, `FILE` or `ID@FILE`, which the constructor reads. Without any, encrypted files
+               and values are not decrypted
+    warn:      called for keys that are written twice, for broken files if *lenient*, and for values that no password
+               decrypts
     """
 
     def __init__(self, folder: Path, warn: Warn, *, lenient: bool = False, passwords: Iterable[str] = ()) -> None:
