@@ -58,7 +58,7 @@ class Code(NamedTuple):
 
     code:    the code itself, such as "NA0102"
     names:   the name of the error class, the name of the kind, or both in this order
-    owner:   for a kind, the name of the error class that has it; "" for the code of a class
+    owner:   the name of the error class that has the kinds of the section; "" if the section has no such class
     room:    the section of the page of codes that lists it, such as "Merging"
     cause:   what leads to the error, as a sentence
     example: a command or input that leads to it

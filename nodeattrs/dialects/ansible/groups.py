@@ -29,13 +29,15 @@ _ODD = re.compile(r"^[\d\W]|[^\w]", re.ASCII)
 class Group:
     """A group of hosts, filled while sources are read.
 
-    hosts, children: its own hosts and groups by name, in the order in which they were named
-    parents:         the groups that have it as a child
+    name:            the name of the group
+    hosts, children: hosts and groups that the group itself names, by name, in the order in which they were named
+    parents:         the groups that have it as a child, by name
     layers:          its variables in inventory files, in the order of reading; files of group_vars are not here
-    priority:        ansible_group_priority: of two groups of one depth the higher one is stronger
-    leading_hosts:   hosts that `all_hosts` puts first though they are not in `hosts`
+    priority:        the value of ansible_group_priority. Of two groups of equal depth, the one with the higher priority
+                     wins
+    leading_hosts:   hosts that `all_hosts` lists first, though they may not be in `hosts`
 
-    `depth` is kept at its first use; `InventoryTree` forgets it while groups are nested.
+    `depth` is computed at its first use and kept until the tree's `groups_so_far` or `reconcile` is called.
     """
 
     name: str
@@ -96,10 +98,11 @@ def _depth_first(start: Group, following: Callable[[Group], dict[str, Group]]) -
 class Host:
     """A host of an inventory, filled while sources are read.
 
-    groups: the groups that name it, by name
-    since:  for each of them, how many groups had been nested when the host joined it
+    name:   the name of the host
+    groups: the groups that name it, by name, in the order in which it joined them
     layers: its variables in inventory files, in the order of reading; files of host_vars are not here
     source: the first file or list of hosts that named it; None for the implicit localhost
+    since:  one number for each entry of `groups`: how many pairs of parent and child the tree had when the host joined
     """
 
     name: str
@@ -114,11 +117,12 @@ class InventoryTree:
 
     groups, hosts: by name, in the order in which they were named
     source:        the source that is being read; the reader sets it, and new hosts keep it
-    rename:        in names of groups each sign that no variable's name has becomes `_`
-    warn:          called for such names, and for a host with the name of a group
+    warn:          called for names of groups that are no names of variables, and for a host with the name of a group
+    rename:        True: in a group's name, each character that a variable's name cannot have becomes `_`
 
-    Readers call `group`, `host`, `nest` and `set_variables`; after the last source `reconcile` is called once. From
-    then on `groups_of` gives the groups of a host by strength.
+    Readers call `group` and `host`, which create what does not exist, and `nest` and `set_variables`. After the last
+    source `reconcile` is called once. After that, `groups_of` gives the groups of a host by strength. Before,
+    `groups_so_far` gives them in the order of joining.
     """
 
     def __init__(self, warn: Warn, *, rename: bool = False) -> None:

@@ -46,10 +46,10 @@ _KINDS = (("defaults", 2), ("vars", 15))
 class PlaceInPlays:
     """A line of a role or a play that sets a variable.
 
-    origin: the line
-    value:  the value it sets; None for the result of a task
-    level:  the number of the precedence level
-    plays:  name of a playbook -> the numbers of its plays that reach the line
+    origin:            the line
+    value:             the value that the line sets; None if the variable gets the result of a task
+    level:             the number of the precedence level
+    plays:             name of a playbook -> the numbers of its plays that reach the line
     has_unknown_hosts: whether the hosts of one of these plays are not known
     """
 

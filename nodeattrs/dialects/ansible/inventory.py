@@ -57,21 +57,26 @@ _WANTS_A_NAME = re.compile(r"REQUIRES_(?:ENABLED|WHITELIST)\s*=\s*True")
 class Inventory:
     """The sources of an inventory, read, with the files of variables beside them.
 
-    sources:      files, folders and lists of hosts, in order; those of ansible.cfg where none is given
-    folder:       the working folder: ansible.cfg is read there, and paths are relative to it
-    playbook_dir: the folder whose group_vars and host_vars count as the playbook's; the working folder unless given
-    extra_vars:   texts as `-e` takes them
-    environment:  variables that override ansible.cfg, such as ANSIBLE_HASH_BEHAVIOUR; none unless given
-    facts:        a folder of cached facts, a JSON file for each host; that of ansible.cfg unless given
-    lenient:      a broken file of variables is a warning, and its variables are unknown, instead of an error
-    run_inventory: dynamic sources that are run; `SOURCE=FILE`: FILE has what the source prints, and nothing is run
-    vault_passwords: files with passwords of vaults, `FILE` or `ID@FILE`; what they open is `Sensitive`
+    sources:         files, folders and lists of hosts, in order; without any, ansible.cfg names them
+    folder:          the working folder: ansible.cfg is read there, and paths are relative to it. None: the current
+                     folder
+    playbook_dir:    the folder whose group_vars and host_vars count as the playbook's. None: ansible.cfg names it, or
+                     it is the working folder
+    extra_vars:      texts as `-e` takes them
+    environment:     variables that override ansible.cfg, such as ANSIBLE_HASH_BEHAVIOUR. None: no variables
+    facts:           a folder of cached facts, a JSON file for each host. None: ansible.cfg names it
+    lenient:         True: a broken file of variables is a warning, and its variables are unknown; False: it is an error
+    run_inventory:   dynamic sources that are run. With `SOURCE=FILE`, FILE is read as their output and nothing is run
+    vault_passwords: files with passwords of vaults, `FILE` or `ID@FILE`. Decrypted values are `Sensitive`
     sensitive_paths: paths whose first step is a variable; values there are secrets in every answer
 
-    The constructor reads ansible.cfg and all sources, but no group_vars or host_vars. `host` gives the variables of a
-    host; each file is read at its first use and kept. `warnings` has what is doubtful, in the order of reading; it
-    grows while hosts are asked about.
-    raises: AnsibleError, for a configuration that cannot be read, and for extra variables that are not a map
+    The constructor reads ansible.cfg and all sources, but no group_vars or host_vars. `host(name)` gives the variables
+    of a host; each file is read at its first use and kept. `own` and `of_group` give the variables of a host without
+    its groups, and of a group without its parents. `matching` selects hosts by patterns. `warnings` grows while hosts
+    are asked about.
+
+    raises: AnsibleError, for a configuration that cannot be read, and for extra variables that are not a map. Methods
+            raise it for an unknown host or group, and for a broken file unless *lenient*
     """
 
     @taking(

@@ -39,9 +39,12 @@ _NAME = re.compile(r"[\w.-]+")
 class AnsibleHosts(InRepository):
     """The hosts of a repository's inventories as subjects, each with its variables, for one version of the files.
 
-    Inventories are those that a command, an option or nodeattrs.toml names, else that of ansible.cfg, else those at
-    usual places. They are read at the first question and kept. With several inventories a subject is called
-    `inventory:host`.
+    The inventories are those that a command, an option or nodeattrs.toml names. If none is named, the inventory of
+    ansible.cfg counts. Without ansible.cfg, inventories at usual places count. They are read at the first question and
+    kept. With several inventories a subject is called `inventory:host`.
+
+    `subjects` lists the hosts and `answer` gives the variables of one. `subjects` and `answer` also set `unread`, to
+    the layers that could not be read. `lines_of` lists the lines of roles and plays that set a path.
     """
 
     @cached_property

@@ -55,8 +55,9 @@ class Playbook:
     names:     files of playbooks, relative to the inventory's folder
     plays:     in the order in which they run; plays of an imported playbook come where its import is
 
-    `tasks(host)` walks through all tasks of a host, once. `task(name, host)` and `within(task, host)` give the
-    variables of the host in a task.
+    `tasks(host)` gives the tasks that a host reaches, in order; it is computed once for each host. `within(task, host)`
+    gives the variables of the host in one of these tasks. `task(name, host)` gives those in the first task of a name,
+    or None. `unknown(host)` gives unknown layers that may add tasks or variables.
 
     raises: AnsibleError, for a file that is no playbook
     """

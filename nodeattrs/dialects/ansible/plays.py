@@ -44,15 +44,17 @@ _NOT_FILLED_IN = "the name of this file cannot be filled in"
 
 @dataclass(frozen=True, eq=False)
 class Play:
-    """A play. `read` makes it; its body was checked for unknown keys.
+    """A play of a playbook. `read` makes it, and has checked its body for unknown keys.
 
-    number:   from 1, over all playbooks
-    document: the file of the play; path: the same file
+    number:   from 1, counted over all playbooks
+    document: the parsed file of the play
+    path:     the path of that file
     at:       the path of the play in the document
     body:     the map of the play
-    over:     the `vars` of imports of its playbook, which replace its own by name; the strongest last
-    patterns: the patterns of its hosts; None where a template in `hosts` is not known
-    missing:  why the patterns are not known; "" where they are
+    over:     layers of the `vars` of import_playbook entries that led to the play, the strongest last. They replace
+              variables of the play's own `vars`
+    patterns: the patterns of its hosts; None if `hosts` has a template whose value is not known
+    missing:  why the patterns are not known; "" if they are known
     """
 
     number: int

@@ -54,7 +54,13 @@ class _Step:
 
 
 class ReachSearch:
-    """Finds the roles and files of tasks that plays may reach; keeps the names in each file, over all plays."""
+    """Finds the roles and files of tasks that plays may reach.
+
+    inventory: its files, configuration and folder are used; its hosts are not
+
+    Call `reachable_from(play)` for each play. It returns a `Reachable`, and raises nothing for what cannot be followed.
+    The names in each file are found once and kept for further plays.
+    """
 
     def __init__(self, inventory: Inventory) -> None:
         self.files = inventory.files

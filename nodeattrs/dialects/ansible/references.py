@@ -101,23 +101,27 @@ class VariableDefinition:
 
 @dataclass
 class VariableReferences:
-    """What the files of a repository set and mention. The constructor reads nothing; `read` fills the fields, once.
+    """What the files of a repository set and mention. The constructor reads nothing. `read` fills the fields; call it
+    once.
 
-    definitions: the variables that files of variables set
-    settable:    names that are a key anywhere, or that a task, a program or an inventory may set
-    words:       words that are not keys, in YAML, templates and programs
-    mentions:    name -> the first template or condition that mentions it
-    guarded:     names that are mentioned beside `default`, `is defined` and the like
-    name_parts:  parts of names in expressions that compose names -> first place
-    computed:    places of expressions that may compose any name
-    roles:       the roles that the repository has
-    used_roles:  role that is used -> first place
-    vars_files:  (role that names it, name) of each file of variables that YAML or a call of a program names
+    root:             the folder of the repository
+    files:            reads the files
+    definitions:      the variables that files of variables set
+    settable:         names that are a key anywhere, or that a task, a program or an inventory may set
+    words:            words that are not keys, in YAML, templates and programs
+    mentions:         name -> the first template or condition that mentions it
+    guarded:          names that may be undefined, since a mention has `default`, `is defined` or the like beside them
+    name_parts:       parts of variable names, from expressions such as `vars['app_' + x]` -> first place
+    computed:         places of expressions that may give any variable name
+    roles:            the roles that the repository has
+    used_roles:       role that is used -> first place
+    vars_files:       (role, name) for each file of variables that YAML or a call of a program names. The role is the
+                      one that names the file; "" outside of roles
     vars_file_places: such a pair -> first place
-    paths:       name of a file -> its paths
-    faults:      files that cannot be parsed
-    encrypted:   encrypted files; each may set and mention any variable
-    warnings:    doubtful conditions and comments, found on the way
+    paths:            name of a file, without folders -> its paths
+    faults:           the errors of files that cannot be parsed
+    encrypted:        encrypted files; each may set and mention any variable
+    warnings:         warnings about conditions and comments
     """
 
     root: Path

@@ -71,13 +71,16 @@ class Rendering:
     """Evaluates templates with the variables of one answer.
 
     answer:  the variables of a host
-    lookups: name of a lookup plugin -> a function that takes terms and options and returns a list; `vars` and `items`
-             are always there
-    hosts:   the names of hosts and a function from a name to its answer, for `hostvars`; None: `hostvars` needs Ansible
-    budget:  what all templates draw on; a new one unless given
+    lookups: name of a lookup plugin -> a function that takes terms and options and returns a list. The lookups `vars`
+             and `items` are always known
+    hosts:   the names of all hosts, and a function from a name to its answer; they give `hostvars`. None: a template
+             with `hostvars` is not evaluated
+    budget:  limits the work of all templates together. None: a new budget
 
-    The constructor builds the Jinja environment and evaluates nothing. The value of each variable is computed once and
-    kept.
+    `rendered(value)` evaluates the templates in a value and keeps those that fail as text. `outcome(text)` evaluates
+    one text and tells the reason if it fails. The constructor builds the Jinja environment and evaluates nothing. The
+    value of each variable is computed once and kept. The methods raise TooMuch.
+
     raises: MissingExtra, without Jinja2
     """
 

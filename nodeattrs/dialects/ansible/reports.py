@@ -47,10 +47,11 @@ def unread(layers: Iterable[Layer]) -> list[Unread]:
 class ExplainedVariable:
     """Why a path of a host's variables has its value: the trace, reasons in words, and what its templates mention.
 
-    inventory, answer: where the value comes from
-    explanation:       the trace with its host
-    rendered:          the value with its templates evaluated; None where that was not asked
-    in_plays:          where plays set the path; empty for an answer in a task
+    inventory:   the inventory with the host
+    answer:      the variables of the host
+    explanation: the trace with its host
+    rendered:    the value with its templates evaluated; None if this was not requested
+    in_plays:    the lines of plays and roles that set the path; empty for an answer in a task
     """
 
     inventory: Inventory
@@ -145,7 +146,11 @@ def explained_variable(
 
 @dataclass(frozen=True, slots=True)
 class SetVariables:
-    """The variables of a host, without Ansible's own, each with the lines that set it. `set_variables` makes it."""
+    """A report of the variables of a host, each with the lines that set it. `set_variables` makes it.
+
+    answer:       the variables of the host
+    explanations: one explained trace for each variable, without the variables that Ansible sets itself
+    """
 
     answer: Variables
     explanations: Sequence[NodeExplanation]
@@ -171,10 +176,11 @@ def set_variables(answer: Variables) -> SetVariables:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """A group of an inventory with the groups below it.
+    """A report of one group of an inventory with the groups below it.
 
-    name: of the group, which exists
-    text: the printed tree, for `lines`
+    inventory: the inventory with the group
+    name:      the name of the group, which exists
+    text:      the tree as Ansible prints it; `lines` splits it, and `to_dict` does not use it
     """
 
     inventory: Inventory
@@ -194,7 +200,10 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class SettingsReport:
-    """The settings of ansible.cfg and the environment that change which variables count."""
+    """A report of the settings that change which variables count, from ansible.cfg and the environment.
+
+    config: the settings that are reported, each with its value and place
+    """
 
     config: AnsibleConfig
 

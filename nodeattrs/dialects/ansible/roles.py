@@ -38,21 +38,23 @@ _COLLECTIONS = ("~/.ansible/collections", "/usr/share/ansible/collections")
 class Role:
     """One use of a role: by an entry under `roles` or `dependencies`, or by a task that imports or includes it.
 
-    name, path:     its name, and its folder
-    defaults, vars: the layers of its own files, levels 2 and 15
-    entry:          the layer of `vars` of its entry, level 15
-    params:         the layer of the other keys of its entry, level 20
+    name, path:        its name, and its folder
+    defaults, vars:    the layers of its own files, levels 2 and 15
+    entry:             the layer of `vars` of its entry, level 15
+    params:            the layer of the other keys of its entry, level 20
     include_variables: `vars` of the task that includes or imports it; only handlers of roles below it see them
-    limits:         `tags` and `when` of its entry; of a task, the names of the files that the task asks for
-    role_entry:     the entry or the task that asks for it
-    handlers:       the name of its file of handlers; ABSENT where that is not known
-    dependencies:   the roles that it depends on, in order
-    parents:        the roles that depend on it or include it, the outermost first
-    runs:           False where a condition of an entry is false in any case
-    repeats:        whether it runs again where the same use of it has run
-    is_public:      whether all tasks of the play see its variables
+    limits:            values that tell two uses of a role apart: `tags` and `when` of an entry, and for a task the
+                       names of the files that it asks for
+    role_entry:        the entry or the task that asks for it; `RoleReader.read` sets it
+    handlers:          the name of its file of handlers; ABSENT if that is not known
+    dependencies:      the roles that it depends on, in order
+    parents:           the roles that depend on it or include it, the outermost first
+    runs:              False if a condition of an entry is false for every host
+    repeats:           whether it runs again after a use for which `same_as` is true
+    is_public:         whether all tasks of the play see its variables
 
-    `RoleReader.read` makes it. Layers of a task in the role come from `all_defaults`, `all_vars` and `all_params`.
+    `RoleReader.read` makes it. `all_defaults`, `all_vars` and `all_params` give the layers of a task in the role. They
+    include layers of its parents and dependencies.
     """
 
     name: str
@@ -129,16 +131,17 @@ class Role:
 
 @dataclass(frozen=True)
 class RoleEntry:
-    """An entry under `roles` or `dependencies`, or a task that names a role.
+    """The place that asks for a role: an entry under `roles` or `dependencies`, or a task that names a role.
 
-    name:         the role's name, perhaps with templates
-    document, at: the file of the entry, and the path of the entry in it
-    body:         the map of the entry; {} for a plain name, and for a task
-    vars_from, defaults_from: names of the files that are read; ABSENT where one is not known
-    depends:      whether it is a dependency
-    is_public:    whether all tasks see the role's variables; None: private_role_vars decides
-    repeats:      whether the role runs each time; None: `allow_duplicates` of the role decides
-    collections:  collections in which a plain name is looked for first
+    name:          the role's name, perhaps with templates
+    document, at:  the file of the entry, and the path of the entry in it
+    body:          the map of the entry; {} for a plain name, and for a task
+    vars_from:     the name of the role's file of vars; ABSENT if it is not known
+    defaults_from: the name of the role's file of defaults; ABSENT if it is not known
+    depends:       True for an entry under `dependencies`
+    is_public:     whether all tasks of the play see the role's variables; None: private_role_vars decides
+    repeats:       whether the role runs each time; None: `allow_duplicates` of the role decides
+    collections:   collections that are searched first for a role without a collection in its name
     """
 
     name: str
@@ -154,13 +157,17 @@ class RoleEntry:
 
 
 class RoleReader:
-    """Finds roles in the folders of roles and reads them. The constructor reads nothing; files are kept by *files*.
+    """Finds roles in the folders of roles and reads them. The constructor reads nothing. Parsed files are kept by
+    *files*.
 
     files:  reads files, which it keeps
     config: roles_path, collections_path and private_role_vars of ansible.cfg
     policy: how the files of a folder are merged
-    fill:   evaluates the templates in a role's name: takes the name and variables of a task; raises AnsibleError where
-            the name is not known
+    fill:   called with (name of a role, variables of the task), returns the name with its templates evaluated. It
+            raises AnsibleError if the name is not known
+
+    `read` makes the `Role` of an entry, and raises AnsibleError for a role that is not there. `folder_of` finds only
+    the folder, or None.
     """
 
     def __init__(

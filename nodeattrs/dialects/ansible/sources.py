@@ -54,12 +54,17 @@ class SourceNotRun(Exception):
 class InventorySources:
     """Reads the sources of one inventory. The constructor reads nothing; call `read` once.
 
-    tree:      gets the hosts and groups
-    files, config, warn: read files, give the settings, take warnings
+    tree:      the tree to which the hosts and groups are added
+    files:     reads the files
+    config:    the settings of ansible.cfg
+    warn:      called with each warning
     dynamic:   knows which sources may be run, and runs them
-    construct: reads files of the plugin `constructed`
-    places:    after `read`, the folders beside which group_vars and host_vars count, in order
-    not_run:   after `read`, the sources that were not run
+    construct: called with (parsed file, folders of the sources before it), reads a file of the plugin `constructed`
+    places:    after `read`, the folders whose group_vars and host_vars count, in order
+    not_run:   after `read`, the sources that were not run, as exceptions that give the reason
+
+    `read(sources)` takes the sources as texts. A source that cannot be read is a warning. `read` raises AnsibleError
+    only if ansible.cfg asks for that, or if --run-inventory names no source.
     """
 
     def __init__(

@@ -107,8 +107,11 @@ class RepositoryCheck:
     """A check of one repository. The constructor reads all files; `warnings` judges them and reads the inventories.
 
     root:   the folder of the repository
-    count:  called with the name of each file that is read
-    looked: the number of files where playbooks and inventories lie
+    count:  called with the name of each file that is read; its result is ignored
+    looked: the number of files in the folders that usually have playbooks or inventories
+
+    `warnings` yields the findings. `faults` lists the files that cannot be parsed, `encrypted` those that were not read
+    for that reason. `not_read` maps each source that was not read to the reason.
     """
 
     NOTES = frozenset((UNUSED_VARIABLE, NOT_JUDGED))

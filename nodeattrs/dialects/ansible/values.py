@@ -28,9 +28,12 @@ VAULT_HEADER = "$ANSIBLE_VAULT"
 
 @dataclass(frozen=True, slots=True)
 class Vault:
-    """An encrypted value in a YAML file, which no password has opened.
+    """An encrypted value in a YAML file that was not decrypted.
 
-    text: the encrypted text, with its header
+    text:          the encrypted text, with its header
+    not_decrypted: the reason that messages give
+
+    It prints as "(vault)", also with `str`.
 
     >>> Vault("$ANSIBLE_VAULT;1.1;AES256 3763...")
     (vault)
@@ -46,7 +49,11 @@ class Vault:
 
 
 class Decrypted(Sensitive):
-    """The clear value of a `Vault`, as a secret. text: the encrypted text, which ansible-inventory prints"""
+    """The decrypted value of a `Vault`, as a secret.
+
+    value: the decrypted value
+    text:  the encrypted text, which ansible-inventory prints in place of the value
+    """
 
     __slots__ = ("text",)
 
@@ -255,8 +262,11 @@ def _json_key(key: Any) -> str:
 class VariableLines:
     """A locator for variables that each have their own line, as in an INI inventory.
 
-    kind, name, file: of all origins
-    by_name:          variable -> line; a variable that is not there has no line
+    kind, name, file: of all origins that `at` returns
+    by_name:          variable -> line
+
+    `at(path)` gives the line of the variable that is the first step. The line is None for an unknown variable or no
+    steps.
     """
 
     kind: str
@@ -270,10 +280,13 @@ class VariableLines:
 
 @dataclass(frozen=True, slots=True)
 class MaySet:
-    """The origin of an unknown layer that may set only some variables; as a locator it gives *origin* for every path.
+    """The origin of an unknown layer, with the variables that the layer may set. `at` gives *origin* for every path.
 
-    names:    the variables; None for any
-    prefixes: beginnings of more names, where `names` is not None
+    origin:   the place of the layer
+    names:    the variables that the layer may set; None: any variable
+    prefixes: it may also set variables whose names begin so; without effect if `names` is None
+
+    `may_set(name)` tells whether the layer may set a variable. `written` is `names` with the prefixes, for messages.
     """
 
     origin: Locator

@@ -87,10 +87,13 @@ def _printed(words: list[str], given: bytes = b"") -> bytes | None:
 
 
 class Passwords:
-    """The passwords of a call, in the order in which they are tried. Without any it is false.
+    """The passwords of a call, in the order in which they are tried. The object is false if *given* is empty.
 
     given:  each `FILE` or `ID@FILE`, relative to *folder*
+    folder: the working folder
     raises: AnsibleError from the constructor, which reads all passwords and runs programs that print one
+
+    `opened(text, file, line)` decrypts a text. It raises AnsibleError of kind "vault" if no password fits.
     """
 
     def __init__(self, given: Iterable[str], folder: Path) -> None:

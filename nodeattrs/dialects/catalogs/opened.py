@@ -13,7 +13,11 @@ from nodeattrs.formats.documents import parse, text_of
 
 
 class Catalogs(InRepository):
-    """Catalogs that Puppet compiled, as files."""
+    """One version of a folder of catalogs that Puppet compiled. The files are the subjects, by their names without
+    .json.
+
+    `answer(name)` gives the resources of one catalog, each with its parameters.
+    """
 
     @property
     def place(self) -> Path:

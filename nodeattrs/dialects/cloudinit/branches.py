@@ -41,10 +41,13 @@ class _Branch(NamedTuple):
 
 
 class Way(NamedTuple):
-    """One way through a template: for each condition whether it holds.
+    """One way through a template: it says for each condition whether the condition holds.
 
     chosen:    text of a condition -> whether it holds
-    otherwise: whether the conditions hold that *chosen* does not name
+    otherwise: whether the other conditions hold, which are not in *chosen*
+
+    `takes(condition, holds)` tells whether the way goes into one side of a condition. `visited(branches)` gives the
+    indexes of the branches it goes through.
     """
 
     chosen: dict[str, bool]

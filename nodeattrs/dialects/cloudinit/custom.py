@@ -69,9 +69,11 @@ def known(name: str) -> bool:
 
 
 class Root:
-    """The first argument of a custom merger: merges two values by the whole definition that names the merger.
+    """The first argument of a custom merger. Its `merge` merges two values by the definition in which the merger is
+    named.
 
-    policy: returns the policy of that definition, which is finished only after the merger was made
+    policy: called without arguments at each merge; returns the policy of that definition. It is a function since the
+            policy is complete only after its mergers are made
     """
 
     def __init__(self, policy: Callable[[], Policy]) -> None:

@@ -25,7 +25,12 @@ REJECTED: frozenset[Kind] = frozenset({FORMAT, EMPTY, PATCH_SYNTAX})
 class CloudConfigError(DocumentError):
     """User-data, or a part of it, that cannot be read or merged.
 
-    kind: one of the constants of `cloudinit.codes`, such as FORMAT; it has the code that is printed
+    kind:               one of the constants of `cloudinit.codes`, such as FORMAT; it has the code that is printed
+    message:            what is wrong, without the place
+    file, line, column: the place; None if it is not known
+    hint:               what the user can do; None for nothing
+
+    `located` gives a copy with a place, for an error that has no file.
     """
 
     entry = declared(

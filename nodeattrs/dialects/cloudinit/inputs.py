@@ -62,11 +62,12 @@ class Given(NamedTuple):
 
     address:  the resource or secret with the user-data; "" for a whole file or folder
     origin:   the place of the user-data
-    user:     its user-data, in order
-    vendor, vendor2: the vendor-data beside it; () for none
-    unknown:  the reason why the user-data cannot be read; "" where it can, and otherwise *user* is empty
+    user:     its user-data, in order; () if it cannot be read
+    vendor:   the vendor-data found with it; () for none
+    vendor2:  likewise, for the second vendor-data
+    unknown:  the reason why the user-data cannot be read; "" if it can
     data:     instance data for templates, from the meta-data of a folder or image; None for none
-    settings: the keys of a profile or an instance of LXD with their texts; None for anything else
+    settings: key -> text, for a profile or an instance of LXD; None for anything else
     """
 
     address: str

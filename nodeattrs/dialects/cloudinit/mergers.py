@@ -48,10 +48,11 @@ _KEYS = ("merge_how", "merge_type")
 
 
 class MergerSpec(NamedTuple):
-    """One merger of a definition, as it is written; whether the merger exists is not checked.
+    """One merger of a definition, as the user wrote it. Whether the merger exists is not checked.
 
-    name:    "list", "dict", "str", or the name of a custom merger; may have the prefix m_
-    options: the texts between the brackets, in their order; in the structured form any value of `settings`
+    name:    "list", "dict", "str", or the name of a custom merger; it may have the prefix m_. A definition written as a
+             list may have any value here
+    options: the texts between the parentheses, in order. For a definition written as a list, the value of `settings`
     """
 
     name: Any
@@ -64,9 +65,12 @@ class MergerSpec(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """The mergers of one merge definition, in their order; of several for one type the first is used.
+    """A merge definition: mergers in their order. If several are for one type, the first one is used.
 
-    It is false where it names no mergers. `policy_of` makes a policy of it, and refuses mergers that do not exist.
+    mergers: the mergers; (): the definition is false and keeps every old value
+
+    `parse_definition` reads a definition. `policy_of` makes a policy of it, and raises CloudConfigError for an unknown
+    merger. `str` writes the definition as text.
 
     >>> print(parse_definition("Dict(Recurse-List) + list( append )"))
     dict(recurse_list)+list(append)

@@ -26,9 +26,11 @@ from nodeattrs.errors import BadArgument
 
 
 class UserData(InRepository):
-    """The sets of user-data in one version of a repository: from its settings, and each folder with `user-data`.
+    """The sets of user-data in one version of a repository: sections of its settings, and each folder with a file
+    `user-data`.
 
-    The constructor reads nothing. The names are looked up once; `answer` reads and merges the files at each call.
+    The constructor reads nothing. `subjects` lists the names; they are looked up once. `answer` reads and merges the
+    files of one set, at each call. It raises BadArgument for an unknown name.
     """
 
     @cached_property

@@ -36,9 +36,12 @@ class YamlLocator:
     """Finds the lines of values in a YAML text. The text is parsed at the first question, and kept.
 
     text:   the text of the part
-    origin: the origin of the part; results are this origin with another line
-    line:   a function from a line of the text to the line of the file, such as `CloudPart.at`
-    indent: the indent of the text in the file
+    origin: the origin of the part. Results are copies of this origin with another line
+    line:   called with a line of the text, returns the line of the file, such as `CloudPart.at`
+    indent: the number of blanks before each line of the text in the file
+
+    `at(path)` gives the place of a value or of its nearest parent. `earlier(path)` lists values of keys that are
+    written twice on the way to the path. Nothing is raised for broken YAML: `at` gives the origin.
     """
 
     def __init__(self, text: str, origin: Origin, line: Callable[[int], int] = int, indent: int = 0) -> None:

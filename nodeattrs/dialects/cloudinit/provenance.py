@@ -35,12 +35,15 @@ _PER_LEFT = 10
 class Provenance:
     """The base class of `Merged` with its explanations: the part and the line that set each value, and the rule.
 
-    A subclass has `value`, and sets the fields. Nothing is computed before a method is called; the locators of parts
+    A subclass has `value`, and sets the fields. Nothing is computed before a method is called. The locators of parts
     are cached.
 
     parts:   the report of each part, in order; a part's number is its index + 1
-    rows:    the foldings; the last one gave the result
-    unknown: number of a part -> the layer in place of it, for a part that could not be read
+    rows:    the foldings, which are the merges that were done in order; the last one gave the result
+    unknown: number of a part -> the unknown layer that replaces it, for a part that could not be read
+
+    `trace`, `origins`, `causes` and `explain` take a path. If no part set the path they give an empty trace, (), () and
+    a text that says so. `place_of` finds the line of a warning.
     """
 
     parts: tuple[PartReport, ...]

@@ -228,10 +228,11 @@ class ExplainedConfig:
 
     `explained_config` makes it. Traces and changes are computed when it is printed.
 
-    paths:            the paths whose traces are shown
-    is_step_by_step:  whether the changes of each part are shown
-    with_causes:      whether a trace also names the lines with merge definitions
-    instance:         the machine with these files; its differences from *merged* are shown; None: no machine
+    merged:          the config that is explained
+    paths:           the paths whose traces are shown; (): no traces
+    is_step_by_step: whether the changes of each part are shown
+    with_causes:     whether a trace also names the lines with merge definitions
+    instance:        the machine that has these files; its differences from *merged* are shown. None: no differences
     """
 
     merged: Merged

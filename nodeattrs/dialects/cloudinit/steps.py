@@ -38,14 +38,14 @@ class PartReport(NamedTuple):
     number:     its number among all parts, from 1
     part:       the part; for a template the rendered one
     filename:   its name, or part-001, part-002, ... by position
-    status:     merged; rejected (cloud-init notes it in the merged file) or failed (it only logs it), and then the
-                config is as before the part; script; include: not followed; ignored: of a type without a handler;
-                empty: the same without a body; unknown: not read; template: not rendered, since instance data lack;
-                disabled: switched off
+    status:     one of these words. merged; rejected: cloud-init notes it in the merged file; failed: cloud-init only
+                logs it; script; include: not followed; ignored: of a type without a handler; empty: of such a type,
+                without a body; unknown: not read; template: not rendered, since instance data lack; disabled: switched
+                off. Only merged parts change the config
     definition: the merge definition that was used; None for a patch, and for a part that was not merged
     source:     where the definition comes from: "body merge_how", "header Merge-Type", both, "default", "asked" (by
                 --how), "part N" (in documented mode)
-    error:      why it was rejected or failed; else None
+    error:      why it was rejected or failed; None for any other status
     repeated:   the keys that its text writes twice in one map
     """
 
@@ -107,13 +107,15 @@ def status_of(error: NodeattrsError) -> Status:
 
 
 class Joining(NamedTuple):
-    """One part that was merged, at one step of a folding or at several.
+    """One part that was merged, at one step of a folding or at several. A folding is a merge of parts in order.
 
-    number:   the number of the part; 0 for a layer that was merged before, which *filename* names
+    number:   the number of the part; 0 for a layer that was merged before and is no part
+    part:     the part itself
+    filename: the name of the part or layer
     policy:   the policy that it was merged by; None for a JSON patch
-    laid:     its config without the definition; None for a JSON patch, and for a part that is unknown
-    folded:   whether the folding is one of conf.d files or layers, from the strongest to the weakest
-    steps:    the number of steps: one, or for a JSON patch one for each operation
+    laid:     its config without the definition; None for a JSON patch, and for an unknown part
+    folded:   True: the folding merges conf.d files or layers, from the strongest to the weakest
+    steps:    how many steps of the folding it took: one for each operation of a JSON patch, and one for any other part
     """
 
     number: int
@@ -182,9 +184,11 @@ Action = Literal["set", "extended", "replaced", "deleted", "dropped"]
 class Change(NamedTuple):
     """One path that a part changed, or tried to change.
 
-    action: set (a new key), extended (a list or text got longer), replaced, deleted, or dropped (the old value stays)
-    old:    the value before; ABSENT for none
-    new:    the value after; ABSENT for none. Of a dropped one it is the value that the part has
+    path:   the path in the config
+    action: "set" (a new key), "extended" (a list or text got longer), "replaced", "deleted", or "dropped" (the old
+            value stays)
+    old:    the value before; ABSENT if there was no value
+    new:    the value after; ABSENT if it was deleted. For "dropped" it is the value of the part, which was not used
     """
 
     path: Path

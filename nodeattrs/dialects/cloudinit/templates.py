@@ -54,12 +54,13 @@ def template_in(text: str, is_rendered: bool = True) -> str | None:
 class InstanceData:
     """The instance data of a machine: variables for templates, and the methods that render with them.
 
-    The constructor takes a map; `read` reads a file, `of_meta_data` takes meta-data of NoCloud, and `missing` is for an
-    unknown machine.
-
     tree:   the map, in the layout of instance-data.json: `v1`, `ds`, `merged_cfg`
-    ways:   only after `missing`: the number of ways through the templates that were rendered so far
-    unseen: only after `missing`: the number of branches that no way goes through
+    ways:   the number of ways through the templates that were rendered so far; 1 unless the machine is unknown
+    unseen: the number of branches that no way goes through; 0 unless the machine is unknown
+
+    The constructor takes a map and reads nothing. `read` reads a file, `of_meta_data` takes meta-data of NoCloud, and
+    `missing` is for an unknown machine. `render` gives the text of a template. It raises CloudConfigError for a broken
+    template, and MissingExtra without Jinja2. `lacking` names a variable that is not known.
     """
 
     def __init__(self, tree: Mapping[str, Any]) -> None:
