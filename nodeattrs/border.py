@@ -190,7 +190,10 @@ def admit_of_machine(*places: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def held(border: Border | None) -> Iterator[None]:
-    """Within the block this border is in force, in place of any other one; None: no border is."""
+    """A context in which this border is in force, in place of any other one. None: no border is in force in the block.
+
+    It counts for the current context of `contextvars`. After the block the border before it is in force again.
+    """
     if border is not None and not _Hook.is_there:
         sys.addaudithook(_hook)  # it cannot be removed; without a border it does nothing
         _Hook.is_there = True

@@ -34,10 +34,11 @@ class Cache:
         self._lock = RLock()  # a value that is dropped may use the cache while it is deleted
 
     def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
-        """The value under a key. Where the cache has none, *make* is called, and its value is kept, None too.
+        """The value under a key. If the cache has none, *make* is called, and its value is stored; None is stored, too.
 
-        make:   may use the cache itself. Where several threads make a value at once, all get the first one
-        raises: the errors of *make*; nothing is kept then
+        make:   called without arguments, outside of the lock. It may use the cache itself. If several threads make a
+                value at once, all get the value that is stored first
+        raises: the errors of *make*; then nothing is stored
         """
         with self._lock:
             if key in self._entries:

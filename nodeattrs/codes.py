@@ -100,10 +100,12 @@ _declared: dict[str, Code] = {}
 
 
 def declared(code: str, *names: str, cause: str, example: str, way_out: str) -> Code:
-    """Declare a code, with its texts for `nodeattrs codes`. Returns its entry.
+    """Declare a code, with its texts for `nodeattrs codes`. Returns its entry, as a `Code`.
 
-    names:  the class or kinds that have the code
-    raises: ValueError, for a code that another entry has; KeyError, for a code with an unknown beginning
+    code:   such as "NA0102"; its first four characters choose the section
+    names:  the name of the class, the names of kinds, or both in this order
+    cause, example, way_out: texts of the entry; see `Code`
+    raises: ValueError, for a code that was declared with other texts; KeyError, for a code with an unknown beginning
     """
     title, owner = _ROOMS[code[:4]]
     entry = Code(code, names, owner, title, cause, example, way_out)
@@ -121,7 +123,10 @@ def kind(code: str, *names: str, cause: str, example: str, way_out: str) -> Kind
 
 
 def other_kind(name: str, entry: Code) -> Kind:
-    """Another kind with the code of *entry*. raises: ValueError, where *name* is not one of the entry's names"""
+    """A new `Kind` for a further name of an entry; it has the code of *entry*.
+
+    raises: ValueError, if *name* is not one of the entry's names
+    """
     if name not in entry.names:
         raise ValueError(f"{entry.code} does not name {name}")
     found = Kind(name)

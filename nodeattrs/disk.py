@@ -49,9 +49,11 @@ def write_all(handle: int, content: bytes) -> None:
 
 
 def write_whole(place: str | os.PathLike[str], content: bytes, mode: int = 0o644) -> None:
-    """Write a file at a path, whole or not at all; a file or link there is replaced. A device or pipe is written to.
+    """Write a file at a path, whole or not at all. A file or link there is replaced, but a device or pipe is written
+    to.
 
-    raises: OSError, also where the folder does not exist
+    mode:   the permissions of a file; without effect on a device or pipe
+    raises: OSError, also if the folder does not exist, or a folder has the name
     """
     folder, name = os.path.split(os.fspath(place))
     handle = os.open(folder or os.curdir, os.O_RDONLY | os.O_DIRECTORY)
@@ -161,11 +163,14 @@ class _Walk:
 
 
 class FolderEntry:
-    """A name in an open folder: a file, link or folder, or nothing yet. Each method looks anew, and follows no link.
+    """A name in an open folder. There may be a file, a link, a folder or nothing with this name.
 
-    All methods raise OSError.
+    folder: the descriptor of the open folder; the caller closes it
+    name:   the name in the folder, without a slash
 
-    folder: the descriptor of the folder; the caller closes it
+    Each method asks the disk again and follows no link. All methods may raise OSError, except `sweep`. `replace`,
+    `begin` and `link` replace what has the name, in one step. `begin` leaves the new file open. `special` opens a
+    device or pipe, and `target` reads a link. `sweep` removes temporary files of killed processes from the folder.
     """
 
     __slots__ = ("folder", "name")
@@ -229,7 +234,13 @@ class FolderEntry:
         os.close(self.begin(content, mode, uid, gid))
 
     def begin(self, content: bytes, mode: int, uid: int = -1, gid: int = -1) -> int:
-        """Write a file as `replace` does, and return an open descriptor, so that the caller can append."""
+        """Write a file as `replace` does, and return a descriptor of it. The caller can append to it, and closes it.
+
+        content:  what the file has at first
+        mode:     the permissions of the file
+        uid, gid: owner and group; -1: the system chooses
+        raises:   OSError; the name is unchanged then
+        """
         temporary, handle = self._beside()
         try:
             write_all(handle, content)

@@ -69,13 +69,18 @@ class Blob(NamedTuple):
 
 
 class Git:
-    """A repository of Git, found from a folder in it. Each method runs Git again.
+    """A repository of Git, found from a folder in it. Each method runs Git again; nothing is cached or changed.
 
+    folder: a folder of the work tree, or a bare repository
     top:    the root of its work tree; None for a bare repository
-    prefix: the folder below *top*, with a slash at the end; "" for *top* itself
+    prefix: the path of *folder* below *top*, with a slash at the end; "" for *top* itself
 
-    raises: NotFound, where Git is not installed, the folder lies in no repository, or `.git` belongs to another one.
-            Each method raises it, too, where Git cannot be started; and TooMuch, where Git writes or takes too much
+    `files(commit)` lists the files of a commit, and `contents` and `content` give what is in them. `fork_of` gives the
+    common ancestor of two commits. `tracks` and `ignored` are about the index and the work tree.
+
+    raises: NotFound, if Git is not installed, if the folder lies in no repository, or if `.git` belongs to another one.
+            Methods raise NotFound if Git cannot be started, TooMuch if it writes or takes too much, and NoRevision for
+            an unknown commit
     """
 
     def __init__(self, folder: Path) -> None:

@@ -121,12 +121,16 @@ class ExpressionTracer:
     def sources(
         self, code: ParsedCode, start: ast.AST, path: Path, context: Context = (), stores: bool = False
     ) -> list[SourceExpression]:
-        """The expressions that the value of *start*, or its part at *path*, comes from; [] where none is found.
+        """The expressions that the value of *start*, or its part at *path*, comes from; [] if none is found.
 
-        If some are exact, only these are returned; at most 40, each once.
-        code:    the source with *start*
+        If some are exact, only these are returned. There are at most 40, each once. Nested too deeply for Python, it is
+        [].
+
+        code:    the source that has *start*
+        start:   the syntax node to begin at: an expression, or a call
+        path:    the path of the part; () for the whole value
         context: the calls that led to the expression, innermost first
-        stores:  whether *start* is a call that stores its arguments, which are traced then, and not its result
+        stores:  True: *start* is a call that stores its arguments, and these are traced instead of its result
         """
         self._codes |= {one.file: one for one in (code, *(frame.code for frame in context))}
         asked = self._stored(start, path) if stores and isinstance(start, ast.Call) else self._of(start, path)

@@ -60,7 +60,13 @@ def sources_of(settings: Settings, given: str | None) -> Path | None:
 
 
 class InRepository(Opened):
-    """A dialect whose places and sensitive paths stand in nodeattrs.toml."""
+    """The base class of `Opened` for dialects whose places and sensitive paths are set in nodeattrs.toml.
+
+    side, request: one version of the files, and the question, as for `Opened`
+
+    `repository` is read at its first use. `with_set` puts the values of `what-if --set` over an answer. `has` tests for
+    files and folders at the top of the side.
+    """
 
     @cached_property
     def repository(self) -> Folder:
@@ -70,17 +76,24 @@ class InRepository(Opened):
         return found
 
     def has(self, *names: str) -> bool:
-        """Whether the folder has one of these."""
+        """Whether the top folder of the side has one of these files or folders. A name may be a path below it."""
         return any((self.side.root / name).exists() for name in names)
 
     def with_set(self, answer: Answer) -> Answer:
-        """The answer, with the values of `what-if --set` over it."""
+        """The answer merged with the values of `what-if --set`, which win. Without any, the answer itself."""
         given = [Layer(under(path, value), Origin("what-if", "--set")) for path, value in self.request.what_if.set]
         return fold([Layer(answer.value, Origin("answer")), *given], ACROSS) if given else answer
 
 
 class WithFacts(InRepository):
-    """Subjects are nodes, of which facts, a classifier and a store may know something."""
+    """The base class of `Opened` for dialects whose subjects are nodes with facts.
+
+    side, request: one version of the files, and the question, as for `Opened`
+
+    `known` gives the names of all nodes that a file of facts, the classifier or the store has. `node_facts` gives the
+    facts of one node. `enc` maps each node to its entry in the classifier's file, and `store` the saved nodes. The
+    classifier's file is given by an option. Each is read at its first use and kept.
+    """
 
     @cached_property
     def _facts_place(self) -> Path | None:
@@ -193,7 +206,12 @@ class WithFacts(InRepository):
 
 
 def part_of_keys(values: Mapping[str, Any], explain: Callable[[str], Any], opened: Opened) -> Part:
-    """Answers of many keys as one part: the first step of a path is the key."""
+    """One `Part` for many keys with separate answers. The first step of a path is the key.
+
+    values:  key -> its value
+    explain: called with a key, returns its answer, which has `trace` and `causes`. Called again for each question
+    opened:  its request may have values of `what-if --set`, which are merged over *values*
+    """
     changed = dict(values) if opened.request.what_if.set else {}
     for path, value in opened.request.what_if.set:
         kept = changed.get(path[0], ABSENT)

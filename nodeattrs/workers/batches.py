@@ -64,10 +64,13 @@ def without_processes() -> str:
 
 
 class Processes(Executor):
-    """An executor with worker processes of this machine, which are started by the first tasks.
+    """An executor with worker processes of this machine, as in `concurrent.futures`. The first tasks start the
+    processes.
 
-    Use it in a `with` block. At the end of the block tasks that wait are dropped, and started names are finished; after
-    a KeyboardInterrupt the workers end at once.
+    jobs: the largest number of processes
+
+    Use it in a `with` block. At the end of the block, tasks that wait are dropped, and started names are finished.
+    After a KeyboardInterrupt the workers end at once. `stop` asks the workers to begin no further name.
     """
 
     def __init__(self, jobs: int) -> None:
@@ -179,11 +182,12 @@ def processors() -> int:
 class Workers:
     """Where `run_in_chunks` runs names: an executor, with the properties that `concurrent.futures` does not have.
 
-    executor:  the executor, which stays open; None: this process, or for many names processes of this machine
-    jobs:      without an executor the number of processes; None: chosen by the number of names
-    share:     a function that wraps data for all chunks, so that the data is sent to each worker once
-    width:     a function that returns the number of chunks that can run at once; 0 while no worker is connected
-    stop:      a function that asks the workers to begin no further name
+    executor:  the executor, which the caller closes; None: this process, or for many names processes of this machine
+    jobs:      the number of processes if *executor* is None; None: chosen by the number of names
+    share:     called with data that all chunks need, returns a handle in its place. So it is sent to each worker once
+    width:     called without arguments, returns the number of chunks that can run at once; 0 while no worker is
+               connected
+    stop:      called without arguments, asks the workers to begin no further name
     elsewhere: whether workers may be on other machines, with other files and clocks
     deaths:    exceptions that mean that workers have died
     ends:      exceptions that mean that the executor has ended

@@ -51,7 +51,9 @@ class ConstructedFile:
     def read(self) -> None:
         """Add the variables of `compose` and the groups of `groups` and `keyed_groups`, host by host.
 
-        An expression that fails is skipped, or with `strict` an error.
+        An expression that fails is skipped; with the option `strict` it is an error. After an error, what was added
+        before stays in the tree.
+
         raises: AnsibleError; SourceNotRun, for an expression that needs Ansible; MissingExtra, without Jinja2; TooMuch
         """
         for host in [*self.tree.hosts.values()]:

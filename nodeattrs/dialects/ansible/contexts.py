@@ -117,10 +117,10 @@ class TaskContext:
         return {"first_found": lambda terms, how: first_found_of(terms or [how], self.search_folders(""), how)}
 
     def with_conditions_of(self, body: dict[Any, Any]) -> TaskContext:
-        """The context with the `when`, `tags` and `collections` of a play, a block or a task as well.
+        """A copy of the context to which the `when`, `tags` and `collections` of *body* are added.
 
-        A key that makes it unsure whether the task runs, such as `until`, and a tag with a template make `is_sure`
-        false.
+        body: the map of a play, a block or a task. `is_sure` of the copy is False if *body* has a key such as `until`,
+              or if a tag has a template
         """
         tags = self.tags | tags_of(body)
         sure = self.is_sure and is_sure(body) and not any(map(is_template, tags))
@@ -162,13 +162,14 @@ def context_of_play(play: Play) -> TaskContext:
 
 
 def first_found_of(terms: Iterable[Any], folders: Sequence[Path], how: Mapping[str, Any]) -> list[str]:
-    """The first existing file of the terms of the lookup first_found, as a list of one; [] where `skip` is set and none
-    exists.
+    """The first existing file of the terms of the lookup first_found, as a list with one path.
+
+    [] if no file exists and the option `skip` of *how* is True.
 
     terms:   names of files, lists of them, or maps with `files` and `paths`
-    folders: are searched for each file, in order
-    how:     options of the lookup: `paths` for all terms, `skip`
-    raises:  LookupError, where no file exists
+    folders: the folders that are searched for each file, in order
+    how:     options of the lookup: `paths` for all terms, and `skip`
+    raises:  LookupError, if no file exists
     """
     for term in [one for entry in terms for one in (entry if isinstance(entry, list) else [entry])]:
         given = {**how, **(term if isinstance(term, dict) else {"files": term})}
@@ -189,9 +190,9 @@ def _file_names_in(given: Any) -> list[str]:
 
 
 def possible_names(files: Any) -> list[str] | None:
-    """The file names that a text, or the terms of `with_first_found`, may give, with gaps for templates.
+    """The file names that *files* may give, with a gap for each template. None if a template cannot be understood.
 
-    None where a template cannot be understood.
+    files: a text, or the terms of `with_first_found`
     """
     found: list[str] = []
     for entry in files if isinstance(files, list) else [files]:

@@ -79,7 +79,8 @@ class Ansible(Dialect):
     def first_steps(self, folder: Path) -> FirstSteps | None:
         """Commands to try in a folder with ansible.cfg, roles/, playbooks/ or site.yml; None for any other folder.
 
-        The commands name the first file called like an inventory, else the list "localhost,", and a variable of a role.
+        The commands use the first file with "inventory" or "hosts" in its name, or else the list "localhost,". The
+        first command is about a variable of a role, if a role has one.
         """
         if not any((folder / name).exists() for name in ("ansible.cfg", "roles", "playbooks", "site.yml")):
             return None

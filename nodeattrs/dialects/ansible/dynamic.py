@@ -65,10 +65,12 @@ class DynamicSources:
         self._left.pop(path, None)
 
     def read(self, path: Path, tree: InventoryTree, before: list[str]) -> None:
-        """Run a source, or take its output from the file, and add its hosts and groups to *tree*.
+        """Add the hosts and groups of a source to *tree*. The source is run, or its output is read from the given file.
 
-        before: the sources before it; a plugin is started with these, too
-        raises: AnsibleError, where the program fails, the output is no such map, or its file is encrypted
+        path:   a source for which `may_run` is true
+        before: the sources before it, which a plugin gets as well
+        raises: AnsibleError, if the program fails, if the output is not a map of groups, or if its file is encrypted;
+                KeyError, for a source that no option names
         """
         self._left.pop(path, None)
         file = self._named[path]

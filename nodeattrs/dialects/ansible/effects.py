@@ -95,9 +95,11 @@ class TaskEffects:
         return len(self.gathered) + len(self.included) + len(self.facts) + len(self.groups)
 
     def note_fact_modules(self, *folders: Path) -> None:
-        """Note the Python modules in folders whose source mentions `ansible_facts`.
+        """Add to `fact_modules` the Python modules in folders whose source mentions `ansible_facts`.
 
-        A folder is read once; it may be absent.
+        A folder is read only the first time. It may be absent.
+
+        raises: AnsibleError, for a module or folder that cannot be read
         """
         for folder in (one for one in folders if one not in self._learned):
             self._learned.add(folder)
@@ -112,10 +114,15 @@ class TaskEffects:
         self.facts.append(Layer.unknown(title(19), MaySet(origin, names), reason))
 
     def note_module(self, context: TaskContext, body: dict[Any, Any], module: str, at: Steps) -> None:
-        """Note what a task may set through `register`, and through its module unless that is in `FOLLOWED`.
+        """Note what a task may set through `register` and through its module. Nothing is returned.
 
-        Gathered facts, add_host, modules named *_facts, load_vars and `fact_modules` leave unknown layers; any other
-        module sets nothing.
+        Gathered facts, add_host, modules named *_facts, load_vars and `fact_modules` add unknown layers. Of any other
+        module only `register` is noted; `note_setting` notes set_fact, include_vars and group_by.
+
+        context: the context of the task
+        body:    the map of the task
+        module:  the name of its module, without the collection of Ansible's own modules
+        at:      the path of the task in the document
         """
         origin = context.origin(at, f"task {body.get('name') or module}")
         if isinstance(body.get("register"), str):
@@ -136,13 +143,18 @@ class TaskEffects:
         at: Steps,
         answer: Variables,
     ) -> None:
-        """Note what one pass of a task sets whose module is set_fact, include_vars or group_by.
+        """Note what a task with the module set_fact, include_vars or group_by sets. It is called for each pass of a
+        loop.
 
-        Nothing is noted where a condition is surely false. Where it is not known whether the task runs, or what it
-        sets, an unknown layer is noted.
+        Nothing is noted if a condition is surely false. An unknown layer is noted if it is not known whether the task
+        runs, or what it sets.
 
-        given:  the arguments of the module
-        answer: the variables of the host before the task
+        context: the context of the task, with its conditions
+        body:    the map of the task
+        module:  "set_fact", "include_vars" or "group_by"
+        given:   the arguments of the module
+        at:      the path of the task in the document
+        answer:  the variables of the host before the task
         """
         is_delegated = module != "group_by" and body.get("delegate_facts") and "delegate_to" in body
         if is_delegated:  # any host of the play may run it; its conditions are not known here

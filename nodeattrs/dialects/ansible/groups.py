@@ -149,8 +149,12 @@ class InventoryTree:
         return self.groups[name]
 
     def group_name(self, name: str, file: str | None = None, line: int | None = None) -> str:
-        """The name that a group gets: odd signs are warned of, and with `rename` replaced; a known group's name is
-        unchanged.
+        """The name that the tree uses for a group. The tree is not changed.
+
+        A name with characters that no variable's name has gives a warning. With `rename`, each such character is then
+        replaced by `_`. The name of a group that exists is returned unchanged, without a warning.
+
+        file, line: the place for the warning; None if it is not known
         """
         if name in self.groups or not _ODD.search(name):
             return name
@@ -176,9 +180,10 @@ class InventoryTree:
         return {} if port is None or name in self.hosts else {"ansible_port": port}
 
     def nest(self, parent: str, child: str, file: str | None = None, line: int | None = None) -> None:
-        """Make a group the child of another one; nothing changes where it is already.
+        """Make the group *child* a child of the group *parent*. Nothing changes if it is its child already.
 
-        raises: AnsibleError, for a ring
+        file, line: the place for the error; None if it is not known
+        raises:     AnsibleError, if *child* would be above itself; KeyError, for a group that does not exist; TooMuch
         """
         above, below = self.groups[parent], self.groups[child]
         reached = below.with_descendants()
@@ -190,11 +195,16 @@ class InventoryTree:
         self._nested.setdefault((child, parent), len(self._nested) + 1)
 
     def set_variables(self, of: Group | Host, values: dict[Any, Any], locator: Locator, title: str) -> None:
-        """Add a layer of variables to a host or a group; nothing for an empty map.
+        """Add a layer of variables to a host or a group. An empty map adds nothing.
 
-        Of a host with the name of a group, the layer is the group's, as in Ansible. A group's priority is set, and is
-        in no layer.
-        raises: AnsibleError, for a priority that is not a number
+        If a host has the name of a group, the layer is added to the group, as in Ansible. A group's
+        ansible_group_priority sets its `priority` and is in no layer.
+
+        of:      the host or group
+        values:  variable -> value; the map itself is not changed
+        locator: gives the origin of each variable
+        title:   the title of the layer, with its level
+        raises:  AnsibleError, for a priority that is not a number
         """
         if isinstance(of, Host) and of.name in self.groups:
             of, title = self.groups[of.name], titled(3)

@@ -104,10 +104,14 @@ class Play:
 
 
 def read(inventory: Inventory, names: tuple[str, ...]) -> list[Play]:
-    """The plays of playbooks in the order in which they run; plays of an imported playbook come where its import is.
+    """The plays of playbooks in the order in which they run. Plays of an imported playbook come where its import is.
 
-    A play whose hosts are not known is warned of.
-    raises: AnsibleError, for a file that is not there, is encrypted or not a list of plays, and for a ring of imports
+    A play whose hosts are not known gives a warning in *inventory*.
+
+    inventory: reads the files, takes the warnings, and has the variables in patterns of hosts
+    names:     the playbooks, relative to the inventory's folder
+    raises:    AnsibleError, for a file that is not there, is encrypted or not a list of plays, for an unknown key of a
+               play, and for playbooks that import each other
     """
     plays: list[Play] = []
     for name in names:
@@ -199,9 +203,12 @@ def _is_not_filled_in(layer: Layer) -> bool:
 
 
 def layers_of_prompts(play: Play, inventory: Inventory) -> list[Layer]:
-    """Level 13: an unknown layer for each variable of `vars_prompt` that `-e` does not set; each is warned of.
+    """The layers of level 13: one unknown layer for each variable of `vars_prompt` that `-e` does not set. [] for none.
 
-    The reason names the default, which counts without a terminal. raises: AnsibleError, for a bad name
+    Each gives a warning in *inventory*. The reason names the default, which Ansible uses without a terminal. An entry
+    without a name is skipped.
+
+    raises: AnsibleError, if `vars_prompt` is not a list, or a name is a map or a list
     """
     given = {name for layer in inventory.extra if isinstance(layer.value, dict) for name in layer.value}
     found = []
@@ -221,11 +228,12 @@ def layers_of_prompts(play: Play, inventory: Inventory) -> list[Layer]:
 
 
 def layers_of_vars_files(play: Play, inventory: Inventory, look_up: _LookUp) -> list[Layer]:
-    """Level 14: a layer for each entry of `vars_files` whose file is there and not empty.
+    """The layers of level 14: one for each entry of `vars_files` whose file exists and is not empty. [] for none.
 
-    A name that cannot be filled in is an unknown layer; it is warned of, and so is a file that is not there.
+    An entry whose name has a template without a known value gives an unknown layer and a warning. A file that does not
+    exist gives only a warning. Of an entry that is a list, the first file that exists counts.
 
-    look_up: the value of a variable in a name; ABSENT for none
+    look_up: called with the name of a variable, returns its value for a file's name; ABSENT if it has none
     raises:  AnsibleError, for a file that is broken
     """
     found: list[Layer] = []

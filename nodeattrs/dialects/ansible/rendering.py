@@ -343,9 +343,12 @@ def evaluate(value: Any, answer: Variables, lookups: Lookups | None = None) -> A
 
 
 def all_true(whens: Iterable[Any], answer: Variables, lookups: Lookups | None = None) -> bool | None:
-    """Whether all conditions are true: False if one is false, None if that is not known. True for no conditions.
+    """Whether all conditions are true: True, False if one is false, or None if that is not known. True for no
+    conditions.
 
-    whens: values of `when`, each a condition or a list of conditions; null is true
+    whens:   values of `when`, each a condition or a list of conditions; null is true
+    answer:  the variables of the host
+    lookups: the lookup plugins that conditions may call, as for `Rendering`; None: only those that are always known
     """
     given = [one for when in whens for one in conditions(when) if not is_true(one)]
     texts = [one if isinstance(one, bool) or is_template(one) else f"{{{{ {one} }}}}" for one in given]

@@ -129,11 +129,15 @@ def _no_environment(terms: Any, how: Any) -> list[Any]:
 def explained_variable(
     inventory: Inventory, answer: Variables, path: Path, *, render: Rendering | None = None
 ) -> ExplainedVariable:
-    """The report on a path of a host's variables; the path may be unset, then it has a hint with similar names.
+    """The report on a path of a host's variables. An unset path is no error: the report then has a hint with similar
+    names.
 
-    Outside of a task it also looks at the plays for the host.
+    If *answer* is outside of a task, the report also has the lines of the host's plays that set the path.
 
-    render: evaluates the value's templates; None leaves them
+    inventory: the inventory with the host
+    answer:    the variables of the host
+    path:      the variable, and the steps in its value
+    render:    evaluates the templates of the value; None: templates stay as they are
     """
     trace = answer.trace(path)
     is_outside = not isinstance(answer, InTask)
@@ -246,7 +250,11 @@ def _rendered(rendered: Rendered) -> dict[str, Any]:
 
 
 def not_evaluated(answer: Variables, rendered: Rendered) -> Iterator[tuple[AnsibleError, Unread]]:
-    """Yield each template that stayed unevaluated, as a warning and as an unread place, with the line that set it."""
+    """Yield a warning and an unread place for each template that was not evaluated, with the line that set it.
+
+    answer:   the variables of the host, for the lines
+    rendered: the evaluated value, whose `left` has the reasons
+    """
     folded = answer.folded()
     for path, reason in rendered.left.items():
         origin = next(iter(folded.origins(path)), None)

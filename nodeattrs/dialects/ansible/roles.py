@@ -318,9 +318,11 @@ def _dependencies(meta: Document) -> Iterator[RoleEntry]:
 
 
 def role_entry(entry: Any, document: Document, at: Steps) -> RoleEntry:
-    """The entry of a role from an item under `roles` or `dependencies`, a name or a map.
+    """The `RoleEntry` of an item under `roles` or `dependencies`.
 
-    raises: AnsibleError, where neither `role` nor `name` is a text
+    entry:        the item: a name, or a map with `role` or `name`
+    document, at: the file of the item, and its path in the file
+    raises:       AnsibleError, for any other item
     """
     if isinstance(entry, str):
         return RoleEntry(entry, document, at)
@@ -341,9 +343,11 @@ def _given(entry: RoleEntry) -> tuple[list[Layer], list[Layer]]:
 
 
 def checked_variables(body: dict[Any, Any], document: Document, at: Steps) -> dict[Any, Any]:
-    """The map under `vars`; {} where it is missing or null; with secrets for leaves where the document was encrypted.
+    """The map under `vars`; {} if it is missing or null. If the document was encrypted, each leaf is a secret.
 
-    raises: AnsibleError, where it is not a map, and for a name that no variable can have
+    body:         a play, block, task or entry, which may have `vars`
+    document, at: its file, and its path in the file
+    raises:       AnsibleError, if `vars` is not a map, and for a name that no variable can have
     """
     found = body.get("vars")
     if found is None:

@@ -149,9 +149,12 @@ def _by_program(text: str, password: _Password) -> bytes | None:
 
 
 def decrypted(value: Any, passwords: Passwords, refused: Any) -> Any:
-    """A copy of a tree in which each `Vault` that a password opens is a `Decrypted`.
+    """A copy of a tree in which each `Vault` that a password decrypts is replaced by a `Decrypted`.
 
-    refused: called with each other `Vault`, which stays, and the error
+    value:     the tree; it is not changed
+    passwords: the passwords to try
+    refused:   called with each other `Vault`, which stays in the copy, and with the AnsibleError
+    raises:    MissingExtra, if nothing is installed that decrypts
     """
 
     def leaf(one: Any) -> Any:

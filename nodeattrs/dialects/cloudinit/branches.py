@@ -80,11 +80,15 @@ class Ways(NamedTuple):
 
 
 def ways_of(tree: nodes.Template, budget: Budget) -> Ways:
-    """The ways through a parsed template, so that each branch is on one of them if `MOST` ways are enough.
+    """The ways through a parsed template: each branch is on one of them, if `MOST` ways are enough for that.
 
-    The first way takes every condition, the second none, the others lead to branches that are still missing. A template
-    without open conditions has one way. A large template has fewer than `MOST`, but at least two.
-    raises: TooMuch, for an `if` with more than 500 `elif`
+    On the first way every condition holds, on the second none. The others lead to branches that are still missing. A
+    template without open conditions has one way. A large template has at least two ways, but may have fewer than it
+    needs; `unseen` of the result counts the branches that are left out.
+
+    tree:   the template as Jinja parses it
+    budget: its depth limits the number of `elif`
+    raises: TooMuch, for an `if` with more `elif` than that
     """
     for one in tree.find_all(nodes.If):
         budget.depth(len(one.elif_))

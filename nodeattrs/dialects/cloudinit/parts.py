@@ -328,7 +328,10 @@ def _sized(value: Any, known: dict[int, tuple[int, int]], open_: set[int], room:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two trees are equal and have the same types: 1 is neither 1.0 nor True. The order of keys is ignored."""
+    """Whether two trees are equal and their values have the same types: 1 is neither 1.0 nor True.
+
+    The order of keys is ignored. Keys, and elements of sets, are compared by `==` alone.
+    """
     pairs = [(left, right)]
     while pairs:
         one, other = pairs.pop()

@@ -338,9 +338,13 @@ def explained_config(
     with_causes: bool = False,
     instance: Instance | None = None,
 ) -> ExplainedConfig:
-    """The report about a merged config; without paths and without a machine it shows every step.
+    """The report about a merged config. Traces and changes are computed when it is printed.
 
-    raises: NoSuchAttribute, for a path that no part sets
+    paths:        the paths whose traces are shown; (): none
+    step_by_step: whether the changes of each part are shown. They are also shown without paths and without a machine
+    with_causes:  whether a trace also names the lines with merge definitions
+    instance:     the machine with these files, whose differences are shown; None: no machine
+    raises:       NoSuchAttribute, for a path that no part sets
     """
     for path in paths:
         trace = merged.trace(path)
