@@ -38,7 +38,10 @@ def store_of(settings: Settings) -> tuple[Store, Sequence[TreePath]]:
 
 
 def saved_nodes_of(settings: Settings) -> tuple[Store, Sequence[TreePath]]:
-    """As `store_of`, for a command that only reads. raises: NotFound, where nothing was ever saved"""
+    """The store that the settings name, and the sensitive paths, for a command that only reads.
+
+    raises: NotFound, if nothing was ever saved; StoreError, DocumentError
+    """
     store, sensitive = store_of(settings)
     if not store.is_there():
         raise NotFound(
@@ -49,9 +52,10 @@ def saved_nodes_of(settings: Settings) -> tuple[Store, Sequence[TreePath]]:
 
 
 def sources_of(settings: Settings, given: str | None) -> Path | None:
-    """The folder with the sources of saved values: the given one; with a store that is a URL the repository.
+    """The folder with the sources of saved values, or None: it is then the folder that a saved revision names.
 
-    None stands for the folder that the saved revision names. raises: DocumentError
+    given:  the folder that the caller names; it is returned as it is. None: the repository, if the store is a URL
+    raises: DocumentError
     """
     if given is not None:
         return Path(given)
@@ -102,7 +106,11 @@ class WithFacts(InRepository):
 
     @cached_property
     def enc(self) -> Mapping[str, Any]:
-        """What a classifier says of each node. raises: DocumentError"""
+        """Node -> its entry in the classifier's file, a map with keys such as `environment`. {} if no option names a
+        file.
+
+        A file with a list of names gives each node an empty map. raises: DocumentError
+        """
         if not self.request.enc:
             return {}
         document = read(self.request.place(self.side, self.request.enc), self.request.enc)
@@ -126,7 +134,7 @@ class WithFacts(InRepository):
         return {} if "" in found else found
 
     def known(self) -> set[str]:
-        """All who are known by name. raises: NodeattrsError"""
+        """The names of all nodes that the classifier, the facts or the store have. raises: NodeattrsError"""
         names = {*self.enc, *self._fleet, *(self.store.names() if self.store is not None else ())}
         place = self._facts_place
         if place is not None and place.is_dir():
@@ -164,14 +172,22 @@ class WithFacts(InRepository):
         return self._facts_place is not None and self._facts_place.is_dir()
 
     def node_facts(self, name: str) -> NodeFacts:
-        """Facts as Puppet's people keep them, with environment and variables. raises: DocumentError"""
+        """The facts of a node, with its environment and variables, as Puppet's users keep them. No facts for an unknown
+        node.
+
+        raises: DocumentError, BadName
+        """
         if name in self._fleet:
             return self._fleet[name]
         file = self.facts_file(name)
         return NodeFacts({}) if file is None else self.read_once(file, node_at)
 
     def own(self, name: str) -> Any:
-        """The marks of the file of its facts; what a file of all nodes, and what a classifier say of it."""
+        """What decides the facts of a node, as a value to compare: equal values mean equal facts and classes.
+
+        It has the marks of the content of its file of facts, its facts in a file for all nodes, and its classifier
+        entry.
+        """
         place, marks = self._facts_place, []
         if self._is_folder_of_facts:
             marks = self.side.marks_of(os.path.join(place or "", name), _DATA)
@@ -180,9 +196,13 @@ class WithFacts(InRepository):
         return marks, self._fleet.get(name), self.enc.get(name)
 
     def read_once(self, file: Path, read: Callable[[Path, str], _Facts]) -> _Facts:
-        """What a function reads in a file of facts. If both sides have the file, it is read for the first of them.
+        """The result of *read* for a file of facts. The last result is kept for all objects, and used again for the
+        same content.
 
-        read: a function from a file and its name in messages. raises: what *read* raises
+        So a file that both sides of a comparison have is read once.
+
+        read:   called with (path, name for messages)
+        raises: the errors of *read*
         """
         shown, mark = self.repository.shown(file), self.side.content_mark(file)
         if not mark:

@@ -62,7 +62,10 @@ class VariableFiles:
         return path.as_posix() if shown.startswith("..") else Path(shown).as_posix()
 
     def text(self, path: Path) -> Text:
-        """The text of a file, read again at each call. raises: AnsibleError, where it is not there or cannot be read"""
+        """The text of a file. It is not kept: each call reads the file again.
+
+        raises: AnsibleError, if the file is not there or cannot be read
+        """
         name = self.shown(path)
         try:
             return Text(name, text_of(path, name))
@@ -120,12 +123,14 @@ class VariableFiles:
     def variables(self, path: Path, kind: str, name: str, titled: str) -> Layer | None:
         """The layer of a file of variables; None for an empty file.
 
-        An unknown layer for a file that lies outside of the border or is encrypted; with `lenient` also for a broken
-        one.
+        The layer is unknown if the file lies outside of the border or is encrypted, and with `lenient` also if it is
+        broken.
 
-        kind, name: of the origins
-        titled:     the title of the layer
-        raises:     AnsibleError, for a file that is not there, is broken, or is not a map
+        path:   the file
+        kind:   the kind of its origins, such as "group_vars"
+        name:   the name in its origins, such as that of the group
+        titled: the title of the layer
+        raises: AnsibleError, for a file that is not there, is broken, or is not a map
         """
         if border.is_layer_outside(path):
             return Layer.unknown(titled, Origin(kind, name, self.shown(path)), border.REASON)
@@ -153,12 +158,16 @@ class VariableFiles:
         return [layer for layer in found if layer is not None]
 
     def layers_of_name(self, folder: Path, name: str, extensions: Sequence[str], kind: str, titled: str) -> list[Layer]:
-        """The layers of one host's or group's files in a folder such as group_vars, the weakest first; [] without any.
+        """The layers of the files of one host or group in a folder such as group_vars, the weakest first; [] without
+        any.
 
-        A folder outside of the border is a single unknown layer.
+        The first of *name* and of *name* with each extension counts. If that is a folder, all of its files count. A
+        folder outside of the border is a single unknown layer.
 
+        folder:       such as group_vars; it may be absent
+        name:         the name of the host or group
         extensions:   endings of the files that count
-        kind, titled: as of `variables`
+        kind, titled: as for `variables`
         raises:       AnsibleError, for a file that is broken or not a map
         """
         if os.path.isdir(folder) and border.is_outside(folder):
@@ -226,11 +235,13 @@ class VariableFiles:
                 yield path, around
 
     def paths_matching(self, folder: Path, text: str) -> list[Path]:
-        """The existing paths that a name relative to *folder* may mean; a template in it stands for a part of one name.
+        """The existing paths that a name with templates may mean, relative to *folder*; [] if no path fits.
 
-        [] where nothing fits. A template does not match a hidden name.
+        A template may be any part of one name between two slashes. It does not match a hidden name. A name without
+        templates gives its path, if that exists.
+
         raises: AnsibleError, for a template that cannot be understood, and for a folder that may not be read; TooMuch,
-                where links multiply folders
+                if links multiply folders
         """
         named = with_gaps(text)
         if named is ABSENT:

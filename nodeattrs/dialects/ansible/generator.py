@@ -50,7 +50,8 @@ class GeneratorFile:
     def read(self) -> None:
         """Add a host for each combination of values in `layers`, with its groups and their variables.
 
-        raises: AnsibleError, also where a template cannot be evaluated; TooMuch. Hosts before the fault stay in the
+        The groups are those that the option `hosts` names as parents.
+        raises: AnsibleError, also if a template cannot be evaluated; TooMuch. Hosts added before an error stay in the
                 tree.
         """
         layers = self._of(self.document.tree.get("layers"), dict, ("layers",))

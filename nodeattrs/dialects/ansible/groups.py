@@ -71,7 +71,10 @@ class Group:
         return _depth_first(self, lambda group: group.children)
 
     def all_hosts(self) -> dict[str, Host]:
-        """The hosts of the group and of all groups below it, by name, each once: its own first, then level by level."""
+        """The hosts of the group and of all groups below it, by name, each once.
+
+        Those in `leading_hosts` come first, then its own hosts, then the hosts of the groups below it, level by level.
+        """
         found, level, seen = self.leading_hosts | self.hosts, [self], {self.name}
         while level:
             level = [child for group in level for child in group.children.values()]
@@ -139,9 +142,10 @@ class InventoryTree:
         self.nest("all", "ungrouped")
 
     def group(self, name: str, file: str | None = None, line: int | None = None) -> Group:
-        """The group of a name, made where it is missing.
+        """The group of a name. It is created if it does not exist.
 
-        The name may be changed, see `group_name`; file, line: for its warning
+        name:       the name may be changed as `group_name` does
+        file, line: the place for a warning about the name; None if it is not known
         """
         name = self.group_name(name, file, line)
         if name not in self.groups:
@@ -162,7 +166,11 @@ class InventoryTree:
         return _ODD.sub("_", name) if self._rename else name
 
     def host(self, name: str, group: str) -> Host:
-        """The host of a name, made where it is missing, and put into a group. raises: KeyError, for an unknown group"""
+        """The host of a name, which is put into a group. It is created if it does not exist.
+
+        group:  the name of the group; nothing changes if the host is in it
+        raises: KeyError, for an unknown group
+        """
         host = self.hosts.get(name)
         if host is None:
             host = self.hosts[name] = Host(name, source=self.source)
@@ -215,11 +223,12 @@ class InventoryTree:
             of.layers.append(Layer(values, locator, title))
 
     def groups_so_far(self, host: Host) -> list[Group]:
-        """The groups of a host and all above them while sources are still read, in the order in which the host joined
-        them.
+        """The groups of a host and all groups above them, in the order in which the host joined them. For use before
+        `reconcile`.
 
-        A host joins a group when the group names it, or when a group above its own groups is nested. Of groups that it
-        joins at one time Ansible takes any order.
+        A host joins a group if the group names it. If one of its groups becomes a child of another group, the host
+        joins that group, too. Groups that it joins at the same time are in any order; Ansible's order is not fixed
+        either.
         """
         found: dict[str, Group] = {}
         for group in host.groups.values():
@@ -248,8 +257,8 @@ class InventoryTree:
     def reconcile(self) -> None:
         """Complete the tree after the last source.
 
-        A group without a parent becomes a child of `all`, a host without a group joins `ungrouped`, and a host of
-        another group leaves `all` and `ungrouped`. A host that has the name of a group is warned of.
+        A group without a parent becomes a child of `all`. A host without a group joins `ungrouped`. A host with another
+        group leaves `all` and `ungrouped`. A host that has the name of a group gives a warning.
         """
         self._forget_depths()
         for name, group in self.groups.items():
@@ -273,7 +282,7 @@ class InventoryTree:
                 self._warn(GROUP_IS_HOST, f"{name!r} is a host and a group", None, None)
 
     def groups_of(self, host: Host) -> list[Group]:
-        """The groups of a host and all above them, with `all`, the weakest first."""
+        """The groups of a host and all groups above them, with `all`, the weakest first. Call it after `reconcile`."""
         found: dict[str, Group] = {"all": self.groups["all"]}
         for group in host.groups.values():
             found |= {group.name: group, **group.ancestors()}

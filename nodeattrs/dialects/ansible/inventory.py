@@ -191,10 +191,13 @@ class Inventory:
         return [one.origin for one in self._sources.not_run]
 
     def matching(self, *pattern: str, regrouped: Host | None = None) -> list[str]:
-        """The names of the hosts that patterns such as `web:!h2` select together, in their order; [] and a warning for
-        none.
+        """The names of the hosts that patterns such as `web:!h2` select together, in the order of the parts.
 
-        regrouped: a host as `regrouped` returns it; patterns see its groups instead of those in the inventory
+        If a part selects no host, there is a warning. [] if no host is left.
+
+        pattern:   one or more patterns; none: all hosts
+        regrouped: a host as `regrouped` returns it; patterns see its groups instead of those in the inventory. None:
+                   the inventory as it is
         raises:    AnsibleError, for a regular expression that cannot be read
         """
         groups = dict(self.groups)
@@ -255,9 +258,10 @@ class Inventory:
 
     @taking(name=str)
     def own(self, name: str) -> Variables:
-        """The variables that a host has without those of its groups: levels 8 to 10.
+        """The variables of a host itself, without the variables of its groups: levels 8 to 10. Files are read at the
+        first use.
 
-        Of host_vars the files beside the inventory count, and the playbook's only where playbook_dir was given.
+        The files in host_vars beside the inventory count. Those of the playbook count only if a playbook_dir was given.
 
         raises: AnsibleError of kind "no-host"
         """
@@ -272,9 +276,11 @@ class Inventory:
 
     @taking(name=str)
     def of_group(self, name: str) -> Variables:
-        """The variables that a group has without those of its parents: levels 3 to 7. Files are read at once.
+        """The variables of a group itself, without the variables of its parents: levels 3 to 7. Its files are read at
+        once.
 
-        raises: AnsibleError of kind "no-group"
+        raises: AnsibleError, of kind "no-group" for an unknown group, and for a broken file unless the inventory is
+                lenient
         """
         if name not in self.groups:
             close = near(name, self.groups)
@@ -330,11 +336,13 @@ class Inventory:
         return {name: list(group.all_hosts()) for name, group in self.groups.items()}
 
     def names_set_by_groups_like(self, name: str, folders: Iterable[Path]) -> frozenset[str] | None:
-        """The names of the variables that groups set whose name fits a name with gaps, or that groups above these set.
+        """The names of the variables that may be set by groups whose name fits *name*, or by groups above these.
 
-        Groups that only files name count, too; `all` does not. None where an unknown layer may set any variable.
+        The group `all` is left out. A group that has only a file in group_vars counts, too. None if an unknown layer
+        may set any variable.
 
-        folders: of playbooks, in which `group_vars` may lie
+        name:    a group's name, with a gap for each part that is not known
+        folders: folders of playbooks, which may have a folder group_vars
         """
         places = [*self._sources.places, *dict.fromkeys(folders)]
         named = {file.partition(".")[0] for place in places for file in self.files.names_in(place / "group_vars")}

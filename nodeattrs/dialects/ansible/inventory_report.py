@@ -63,7 +63,11 @@ class DynamicInventory:
     def add(self, node: Node, document: Mapping[str, Any]) -> None:
         """Add a node as a host with its variables, in the groups of its roles and its environment.
 
-        document: the saved document of the node, with the roles of its run-list and those that the run expanded
+        The groups are called `role_NAME` and `environment_NAME`. Values that have to be left out or changed are put
+        into `notes`.
+
+        node:     the node
+        document: its saved document, which has the roles of the run-list and of the expanded run-list
         raises:   DeferredCycle
         """
         tree = data_of(node.to_dict(evaluate=False))

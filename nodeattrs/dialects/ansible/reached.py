@@ -70,7 +70,8 @@ class ReachSearch:
     def reachable_from(self, play: Play) -> Reachable:
         """The roles and files of tasks that a play may reach, and what could not be followed.
 
-        A name that cannot be followed, or a limit that is passed, is in `unread`; nothing is raised for it.
+        Nothing is raised for a name that cannot be followed, or for a limit that is exceeded: the result's `unread` has
+        a layer for each.
         """
         found = Reachable()
         origin = play.document.locator("play", play.name, play.at).at(())

@@ -195,7 +195,9 @@ class VariableReferences:
     def read(self, count: Callable[[str], object]) -> VariableReferences:
         """Read all files below the root into the fields, and return the object itself.
 
-        count: called with the name of each file
+        Files that cannot be parsed are added to `faults`, and nothing is raised for them.
+
+        count: called with the name of each file, relative to the root
         cost:  reads each file once or twice; at most 20,000 files, none above one megabyte
         """
         for number, line in enumerate(_readable(self.root / ".gitignore").splitlines(), 1):
@@ -219,8 +221,11 @@ class VariableReferences:
         return self
 
     def role_of(self, relative: Path) -> str:
-        """The role that a file belongs to, by its last name; "" for no role, "." where the repository itself is the
-        role.
+        """The name of the role that a file belongs to, without the folders above the role.
+
+        "" for a file outside of roles; "." if the repository itself is the role.
+
+        relative: the path of the file below the root
         """
         role, _ = _role_folders(relative)
         if role:
@@ -334,9 +339,11 @@ class VariableReferences:
         return any((begin or end) and name.startswith(begin) and name.endswith(end) for begin, end in self._made_names)
 
     def note_computed_names(self, text: str, where: Callable[[str], Origin]) -> None:
-        """Note the expressions of a text that compose names, such as `vars['a' + b]`.
+        """Note the expressions of a text that compose names of variables, such as `vars['a' + b]`.
 
-        where: gives the origin of an expression
+        Literals in an expression are added to `name_parts`. An expression without a literal is added to `computed`.
+
+        where: called with the text of an expression, returns its origin
         """
         for found in _INDIRECT.finditer(text):
             literals = [one or other for one, other in _LITERAL.findall(found[1] or found[2] or "")]

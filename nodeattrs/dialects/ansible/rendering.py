@@ -200,9 +200,10 @@ class Rendering:
         return Unsafe(value) if isinstance(value, str) else value
 
     def value_of_name(self, name: str) -> Any:
-        """The value of a name in a template, evaluated; ABSENT for a name that is not set and no function.
+        """The value of a name in a template, with its own templates evaluated.
 
-        An undefined value where the value is not known here: its use fails with the reason.
+        ABSENT for a name that is neither a set variable nor a function. If the value is not known here, the result is
+        one of Jinja's undefined values; a template that uses it fails with the reason. Nothing is raised.
         """
         answer = self._answer
         if name in answer.magic:

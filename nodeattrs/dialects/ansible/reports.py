@@ -31,8 +31,10 @@ _data = partial(as_json, withheld=True)
 
 
 def unread(layers: Iterable[Layer]) -> list[Unread]:
-    """Unknown layers as unread places. `paths` are the variables that a layer may set, () for any; "ansible_*"
-    means a prefix.
+    """Unknown layers as unread places, in the same order.
+
+    The `paths` of a place are the variables that the layer may set. "ansible_*" is any name that begins so; () is any
+    path.
     """
     found = []
     for layer in layers:
@@ -220,7 +222,10 @@ class SettingsReport:
         return {"version": 1, "settings": rows}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A line on the file where it is missing or ignored, then one line for each setting with its place."""
+        """Yield a line that says that the file is missing or ignored, if it is. Then yield one line for each setting.
+
+        The line of a setting has its place and its value. A setting that is not set has no line.
+        """
         if self.config.passed_over is not None:
             yield "ansible.cfg does not count: every user may write into its folder"
         elif self.config.file is None:

@@ -80,9 +80,11 @@ class Role:
         yield self
 
     def in_vars_order(self) -> list[Role]:
-        """The role and its dependencies in the order in which their `vars` count, the weakest first; itself is last.
+        """The role and its dependencies in the order in which their `vars` count, the weakest first. The role itself is
+        last.
 
-        A role that is needed twice counts at its first place only; its own dependencies are then repeated once.
+        If two uses of a role are the same (`same_as`), the first one counts. If the order then has one use several
+        times, its last place is kept.
         """
         needed: list[Role] = []
         for one in list(self.with_dependencies())[:-1]:
@@ -187,8 +189,8 @@ class RoleReader:
         """The role of an entry, with its dependencies, read from its files of variables and `meta/main`.
 
         folder: the folder of the playbook
-        parent: the role that depends on it or includes it; None for a play
-        raises: AnsibleError, where no folder has the role, it needs itself, or one of its files is broken
+        parent: the role that depends on it or includes it; None for an entry of a play
+        raises: AnsibleError, if no folder has the role, if the role needs itself, or if one of its files is broken
         """
         name = self.fill(entry.name, {})
         path = self._found(name, folder, parent, entry)
@@ -216,10 +218,12 @@ class RoleReader:
         return next((one for one in candidates if os.path.isdir(one)), None)
 
     def names_matching(self, name: str, folder: Path, beside: Path) -> list[str]:
-        """The names of the roles that a name with templates may mean; a template stands for a part of one name. [] for
-        none.
+        """The names of the roles that a name with templates may mean; [] for none.
 
-        beside: one more folder to look in
+        A template may be any part of one name between two slashes.
+
+        folder: the folder of the playbook
+        beside: one more folder to look in, after the usual ones
         raises: AnsibleError, for an empty name and for a template that cannot be understood
         """
         if not name:
@@ -239,8 +243,10 @@ class RoleReader:
         raise error_at(entry.document, entry.at, NO_ROLE, f"no role {name}", hint)
 
     def requirement_hint(self, name: str) -> str:
-        """A hint with the file of requirements that names a role or its collection, and its line; "" where no file
-        does.
+        """A hint that names the file of requirements which has a role or its collection, with the line. "" if no such
+        file has it.
+
+        name: the name of the role, perhaps with its collection
         """
         wanted = re.compile(
             rf"(?<![\w.-]){re.escape(name.rpartition('.')[0] if name.count('.') > 1 else name)}(?![\w-])"
@@ -298,10 +304,11 @@ class RoleReader:
 
 
 def collection_homes(folder: Path, root: Path, paths: Sequence[str]) -> Iterator[Path]:
-    """Yield the folders called `ansible_collections` in the order in which collections are looked for; they may be
-    absent.
+    """Yield the folders called `ansible_collections` in which collections are looked for, in order. They may be absent.
 
-    folder: of the playbook; root: the working folder; paths: of ansible.cfg, () for the usual ones
+    folder: the folder of the playbook
+    root:   the working folder
+    paths:  collections_path of ansible.cfg; (): the usual places of the user and machine
     """
     if not paths:
         paths = [str(Path(one).expanduser()) for one in _COLLECTIONS]

@@ -83,10 +83,12 @@ class InventorySources:
         self._read: list[str] = []
 
     def read(self, sources: tuple[str, ...]) -> None:
-        """Read all sources in order, and complete the tree. Without any that can be read, only a warning is given.
+        """Read all sources in order, and complete the tree. If no source could be read, there is a warning.
 
-        raises: AnsibleError of kind "unparsed", where ansible.cfg makes it an error; and where --run-inventory names no
-                source
+        sources: files, folders, and lists of hosts such as "web1,web2". A text with a comma is a list unless such a
+                 file exists
+        raises:  AnsibleError of kind "unparsed", if no source could be read and ansible.cfg makes that an error;
+                 AnsibleError, if --run-inventory names no source
         """
         for source in sources:
             path = self.files.folder / source

@@ -81,10 +81,14 @@ def with_leaves(
     key: Callable[[Any], Any] | None = None,
     marked: Callable[[Any], Any] | None = None,
 ) -> Any:
-    """A copy of a tree in which *leaf* has replaced each leaf and *key* each key. A tuple or a set is a leaf.
+    """A copy of a tree with other leaves and keys. Maps and lists are copied; anything else is a leaf, also a tuple or
+    a set.
 
-    marked: called with each map; returns the value that replaces the map, or ABSENT to go on into it
-    cost:   one visit for each value and one Python frame for each level, since trees may be deep
+    leaf:   called with each leaf, returns the value that replaces it
+    key:    called with each key, returns the key that replaces it; None: keys stay
+    marked: called with each map, returns the value that replaces the map, or ABSENT to copy the map as usual. None:
+            every map is copied as usual
+    cost:   one visit for each value and one Python frame for each level
     """
     if isinstance(value, dict):
         if marked is not None and (meant := marked(value)) is not ABSENT:
@@ -179,7 +183,7 @@ class _Ansible(Safe):
 
 
 def parsed(text: Text, kind: type[Document] = Document) -> Document:
-    """The document of a text: JSON where it parses as JSON, else YAML. An empty text gives None as its data.
+    """The document of a text. It is read as JSON, and as YAML if it is no JSON. The data of an empty text is None.
 
     kind:   the class of the document
     cost:   lines are worked out by a second reading, when they are first needed
@@ -216,7 +220,10 @@ def _marked(text: Text) -> Mark:
 
 
 def as_attribute(value: Any) -> Any:
-    """A copy of a value that a node can hold: keys are texts, encrypted values are secrets, dates are texts."""
+    """A copy of a value that a node can hold: keys are texts, encrypted values are secrets, dates are texts.
+
+    Tuples and sets become lists. Decrypted values stay secrets.
+    """
 
     def leaf(one: Any) -> Any:
         if isinstance(one, Vault):
@@ -229,8 +236,9 @@ def as_attribute(value: Any) -> Any:
 def as_json(value: Any, *, marked: bool = False, withheld: bool = False) -> Any:
     """A copy of a value as data for JSON: keys are texts, dates ISO texts, sets and tuples lists.
 
-    marked:   whether unsafe texts are marked, as `ansible-inventory --list` does
-    withheld: whether encrypted values are withheld like secrets; else their encrypted text is given
+    marked:   whether a text that is no template is written as {"__ansible_unsafe": text}, as `ansible-inventory --list`
+              does
+    withheld: True: encrypted values are withheld like secrets; False: their encrypted text is given
 
     >>> as_json({None: Vault("x"), 1: (2,)})
     {'null': {'__ansible_vault': 'x'}, '1': [2]}

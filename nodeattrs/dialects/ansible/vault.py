@@ -106,9 +106,11 @@ class Passwords:
         return bool(self._passwords)
 
     def opened(self, text: str, file: str | None, line: int | None) -> str:
-        """The clear text of an encrypted text; passwords for its vault id are tried first. file, line: for errors
+        """The decrypted text of an encrypted text. Passwords with its vault id are tried first, then the others.
 
-        raises: AnsibleError of kind "vault", where no password opens it or its format is unknown; MissingExtra
+        text:       the encrypted text, with its header
+        file, line: the place for errors
+        raises:     AnsibleError of kind "vault", if no password fits or the format is unknown; MissingExtra
         """
         envelope = _envelope(text)
         if envelope is None:

@@ -34,7 +34,11 @@ class Catalogs(InRepository):
         return sorted(path.stem for path in self.place.glob("*.json"))
 
     def answer(self, name: str) -> Answered:
-        """The resources of one catalog, each with its parameters."""
+        """The resources of one catalog, each with its parameters, as the part "resource". The file is read at each
+        call.
+
+        raises: DocumentError, for a file that is not there or is no catalog
+        """
 
         file = self.place / f"{name}.json"
         shown = self.repository.shown(file)

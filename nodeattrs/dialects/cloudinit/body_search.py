@@ -50,9 +50,10 @@ class BodySearch:
         return found
 
     def find_block(self, body: str) -> tuple[int | None, int]:
-        """The line on which a body begins and its indent, which an entry of an archive has; (None, 0) if not found.
+        """The line of the file on which a body begins, and the number of blanks before each of its lines. (None, 0) if
+        not found.
 
-        raises: TooMuch
+        An archive in YAML has bodies that are indented. raises: TooMuch
         """
         line = self.find(body)
         if line is not None or not body.strip() or not self.text:
@@ -67,7 +68,10 @@ class BodySearch:
         return None, 0
 
     def find(self, body: str) -> int | None:
-        """The line on which a body begins without an indent; None if it is not found. raises: TooMuch"""
+        """The line of the file on which a body begins, if its lines are not indented; None if it is not found.
+
+        The next search begins at the end of the body. raises: TooMuch
+        """
         at = self._found(body) if body and self.text else -1
         if at < 0:
             return None

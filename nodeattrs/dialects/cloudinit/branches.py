@@ -58,7 +58,11 @@ class Way(NamedTuple):
         return self.chosen.get(condition, self.otherwise) == holds
 
     def visited(self, branches: Sequence[_Branch]) -> set[int]:
-        """The indexes of the branches that the way goes through; a branch in one that is left out does not count."""
+        """The indexes of the branches that the way goes through. A branch inside another one counts only if both are
+        taken.
+
+        branches: all branches of a template, each after the branch that contains it
+        """
         found: set[int] = set()
         for index, branch in enumerate(branches):
             if self.takes(branch.condition, branch.holds) and (branch.around is None or branch.around in found):

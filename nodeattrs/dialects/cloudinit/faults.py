@@ -57,7 +57,10 @@ class CloudConfigError(DocumentError):
         self.kind = kind
 
     def located(self, file: str | None, line: int | None = None, column: int | None = None) -> CloudConfigError:
-        """A copy with a place; the error itself where it has a file already. A line that it has stays."""
+        """A copy of the error with a place. If the error has a file, the error itself is returned.
+
+        A line or column that the error has already is kept.
+        """
         if self.file is not None:
             return self
         where = line if self.line is None else self.line, column if self.column is None else self.column

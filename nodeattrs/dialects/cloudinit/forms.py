@@ -135,7 +135,8 @@ class Form:
     def texts(self, tree: Any) -> Iterator[FormText]:
         """Yield the user-data of each machine in a document, in the order of `at`.
 
-        A value that cannot be read is yielded, too, with its reason. A value that contains another one is left out.
+        A value that cannot be read is yielded with a reason in place of its text. If one value is inside another one,
+        only the inner one is yielded.
         """
         above = _name_of(tree)
         values = [found for pattern in self.at for found in _values_at(tree, pattern)]

@@ -89,9 +89,11 @@ class Given(NamedTuple):
 def given_in(source: Path | Blob | str | bytes, budget: Budget | None = None, form: str | None = None) -> list[Given]:
     """The user-data in a file, folder or text: one Given for each machine of a document, and one for anything else.
 
-    A text in base64 is unpacked. A text that is no known document is one machine's user-data, whatever it says.
+    A text in base64 is decoded. A text that is no known document is the user-data of one machine, and is not checked.
+
     source: a path, a Blob, or the content itself
-    form:   one of `FORM_NAMES`, to read the document as; None: its shape decides
+    budget: limits the reading; None: a new one
+    form:   one of `FORM_NAMES`: the document is read as this form. None: its shape decides
     raises: CloudConfigError, for a file that cannot be read, and a document without user-data; BadArgument, for *form*
 
     >>> [(one.address, one.user[0].content) for one in given_in("I2Nsb3VkLWNvbmZpZwphOiAxCg==")]
@@ -124,10 +126,11 @@ def _form_named(name: str) -> Form:
 
 
 def choose_machine(found: list[Given], address: str | None = None) -> Given:
-    """The machine with that address, of those in one file; without an address the only one.
+    """The machine with an address, chosen from those in one file. Without an address it is the only one.
 
-    A Given for a whole file has no address, and is chosen by any.
-    raises: CloudConfigError, where none or several are left; it lists all addresses
+    found:   the machines, at least one. A Given for a whole file has no address, and any address chooses it
+    address: the resource or secret; None: there must be only one machine
+    raises:  CloudConfigError, if no machine or several are left; it lists all addresses
     """
     wanted = [one for one in found if address in (None, one.address) or not one.address]
     if len(wanted) == 1:
@@ -138,11 +141,12 @@ def choose_machine(found: list[Given], address: str | None = None) -> Given:
 
 
 def joined_profiles(found: Iterable[Given]) -> list[Given]:
-    """The inputs of one machine, in order, with all profiles and instances of LXD joined to one Given.
+    """The inputs of one machine, in order. All profiles and instances of LXD among them are joined to one Given.
 
-    It takes the place of the first profile. The last profile with a key sets it, as in LXD. Without profiles the inputs
-    are returned as they are.
-    raises: CloudConfigError, where none of the profiles has user-data or vendor-data
+    The joined one is at the place of the first profile. If several profiles set a key, the last one wins, as in LXD.
+    Without profiles the inputs are returned as they are.
+
+    raises: CloudConfigError, if no profile has user-data or vendor-data
     """
     machines, settings = list(found), dict[str, Blob]()
     profiles = [one for one in machines if one.settings is not None]

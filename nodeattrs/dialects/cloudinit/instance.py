@@ -107,9 +107,11 @@ class Instance:
         return Instance(masked(self.merged, paths), self._has, self.merged, partial(guarded, sensitive=paths))
 
     def differing(self) -> Iterator[Differing]:
-        """Yield each path at which the stored config differs, in the order of the layers; nothing without a stored one.
+        """Yield each path at which the stored config differs, in the order of the layers. Nothing is yielded without a
+        stored one.
 
-        Values are compared as JSON; the order of keys does not count. Lists of different lengths are one difference.
+        Values are compared as JSON, and the order of keys does not count. If two lists have different lengths, the
+        whole list is one difference.
         """
         if self._has is None:
             return

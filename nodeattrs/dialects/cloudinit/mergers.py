@@ -220,12 +220,14 @@ HEADERS = ("Merge-Type", "X-Merge-Type")
 
 
 def own_definition(config: dict[Any, Any], headers: Mapping[str, Any]) -> tuple[Definition, dict[Any, Any], str]:
-    """Returns the definition of a part, the config without it, and where the definition is written.
+    """Returns (the definition of a part, its config without the definition, where the definition is written).
 
     The mergers of the body come before those of the header. The third result is such as "body merge_how and header
     Merge-Type", or "" without a definition. *config* is not changed.
 
-    raises: CloudConfigError of kind "format" or "definition"
+    config:  the config of the part; `merge_how` counts in it, or else `merge_type`
+    headers: the headers of the part; `Merge-Type` counts, or else `X-Merge-Type`
+    raises:  CloudConfigError of kind "format" or "definition"
     """
     body, rest, key = take_definition(config)
     name = next((name for name in HEADERS if headers.get(name)), None)
@@ -525,7 +527,10 @@ def _custom_lines(name: str, merger: Any) -> Iterator[Line]:
 
 
 def lay(folding: Folding, part: Part | Folding, policy: Policy) -> None:
-    """Merge one more part into a folding. raises: MergeConflict, with its path in the message"""
+    """Merge one more part into a folding, which is changed. The part is the stronger one.
+
+    raises: MergeConflict, with its path in the message
+    """
     try:
         folding.lay(part, policy)
     except MergeConflict as error:

@@ -57,7 +57,9 @@ class UserData(InRepository):
     def answer(self, name: str) -> Answered:
         """Read and merge the files of a set: {"value": the config with its traces}, with secrets withheld.
 
-        A file outside of the repository is an unknown layer. The meta-data beside a `user-data` render its templates.
+        A file outside of the repository is an unknown layer. If the set is a folder with `user-data`, the meta-data in
+        the folder are the variables of templates.
+
         raises: BadArgument, for an unknown name; CloudConfigError, for a file that cannot be read or unpacked
         """
         if name not in self._sets:

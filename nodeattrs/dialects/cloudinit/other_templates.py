@@ -263,10 +263,11 @@ def unescaped(text: str) -> str:
 
 
 def filled_as_jinja(text: str, language: Language) -> str | None:
-    """A template translated to Jinja: conditions are `branch_N`, values and loops `filled_N`.
+    """A template of another program, translated to Jinja. Its conditions become `branch_N`, its values and loops
+    `filled_N`.
 
-    None for a text without markup, and for one with a block that is not known here or not closed. Each line stays on
-    its line. A value alone on a line may be several lines, so it becomes a comment.
+    None for a text without markup, and for a text with a block that is not known or not closed. A line of the text
+    stays on its line. A value alone on its line becomes a comment, since its text may have several lines.
 
     >>> filled_as_jinja("%{ if x ~}\\nhostname: ${y}\\n%{ endif ~}\\n", TERRAFORM)
     '{% if branch_0 %}\\nhostname: {{ filled_1 }}\\n{% endif %}\\n'

@@ -191,9 +191,9 @@ def load_yaml(
 
 
 def marks_of(text: str) -> Mark:
-    """The tree of marks of a YAML text: the offset of each key and element, by the steps of paths.
+    """The tree of marks of a YAML text. A mark is the offset of a key or element, found by the steps of its path.
 
-    It is read by the rules of any release. raises: DocumentError, for broken YAML
+    The text may use the YAML of any release of cloud-init. raises: DocumentError, for broken YAML
     """
     builder = _CloudInit(Text("", text))
     builder.pure = _is_read_differently(text)

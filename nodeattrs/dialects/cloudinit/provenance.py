@@ -102,10 +102,11 @@ class Provenance:
         return self._origin_of(report) if report.source.startswith("header ") else None
 
     def place_of(self, warned: Warned) -> Origin:
-        """The place of a warning: by its place in the text, its path or the definition, else the whole part.
+        """The place of a warning.
 
-        For a warning about the merged config (number 0) it is the place of the first part that set the path or a parent
-        of it; an origin without a file where no part did.
+        For a warning about a part, it is the place in the text if the warning has one. Otherwise it is the place of its
+        path, of the part's definition, or of the whole part. For a warning about the merged config (number 0), it is
+        the place of the first part that set the path or a parent of it. If no part did, the origin has no file.
         """
         if not warned.number:
             return self._place_at(warned.path or ())

@@ -71,11 +71,14 @@ def findings_of(merged: Merged, schema: Schema | None = None) -> Iterator[Findin
 def findings_of_each_branch(
     merged: Callable[[InstanceData], Merged], schema: Schema | None = None
 ) -> Iterator[Finding]:
-    """Yield the findings about templates that hold on any machine, looked for on each way through them, each once.
+    """Yield the findings about templates that hold on any machine, each once. They are looked for on each way through
+    the templates.
 
-    A finding that is not there on every way says "in a branch of the template". An error that stops a merge is a
-    finding, too. Other findings, which a value of a variable could change, are left out.
-    merged: a function that merges the parts with instance data; it is called once for each way
+    A finding that does not occur on every way says "in a branch of the template". An error that stops a merge is a
+    finding, too. A finding that depends on the value of a variable is left out.
+
+    merged: called with instance data once for each way, merges the parts with them
+    schema: a schema to check each result by; None: no check by a schema
     """
     first = InstanceData.missing()
     ways = [_on_one_way(merged, first, schema)]

@@ -60,7 +60,9 @@ class PartReport(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The name of the part for people: its own name; else its file, with part-001 if it is not the whole file."""
+        """The name of the part for people: its own name, or else its file. A part of a file without a name is "FILE
+        part-001".
+        """
         file = self.part.file
         if not self.filename:
             return file or "?"
@@ -135,9 +137,10 @@ class Row(NamedTuple):
 
 
 def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
-    """Yield each joining with the result before it, computed again; a patch without operations is left out.
+    """Yield (joining, the result before it) for each part that was merged. A patch without operations is left out.
 
-    A result is valid until the next one: its lists grow then. cost: grows with the size of the parts
+    The results are computed again. Use each before asking for the next one, since its lists are then changed.
+    cost: grows with the size of the parts
     """
     for row in rows:
         befores = row.folding.results_before()
@@ -148,7 +151,9 @@ def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]
 
 
 def renumbered_rows(rows: Iterable[Row], offset: int) -> list[Row]:
-    """Copies of rows with *offset* added to the number of each part, in joinings and origins; 0 stays 0."""
+    """Copies of rows in which *offset* is added to the number of each part, in joinings and origins. The number 0 stays
+    0.
+    """
 
     def number(old: int) -> int:
         return old + offset if old else 0
@@ -211,10 +216,10 @@ class PartChanges(NamedTuple):
 
 
 def changes_of(rows: Iterable[Row]) -> Iterator[PartChanges]:
-    """Yield for each part that was merged what it changed. The results are computed again.
+    """Yield for each part that was merged what it changed. The results between the steps are computed again.
 
-    raises: TooMuch, where all changes together have too many entries
-    cost:   grows with the size of the parts, and of the values that they change; for a patch with the whole config
+    raises: TooMuch, if all changes together have too many entries
+    cost:   grows with the size of the parts, and of the values that they change. For a patch it grows with the config
     """
     budget = Budget("the changes of all parts")
     for row in rows:

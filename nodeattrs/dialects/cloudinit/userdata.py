@@ -360,9 +360,11 @@ class _Run:
 
 
 def without_types(merged: Merged, types: Collection[str]) -> Merged:
-    """Merge the parts of a `Merged` again without those of some types, whose status is "disabled" then.
+    """A new `Merged` of the same parts without the parts of some types. These get the status "disabled".
 
-    Includes are kept. The `Merged` has to have `rules`: a merge of layers has none.
+    Includes are kept. *merged* must have `rules`, so it must not be a merge of layers.
+
+    types: content types, such as "text/x-shellscript"
     """
     assert merged.rules is not None
     run = _Run(merged.rules, Budget("user-data"))
