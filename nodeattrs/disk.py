@@ -76,13 +76,15 @@ def write_whole(place: str | os.PathLike[str], content: bytes, mode: int = 0o644
 
 @contextlib.contextmanager
 def folder_below(root: str | os.PathLike[str], steps: Sequence[str], *, make: bool = False) -> Iterator[int]:
-    """Open the folder that is *steps* below *root*; gives its descriptor within the block, and closes it then.
+    """A context that gives the descriptor of the folder *steps* below *root*, and closes it at the end.
 
-    A link on the way is followed only where it leads to a place below the root, whatever other programs change
-    meanwhile. The root itself may be reached by links.
+    A link on the way is followed only if it leads to a place below the root. This is true even if other programs change
+    the folders meanwhile. The path of the root itself may have links.
 
-    make:   make folders that are missing
-    raises: FileNotFoundError and NotADirectoryError, with the path below the root; LeadsOut; OSError
+    steps:  names of folders, the outermost first; (): the root
+    make:   whether folders that are missing are created
+    raises: FileNotFoundError and NotADirectoryError, with the path below the root; LeadsOut, for a link that leads out;
+            OSError
     """
     walk = _Walk(os.fspath(root))
     try:
@@ -186,15 +188,16 @@ class FolderEntry:
             return None
 
     def content(self) -> bytes:
-        """The content of a regular file. raises: OSError, for anything else"""
+        """The content of a regular file. raises: OSError, if nothing, a link or anything else has the name"""
         with open(open_unfollowed(self.name, os.O_RDONLY | os.O_NONBLOCK, self.folder), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise OSError(errno.EINVAL, "it is no file")
             return file.read()
 
     def special(self) -> int | None:
-        """A descriptor for writing to a device, or to a pipe that a program reads; None where neither is there.
+        """A descriptor for writing to a device, or to a pipe that a program reads. The caller closes it.
 
+        None for a file, a folder, a link to one of these, and a name that nothing has.
         raises: OSError, for a socket, for a pipe that no program reads, and for a link to a device or to `/proc`
         """
         found = self.status()
@@ -323,7 +326,10 @@ class FolderEntry:
                 os.fsync(listed)
 
     def sweep(self) -> None:
-        """Remove temporary files of killed processes from the whole folder; errors are ignored."""
+        """Remove the temporary files of killed processes from the folder. All names in the folder are looked at.
+
+        Files of running processes are left. Errors are ignored.
+        """
         with contextlib.suppress(OSError), _listed(self.folder) as listed:
             for name in os.listdir(listed) if listed is not None else ():
                 if _LEFT.fullmatch(name):

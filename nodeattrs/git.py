@@ -136,7 +136,9 @@ class Git:
         return found.output.decode().strip()
 
     def fork_of(self, one: str, other: str) -> str:
-        """The id of the last common ancestor of two commits. raises: NoRevision, where there is none"""
+        """The id of the last common ancestor of two commits. raises: NoRevision, if they have no common ancestor, or
+        for a commit that is not known
+        """
         found = self._run("merge-base", one, other)
         if found.code:
             hint = f"{self._way_out('', 'they may have no common history')}; or compare them as they are: BASE..HEAD"
@@ -151,7 +153,7 @@ class Git:
         return otherwise or f"git log --oneline shows what there is; git fetch brings what {name} may be elsewhere"
 
     def files(self, commit: str) -> list[Blob]:
-        """Every file, link and submodule of a commit, sorted by path, with those above `prefix`.
+        """Every file, link and submodule of a commit, sorted by path. Files outside of `prefix` are listed, too.
 
         raises: NoRevision; TooMuch, for a listing of more than 64 MB
         """
@@ -164,7 +166,7 @@ class Git:
         return found
 
     def contents(self, blobs: Iterable[Blob]) -> Iterator[tuple[str, bytes]]:
-        """Yield (id, content) of each blob, each id once, in their order.
+        """Yield (id, content) of each blob, in order. If several blobs have one id, it is yielded once.
 
         Blobs that are missing, as in a partial clone, are left out. So are blobs larger than the budget's bytes for one
         document.

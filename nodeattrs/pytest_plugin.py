@@ -268,7 +268,9 @@ class Converged:
         return self.node.trace(path)
 
     def explain(self, path: str) -> str:
-        """The text that `nodeattrs explain` prints for a path; where it is not set, the lines that would set it."""
+        """The text that `nodeattrs explain` prints for a path. For an unset path, it has the lines of the repository
+        that could set it. The path is not noted as read.
+        """
         from nodeattrs.core.tree import parse
         from nodeattrs.dialects.chef.causes import setters_in_repository
         from nodeattrs.dialects.chef.reports.explain import explained

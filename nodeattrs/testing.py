@@ -104,21 +104,25 @@ def programs(
 ) -> SearchStrategy[list[Step]]:
     """A strategy for programs: lists of steps that attribute files and recipes may do to a node, as data.
 
-    Each step is a map with `op` and the arguments of the op. The further key `speaker` is "attribute file" or "recipe".
+    Each step is a map with `op` and the arguments of the op. A further key says "attribute file" or "recipe".
     Attribute files come before recipes, unless *interleaved*.
 
-    op            arguments                   the line that a cookbook would hold set           slot, path, value
-    node.SLOT[a][b] = value level_get     slot, path                  node.SLOT[a][b] delete        slot, path
-    node.SLOT[a].delete(b) array         slot, path, method, args    node.SLOT[a][b].METHOD(*args), METHOD one that
-    changes a list hash          slot, path, method, args    node.SLOT[a].update(map) or .clear() replace_slot  slot,
-    value                 node.SLOT = value set_unless    level, path, value          node.LEVEL_unless(a, b, value)
-    assign        level, path, value          node.LEVEL_full(a, b, value) write         level, path, value
-    node.write(level, a, b, value); write! is write_strict unlink        level, path                 node.unlink(level,
-    a, b); unlink! is unlink_strict rm            path                        node.rm(a, b); so rm_default, rm_normal,
-    rm_override copy          slot, path, from_slot, from node.SLOT[a] = node[b]; from_slot is "merged" or a component
-    get           path                        walk(node, a, b) read          path                        node.read(a,
-    b); read! is read_strict, exist? is exist merged        path                        node.merged(a, b); so
-    combined_default, combined_override
+    op            arguments                   the line that a cookbook would hold
+    set           slot, path, value           node.SLOT[a][b] = value
+    level_get     slot, path                  node.SLOT[a][b]
+    delete        slot, path                  node.SLOT[a].delete(b)
+    array         slot, path, method, args    node.SLOT[a][b].METHOD(*args), METHOD one that changes a list
+    hash          slot, path, method, args    node.SLOT[a].update(map) or .clear()
+    replace_slot  slot, value                 node.SLOT = value
+    set_unless    level, path, value          node.LEVEL_unless(a, b, value)
+    assign        level, path, value          node.LEVEL_full(a, b, value)
+    write         level, path, value          node.write(level, a, b, value); write! is write_strict
+    unlink        level, path                 node.unlink(level, a, b); unlink! is unlink_strict
+    rm            path                        node.rm(a, b); so rm_default, rm_normal, rm_override
+    copy          slot, path, from_slot, from node.SLOT[a] = node[b]; from_slot is "merged" or a component
+    get           path                        walk(node, a, b)
+    read          path                        node.read(a, b); read! is read_strict, exist? is exist
+    merged        path                        node.merged(a, b); so combined_default, combined_override
 
     max_size, min_size: the largest and smallest number of steps
     keys:               the keys and indexes of which paths are made

@@ -183,10 +183,9 @@ class WithFacts(InRepository):
         return NodeFacts({}) if file is None else self.read_once(file, node_at)
 
     def own(self, name: str) -> Any:
-        """What decides the facts of a node, as a value to compare: equal values mean equal facts and classes.
+        """What decides the facts of one node alone, as a value that can be compared between two sides.
 
-        It has the marks of the content of its file of facts, its facts in a file for all nodes, and its classifier
-        entry.
+        It has the marks of its own file of facts, its facts in a file for all nodes, and its classifier entry.
         """
         place, marks = self._facts_place, []
         if self._is_folder_of_facts:

@@ -205,13 +205,14 @@ class Workers:
 
 @contextmanager
 def open_workers(word: str, jobs: int | None = None) -> Iterator[Workers]:
-    """A context manager that gives the Workers for a word: process, thread, dask:ADDRESS, or MODULE:CALLABLE.
+    """A context that gives the Workers for a word: process, thread, dask:ADDRESS, or MODULE:CALLABLE.
 
-    For `process` nothing is started yet. CALLABLE is imported and called; it returns an executor, which is shut down at
-    the end, as threads and the connection to a cluster are.
-    jobs:   the number of processes or threads; None: chosen. Only for the words process and thread
-    raises: BadArgument, for an unknown word, or *jobs* with another word; MissingExtra; FleetError, where a cluster
-            does not answer or has no worker
+    For `process` nothing is started yet. CALLABLE is imported and called without arguments, and returns an executor. At
+    the end of the context, executors, threads and the connection to a cluster are shut down.
+
+    jobs:   the number of processes or threads, only for the words process and thread; None: chosen by this system
+    raises: BadArgument, for an unknown word, or *jobs* with another word; MissingExtra; FleetError, if a cluster does
+            not answer or has no worker
     """
     kind, _, rest = word.partition(":")
     if word == "process":
@@ -317,17 +318,18 @@ def run_in_chunks(
     stopping: Callable[[], bool] = lambda: False,
     pack: PackedRepository | None = None,
 ) -> Iterator[_T]:
-    """Yield the results of *run* for all names, as workers finish chunks of them; nothing without names.
+    """Yield the results of *run* for all names, as workers finish chunks of them. Nothing is yielded without names.
 
-    run:      a function from an iterator of names to an iterator of one result for each. The names end early when the
-              work is stopped. Function and results are pickled for other processes
-    executor: does the work, and stays open; None: this process or processes of this machine do it
-    jobs:     the number of processes; 1, or a system without worker processes: this process. None: `jobs_for` chooses
-    in_order: yield the results in the order of *names*
+    run:      called with an iterator of names, returns an iterator with one result for each. If the work is stopped,
+              the iterator of names ends early. *run* and the results are pickled for other processes
+    executor: does the work, and is not closed; None: this process or processes of this machine do it
+    jobs:     the number of processes, if *executor* is None. With 1, or if this system cannot have worker processes,
+              this process does the work. None: `jobs_for` chooses
+    in_order: True: results are in the order of *names*; False: in the order in which chunks are finished
     stopping: called repeatedly; once it returns True no further name is started, and started ones are finished
-    pack:     a repository to send to each worker once; workers get it by `unpacked_folder`
-    raises:   FleetError, where a worker has died or cannot do the work; BadArgument, for *jobs* below 1. An error of
-              *run* is raised unchanged
+    pack:     a repository to send to each worker once, which gets it by `unpacked_folder`; None: no repository
+    raises:   FleetError, if a worker has died or cannot do the work; BadArgument, for *jobs* below 1. An error of *run*
+              is raised unchanged
     """
     workers = executor if isinstance(executor, Workers) else Workers(executor, jobs)
     task = _Task(run, in_force(), border.in_force())

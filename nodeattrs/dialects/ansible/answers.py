@@ -123,7 +123,7 @@ class Variables:
     sensitive: paths whose values are secrets in every answer
 
     The constructor reads nothing. `vars` maps each variable to its merged value; it is computed once and kept. `known`
-    gives one value, or ABSENT. `trace`, `origins` and `explain` tell where the value at a path comes from. `unknown`
+    gives one value, or ABSENT. `trace`, `origins` and `explain` show where the value at a path comes from. `unknown`
     and `unread` list layers that could not be read. `known`, `trace`, `origins` and `explain` merge all layers again at
     each call. Values contain templates as they were written.
     """
@@ -170,9 +170,9 @@ class Variables:
         return self._magic()
 
     def known(self, name: str) -> Any:
-        """The value of a variable, or of one that Ansible sets;
+        """The value of a variable, or of a variable that Ansible sets itself.
 
-        ABSENT where it is not set, or an unknown layer may set it.
+        ABSENT if it is not set, or if an unknown layer may set it. cost: merges all layers of the host again
         """
         found = self.vars.get(name, self.magic.get(name, ABSENT))
         return ABSENT if self.trace((name,)).unknown else found

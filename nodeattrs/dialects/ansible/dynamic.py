@@ -61,7 +61,7 @@ class DynamicSources:
         return self._named.get(path) is not None
 
     def mark_read(self, path: Path) -> None:
-        """Note that a source was read without being run, for `require_all_read`."""
+        """Note that a source was read without being run, so that `require_all_read` does not ask for it."""
         self._left.pop(path, None)
 
     def read(self, path: Path, tree: InventoryTree, before: list[str]) -> None:
@@ -85,7 +85,11 @@ class DynamicSources:
         _Output(tree, document.file, document.locator).read(document.tree, None)
 
     def require_all_read(self) -> None:
-        """raises: AnsibleError, where an option names a source that the inventory does not have"""
+        """Raise an error for the first named source that was neither read nor marked as read. Call it after the last
+        source.
+
+        raises: AnsibleError
+        """
         for path in self._left:
             message = "this source is to be run, and is none of the inventory's"
             raise AnsibleError(NO_FILE, message, file=self.files.shown(path), hint="name it as -i does")

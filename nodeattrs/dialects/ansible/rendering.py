@@ -78,7 +78,7 @@ class Rendering:
     budget:  limits the work of all templates together. None: a new budget
 
     `rendered(value)` evaluates the templates in a value and keeps those that fail as text. `outcome(text)` evaluates
-    one text and tells the reason if it fails. The constructor builds the Jinja environment and evaluates nothing. The
+    one text and returns the reason if it fails. The constructor builds the Jinja environment and evaluates nothing. The
     value of each variable is computed once and kept. The methods raise TooMuch.
 
     raises: MissingExtra, without Jinja2
@@ -203,7 +203,7 @@ class Rendering:
         """The value of a name in a template, with its own templates evaluated.
 
         ABSENT for a name that is neither a set variable nor a function. If the value is not known here, the result is
-        one of Jinja's undefined values; a template that uses it fails with the reason. Nothing is raised.
+        one of Jinja's undefined values; a template that uses it fails with the reason. raises: TooMuch
         """
         answer = self._answer
         if name in answer.magic:

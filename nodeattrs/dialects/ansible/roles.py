@@ -43,7 +43,7 @@ class Role:
     entry:             the layer of `vars` of its entry, level 15
     params:            the layer of the other keys of its entry, level 20
     include_variables: `vars` of the task that includes or imports it; only handlers of roles below it see them
-    limits:            values that tell two uses of a role apart: `tags` and `when` of an entry, and for a task the
+    limits:            values in which two uses of a role may differ: `tags` and `when` of an entry, and for a task the
                        names of the files that it asks for
     role_entry:        the entry or the task that asks for it; `RoleReader.read` sets it
     handlers:          the name of its file of handlers; ABSENT if that is not known

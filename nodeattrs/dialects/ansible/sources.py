@@ -63,8 +63,8 @@ class InventorySources:
     places:    after `read`, the folders whose group_vars and host_vars count, in order
     not_run:   after `read`, the sources that were not run, as exceptions that give the reason
 
-    `read(sources)` takes the sources as texts. A source that cannot be read is a warning. `read` raises AnsibleError
-    only if ansible.cfg asks for that, or if --run-inventory names no source.
+    `read(sources)` takes the sources as texts. A source that cannot be read is a warning. `read` raises
+    AnsibleError only if ansible.cfg makes that an error, or if --run-inventory names no source.
     """
 
     def __init__(
@@ -87,8 +87,8 @@ class InventorySources:
 
         sources: files, folders, and lists of hosts such as "web1,web2". A text with a comma is a list unless such a
                  file exists
-        raises:  AnsibleError of kind "unparsed", if no source could be read and ansible.cfg makes that an error;
-                 AnsibleError, if --run-inventory names no source
+        raises:  AnsibleError of kind "unparsed", if ansible.cfg makes it an error that a source, or that every source,
+                 cannot be read; AnsibleError, if --run-inventory names no source
         """
         for source in sources:
             path = self.files.folder / source

@@ -294,7 +294,7 @@ class MaySet:
     names:    the variables that the layer may set; None: any variable
     prefixes: it may also set variables whose names begin so; without effect if `names` is None
 
-    `may_set(name)` tells whether the layer may set a variable. `written` is `names` with the prefixes, for messages.
+    `may_set(name)` is True if the layer may set a variable. `written` is `names` with the prefixes, for messages.
     """
 
     origin: Locator

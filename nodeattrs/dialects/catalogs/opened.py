@@ -37,7 +37,7 @@ class Catalogs(InRepository):
         """The resources of one catalog, each with its parameters, as the part "resource". The file is read at each
         call.
 
-        raises: DocumentError, for a file that is not there or is no catalog
+        raises: DocumentError, for a file that cannot be read or is no catalog; DuplicateResource
         """
 
         file = self.place / f"{name}.json"

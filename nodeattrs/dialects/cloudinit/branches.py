@@ -46,7 +46,7 @@ class Way(NamedTuple):
     chosen:    text of a condition -> whether it holds
     otherwise: whether the other conditions hold, which are not in *chosen*
 
-    `takes(condition, holds)` tells whether the way goes into one side of a condition. `visited(branches)` gives the
+    `takes(condition, holds)` is True if the way goes into one side of a condition. `visited(branches)` gives the
     indexes of the branches it goes through.
     """
 

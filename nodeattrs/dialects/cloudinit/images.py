@@ -35,7 +35,7 @@ _SEEDS: dict[str, dict[str, str]] = {
 def seed_in(content: bytes, file: str, budget: Budget) -> dict[str, tuple[str, bytes]]:
     """The files of a seed in an image of a CD: "user", "vendor", "vendor2" or "meta" -> (path in the image, bytes).
 
-    A missing file is left out. The label of the image tells which files are looked for. {} if no data source uses
+    A missing file is left out. The label of the image decides which files are looked for. {} if no data source uses
     images with its label.
 
     content: the bytes of the image

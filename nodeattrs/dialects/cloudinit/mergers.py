@@ -527,8 +527,10 @@ def _custom_lines(name: str, merger: Any) -> Iterator[Line]:
 
 
 def lay(folding: Folding, part: Part | Folding, policy: Policy) -> None:
-    """Merge one more part into a folding, which is changed. The part is the stronger one.
+    """Merge one more part into a folding, which is changed.
 
+    part:   the part, or a finished folding, whose result is merged
+    policy: decides how it is merged with the result so far
     raises: MergeConflict, with its path in the message
     """
     try:

@@ -110,11 +110,11 @@ class Blob:
 
     content:  text or bytes; BadArgument for anything else
     file:     the name of the file, as messages show it; None without a file
-    packed:   True: the file has the content in another form (base64), so the content has no lines in the file
-    within:   the block of lines of the file that is the content; None if the content is the whole file, or is packed
+    packed:   True: the file has the content in another form, such as base64, so it has no lines in the file
+    within:   the place in a document that has the content as a block of lines; None if it is not a block of lines
     language: the language of a template that another program fills in; None for no such language, and by default
-    folder:   the folder of the file on the disk. Names of files in the content are relative to it. None without a file,
-              and by default
+    folder:   the folder of the file on the disk, to find files that the content names; None without a file, and by
+              default
     """
 
     def __init__(
