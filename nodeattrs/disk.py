@@ -1,8 +1,8 @@
 """Safe writing of files: no link is followed out, and every reader sees the whole old file or the whole new one.
 
-A folder is opened step by step from an open one, so that a link which another program puts into the way leads nowhere
-else. A file is written beside its place, and renamed over it. The temporary file has a lock that ends with the process,
-so `sweep` knows the files of killed processes, and removes them.
+A folder is opened step by step from an open one. So a link that another program creates on the way has no effect. A
+file is written beside its place, and renamed over it. The temporary file has a lock that ends with the process. So
+`sweep` recognizes the files of killed processes, and removes them.
 """
 
 from __future__ import annotations

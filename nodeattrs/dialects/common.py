@@ -1,4 +1,8 @@
-"""What the built-in dialects have in common: the settings of a repository, and what is known of its nodes."""
+"""The base classes of the built-in dialects: the settings of a repository, and what is known of its nodes.
+
+A subject is what a dialect gives values for, such as a node. A side is one version of the files: a verb that compares
+has two.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """The context of a task: its play, file and role, with the variables and conditions around it.
 
 Also the task itself with the effects of earlier tasks, and the lookup first_found, which depends on the context.
+
+A level is a number of Ansible's list of variable precedence, from 1 to 22; the highest wins.
 """
 
 from __future__ import annotations
@@ -68,10 +70,12 @@ class TaskContext:
     loaded: tuple[int, int] = (0, 0)
 
     def with_variables(self, own: dict[Any, Any], at: Steps, level: int, kind: str, name: str = "") -> TaskContext:
-        """The context with the `vars` of a block, an import or a task as one more layer; unchanged where *own* is
-        empty.
+        """A copy of the context with the `vars` of a block, an import or a task as one more layer. An empty map adds no
+        layer.
 
+        own:        the map under `vars`
         at:         the path of the block or task in the document
+        level:      the level of the layer
         kind, name: of the origin
         """
         return replace(self, outer_variables=(*self.outer_variables, *self._layers(own, at, level, kind, name)))
@@ -104,9 +108,10 @@ class TaskContext:
         return [Layer(own, locator, title(level))] if own else []
 
     def evaluated_text(self, value: Any, answer: Variables) -> Any:
-        """A text or number with its templates evaluated, as text;
+        """A text or number with its templates evaluated, as text. ABSENT if one cannot be evaluated, or gives a map or
+        a list.
 
-        ABSENT where one cannot be. answer: variables of the host
+        answer: the variables of the host
         """
         found = filled_in(str(value), answer.known)
         found = evaluate(value, answer, self.lookups()) if found is ABSENT else found
@@ -135,7 +140,9 @@ class TaskContext:
 
     @property
     def runs(self) -> bool:
-        """Whether the task runs whatever variables say."""
+        """Whether the task runs for any values of variables: each condition is literally true, and nothing else may
+        keep it from running.
+        """
         return self.is_sure and all(map(is_true, self.conditions))
 
     def origin(self, at: Steps, kind: str) -> Origin:

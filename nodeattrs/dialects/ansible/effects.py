@@ -1,7 +1,10 @@
 """What tasks set for later tasks: set_fact, register, include_vars, gathered facts, add_host and group_by.
 
-The tasks are given in their order, and only read. A value counts where the variables so far decide that the task runs
-and what it sets; else an unknown layer says what the task may set.
+The tasks are given in their order, and only read. If the variables so far decide that a task runs and what it sets, its
+values are kept. Otherwise an unknown layer says which variables the task may set.
+
+A level is a number of Ansible's list of variable precedence, from 1 to 22; the highest wins. A gap is a sign (`GAP`)
+that replaces a template in a name.
 """
 
 from __future__ import annotations
@@ -91,7 +94,7 @@ class TaskEffects:
         self.gathered.append(Layer.unknown(title(11), may_set, "facts are gathered here"))
 
     def layer_count(self) -> int:
-        """The number of layers noted so far; a walk compares it to see whether a task has changed anything."""
+        """The number of layers noted so far. If it is the same after a task, the task has changed nothing."""
         return len(self.gathered) + len(self.included) + len(self.facts) + len(self.groups)
 
     def note_fact_modules(self, *folders: Path) -> None:
@@ -107,9 +110,11 @@ class TaskEffects:
             self.fact_modules.update(path.stem for path in paths if "ansible_facts" in self.files.text(path).text)
 
     def note_possible_facts(self, origin: Origin, reason: str, names: frozenset[str] | None) -> None:
-        """Note that a task may have set variables, with the reason for messages.
+        """Note that a task may have set variables, as an unknown layer of level 19.
 
-        names: of the variables; None for any
+        origin: the place of the task
+        reason: why the value is not known, for messages
+        names:  the variables that it may set; None: any variable
         """
         self.facts.append(Layer.unknown(title(19), MaySet(origin, names), reason))
 

@@ -1,7 +1,8 @@
 """Reads files of variables, each once: which files belong to a name, and the layer of each file.
 
-For a group or a host N the first of `N`, `N.yml`, `N.yaml`, `N.json` counts; a folder is read in the order of names. An
-encrypted file is an unknown layer; so is a broken one with `lenient`. Knows no levels: the caller names them.
+For a group or a host N the first of `N`, `N.yml`, `N.yaml`, `N.json` counts. The files of a folder are read in the
+order of their names. An encrypted file gives an unknown layer: it may set any variable. With `lenient` a broken file
+does, too. Knows no levels: the caller names them.
 """
 
 from __future__ import annotations
@@ -74,9 +75,12 @@ class VariableFiles:
             raise AnsibleError(YAML if is_there else NO_FILE, error.reason, file=name, line=error.line) from error
 
     def document(self, path: Path) -> Document | None:
-        """The parsed file, JSON or YAML, with vaults opened where a password fits; kept. None where it is encrypted.
+        """The parsed file, JSON or YAML. Values in it are decrypted if a password fits. None for a file that is
+        encrypted.
 
-        raises: AnsibleError, the same one at each call, where the file is not there or broken
+        The result is kept. An error is kept, too: the same one is raised at each call.
+
+        raises: AnsibleError, if the file is not there, cannot be read or is broken; TooMuch
         """
         if path not in self._documents:
             try:
@@ -107,9 +111,9 @@ class VariableFiles:
         self._warn(VAULT, error.reason, text.file, text.place(at)[0] - 2 if at >= 0 else None)
 
     def names_in(self, folder: Path) -> tuple[str, ...]:
-        """The names in a folder, sorted; () where it is absent or outside of the border. Kept.
+        """The names in a folder, sorted; () if it is absent or outside of the border. The result is kept.
 
-        raises: AnsibleError, where the folder may not be read
+        raises: AnsibleError, if the folder may not be read
         """
         if folder not in self._listed:
             try:
@@ -153,7 +157,10 @@ class VariableFiles:
         )
 
     def layers_of_files(self, paths: Iterable[Path], kind: str, name: str, titled: str) -> list[Layer]:
-        """The layers of files, as `variables` returns them; empty files have none. raises: AnsibleError"""
+        """The layers of files, in their order, as `variables` returns them. An empty file has no layer.
+
+        raises: AnsibleError, as `variables`
+        """
         found = (self.variables(path, kind, name, titled) for path in paths)
         return [layer for layer in found if layer is not None]
 
@@ -202,10 +209,11 @@ class VariableFiles:
                 yield path
 
     def all_files_below(self, folder: Path) -> Iterator[Path]:
-        """Yield the files of a folder in the order of names, then those of the folders in it; none where it is absent.
+        """Yield the files of a folder in the order of names, then the files of the folders in it. Nothing for an absent
+        folder.
 
-        For a folder outside of the border the folder itself is yielded, since its files are not read.
-        raises: AnsibleError; TooMuch, where links multiply folders
+        If the folder lies outside of the border, the folder itself is yielded, since its files are not read.
+        raises: AnsibleError; TooMuch, if links multiply folders
         """
         is_outside = folder.is_dir() and not self._is_folder_inside(folder)
         yield from [folder] if is_outside else self._below(folder, frozenset(), Budget(self.shown(folder)))

@@ -1,4 +1,4 @@
-"""What a play may reach: the roles and files of tasks that it names, those that these name, and so on.
+"""What a play may reach: the roles and files of tasks that it names, and everything that these name in turn.
 
 Tasks are searched as texts and conditions are not evaluated. Used by `in_plays`.
 """

@@ -1,6 +1,7 @@
 """Roles: finds their folders and reads their files of variables and their dependencies.
 
-Reads no tasks. Its layers are those of defaults (level 2), of vars (15) and of parameters (20).
+Reads no tasks. Its layers are those of defaults, of vars and of parameters. These have the levels 2, 15 and 20 in
+Ansible's list of variable precedence; the highest level wins.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Walks through the tasks of a playbook as one host meets them, in order, each with its context.
+"""Walks through the tasks of a playbook as one host reaches them, in order, each with its context.
 
-Imports and includes whose names are known are followed, an include once for each pass of its loop. Nothing is run; what
-is not known is noted in `TaskEffects`.
+Imports and includes are followed if their names are known. An include is followed once for each pass of its loop.
+Nothing is run. What a task may have set is noted in `TaskEffects`.
 """
 
 from __future__ import annotations
