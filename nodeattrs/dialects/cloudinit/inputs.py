@@ -165,7 +165,8 @@ def joined_profiles(found: Iterable[Given]) -> list[Given]:
 def vendor_in(blob: Blob) -> list[Blob]:
     """The parts of vendor-data: the blob itself, or for a JSON file of OpenStack the texts under its key `cloud-init`.
 
-    [] for a JSON file without that key, or with another kind than a text or a list of texts under it. A text that only looks like JSON is returned as it is.
+    [] for a JSON file without that key, or with another kind than a text or a list under it. A text that only looks like
+    JSON is returned as it is.
     """
     text = _text(blob)
     if not text.lstrip().startswith("{"):
@@ -175,8 +176,10 @@ def vendor_in(blob: Blob) -> list[Blob]:
     except DocumentError:
         return [blob]
     written = tree.get("cloud-init") if isinstance(tree, dict) else None
-    texts = written if isinstance(written, list) else [written]  # another kind is no vendor-data to cloud-init either
-    return [Blob(one, blob.file, packed=True) for one in texts if type(one) is str and one]
+    if isinstance(written, str):
+        written = [written] if written else []
+    texts = written if isinstance(written, list) else []  # another kind is no vendor-data to cloud-init either
+    return [Blob(one, blob.file, packed=True) for one in texts if type(one) is str]
 
 
 def _text(blob: Blob) -> str:
