@@ -165,8 +165,8 @@ def joined_profiles(found: Iterable[Given]) -> list[Given]:
 def vendor_in(blob: Blob) -> list[Blob]:
     """The parts of vendor-data: the blob itself, or for a JSON file of OpenStack the texts under its key `cloud-init`.
 
-    [] for a JSON file without that key, or with another kind than a text or a list under it. A text that only looks like
-    JSON is returned as it is.
+    [] for a JSON file without that key, or with another kind than a text or a list under it.
+    A text that only looks like JSON is returned as it is.
     """
     text = _text(blob)
     if not text.lstrip().startswith("{"):

@@ -255,7 +255,8 @@ def merge_confd(
     """
     fold = _Fold(mode, cloud_init, instance_data)
     top = fold.read("main file", main, True) if main is not None else _SILENT
-    return _merged_confd(fold, top, {} if files is None or _folder_named_by(fold, top) == "" else files)
+    is_off = _folder_named_by(fold, top) == ""
+    return _merged_confd(fold, top, {} if is_off or files is None else files)
 
 
 def _merged_confd(fold: _Fold, top: _Read, files: Mapping[str, str | CloudPart]) -> Merged:
