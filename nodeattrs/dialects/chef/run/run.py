@@ -120,7 +120,7 @@ def run_node(
     intake.set_automatic(plan.automatic_attributes)
     for cookbook in plan.used_cookbooks():
         version = {"cookbooks": {cookbook.name: {"version": cookbook.version}}}
-        intake.merge_automatic(version, cookbook.locator.at(("version",)))
+        intake.merge_automatic(version, cookbook.origin_of_version())
     with quietly(looks):
         conditions = _facts_for_conditions(node, facts, plan)
     runner, catalog = _run_files(repository, node, plan, conditions, injection, lookup, words, log)
