@@ -45,8 +45,7 @@ def kinds(run: Run) -> list[str]:
 def without_ruby(monkeypatch):
     """As if the extra were not installed, and nothing had been parsed before."""
     monkeypatch.setitem(sys.modules, "tree_sitter_ruby", None)
-    with CACHE.off():
-        yield
+    CACHE.clear()
 
 
 class TestRolesInRuby:
