@@ -1,6 +1,6 @@
 """Send a repository to workers on other machines: a digest to compare it, a pack of its files, and its folder there.
 
-The content of a repository are its files, by relative path and bytes; version control, caches and the store do not
+The content of a repository is its files, by relative path and bytes; version control, caches and the store do not
 count. A worker checks the digest of a pack before it unpacks it. Nodes and executors are not known here.
 """
 
