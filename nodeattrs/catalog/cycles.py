@@ -28,11 +28,14 @@ _MOST = 40
 
 @dataclass(frozen=True, eq=False)
 class Cycle:
-    """A set of vertices of which each waits for the others.
+    """A set of resources. Each of them waits, directly or through others, for every other one.
 
-    members: the vertices, sorted by the names of their references
+    graph:   the graph in which the cycle was found
+    members: the numbers of the vertices, sorted by the names of their references
 
-    `path` and `ring` are computed when first read. `path` is Puppet's; reasons, lines and text follow `ring`.
+    `path` is the walk that Puppet prints. `ring` is a closed walk, often shorter. `reasons`, `lines`, `breaks` and
+    `text`
+    describe the ring. `path` and `ring` are computed when they are first read.
     """
 
     graph: Graph
@@ -58,8 +61,10 @@ class Cycle:
 
     @cached_property
     def ring(self) -> list[int]:
-        """A closed walk through members, shorter than others where a limited search finds one; first and last vertex
-        are equal."""
+        """The numbers of vertices on a closed walk through members; the first and the last are equal.
+
+        It is the ring of `path`, or a shorter one if a limited search finds one. It need not contain all members.
+        """
         return _shorter_ring(self._neighbours, self.path[self.path.index(self.path[-1]) :])
 
     def reasons(self) -> list[tuple[Edge, str, Origin | None]]:
@@ -80,14 +85,18 @@ class Cycle:
             yield f"and {len(reasons) - _MOST:,} more edges of this ring"
 
     def breaks(self) -> list[str]:
-        """The written relationships on the ring; to remove one breaks the ring. No containment, no automatic
-        relation."""
+        """The written relationships on the ring, in words and with their lines. Removing one breaks this
+        ring.
+
+        Containment and automatic relations are left out; [] if the ring has nothing else.
+        """
         written = [one for one in self.reasons() if one[0].kind in (*RELATIONS, "chain")]
         return [f"{reason} ({origin.place})" if origin and origin.place else reason for _, reason, origin in written]
 
     @property
     def text(self) -> str:
-        """The ring in one line, "A => B => A", with containers in place of their anchors; a long ring is shortened."""
+        """The ring in one line: "A => B => A". Anchors are shown as their containers; the middle of a long ring is left
+        out."""
         names = [name for name, _ in groupby(map(self.graph.spelled, self.ring))]
         if len(names) > _MOST + 1:
             names[_MOST - 4 : -4] = [f"... {len(names) - _MOST:,} more ..."]

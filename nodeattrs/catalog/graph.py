@@ -33,9 +33,11 @@ Chained = Mapping[str, Sequence[ByChain]]
 class Edge(NamedTuple):
     """An edge between two vertices: the target waits for the source.
 
-    refresh: whether the edge also delivers refreshes
+    source:  the number of a vertex
+    target:  the number of a vertex
+    refresh: whether a change of the source refreshes the target
     kind:    "require", "subscribe", "before", "notify", "chain", "automatic require", ..., or "containment"
-    by:      the position of the resource with the relationship, or the link of a chain
+    by:      for a chain its link; else the position of the resource that has the metaparameter, or that is contained
     """
 
     source: int
@@ -48,14 +50,18 @@ class Edge(NamedTuple):
 class Graph:
     """The graph of a catalog's relationships. A relationship with a resource that is not in the catalog is left out.
 
-    The constructor takes resources in catalog order, and the relationships that chains add: reference -> targets.
+    A position is the index of a resource in the catalog. The constructor makes the edges.
+    resources:      the resources in catalog order
+    before, notify: the relationships that chains add: reference -> its targets
     refs:           position -> reference
     at:             reference -> position
-    edges:          relationships as they are written, in order; the vertex of a container is its even number
-    contents:       position of a container -> positions of its direct contents
+    edges:          the relationships as they are written, in order; the vertex of a container is its even number
+    contents:       position of a container -> the positions of the resources directly in it
     count:          the number of vertices
     is_container:   position -> whether the resource is a container
-    out:            vertex -> its edges, with containers as two anchors; computed when first read
+    out:            vertex -> the edges that leave it; a container has two vertices. It is computed when first read
+
+    Names of a vertex: `spelled` gives its reference, `named` also says "begin" or "end", and `sort_name` is a key.
     """
 
     def __init__(self, resources: Sequence[Resource], before: Chained, notify: Chained) -> None:

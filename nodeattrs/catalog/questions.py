@@ -16,7 +16,14 @@ from nodeattrs.puppet.references import Ref, near_hint, ref_of
 
 @dataclass(frozen=True)
 class Step:
-    """An edge on a path between two resources, with its reason and its line."""
+    """An edge on a path between two resources.
+
+    before:  the name of the vertex that comes first; for the anchor of a container "begin Class[A]" or "end Class[A]"
+    after:   the name of the vertex that waits for it
+    refresh: whether a change of the first refreshes the second
+    reason:  the relationship in words
+    origin:  the line of the relationship; None if it is unknown
+    """
 
     before: str
     after: str

@@ -47,9 +47,11 @@ class Sharing:
         equal = sharing.equal_subject(name)
         if not equal:
             with sharing.answering(name):
-                ...  # compute the answer; a caller that finds its name in it calls `refuse`
+                ...  # compute the answers of this subject on all sides
 
-    It keeps names and looks, and no answers. sides: the same dialect, opened on each side
+    It keeps names and looks, and no answers: the caller keeps those. If the answer contains the subject's own name, the
+    caller calls `refuse` in the block. Dialects that note no looks share nothing.
+    sides: the same dialect, opened on each side; the constructor reads nothing
     """
 
     def __init__(self, sides: Sequence[Opened]) -> None:
@@ -105,9 +107,10 @@ def _in_order(looks: Sequence[Looks]) -> list[tuple[int, Look]]:
 
 
 class LookTree:
-    """Subjects that were answered, to be found by their values at the looks of their answers. Empty at first.
+    """A tree of answered subjects. It finds an earlier subject whose answer another subject can share. Empty at first.
 
-    All answers begin with the same look, and go on with the same one where the values so far are equal.
+    `find` begins with the first look of all answers, and reads the value that the new subject has for it. The branch of
+    this value leads to the next look, and at last to a subject. `add` adds the path of a subject that was answered.
     """
 
     def __init__(self) -> None:
@@ -129,9 +132,12 @@ class LookTree:
     def add(self, looks: Iterable[Any], value_of: Callable[[Any], Any], name: str) -> bool:
         """Add a subject that was answered; returns whether it was added.
 
-        Not where a value cannot be read, or where equal values led to another look, or to a subject, before.
-        looks:    of its answer, in order
+        It is not added if a value cannot be read. Nor is it added if the tree has a subject with equal values, or goes
+        on with
+        another look after equal values.
+        looks:    the looks of its answer, in order
         value_of: look -> the value of this subject
+        name:     the subject
         """
         try:
             found = [(look, value_of(look)) for look in looks]
@@ -163,10 +169,10 @@ class SampledAnswers(NamedTuple, Generic[_Answer]):
     """The answers of all subjects, and how many of them were shared.
 
     answers:    subject -> its answer
-    shared:     the number of subjects that share the answer of another one
-    checked:    the number of samples: subjects that were computed to compare them with the shared answer
-    one_by_one: the number of subjects that were computed because a sample of their group differed
-    seed:       of the choice of samples
+    shared:     the number of subjects that have the answer of another one, and were not computed
+    checked:    the number of subjects that were computed only to compare them with the answer of their group
+    one_by_one: the number of subjects that were computed because such a comparison in their group differed
+    seed:       the seed for choosing the subjects to compare
     """
 
     answers: dict[str, _Answer]

@@ -37,14 +37,17 @@ _LINK, _PROGRAM = "120000", "100755"
 
 @dataclass(frozen=True)
 class Side:
-    """The files of one version: a folder to read, and a mark for each file below it. `folder_side` or `commit_side`
-    makes one.
+    """The files of one version: a folder to read, and a mark for each file below it.
 
-    title: in reports: "main", "the work tree", "old/"
+    Do not call the constructor: `folder_side` or `commit_side` makes one.
+    title: the name in reports: "main", "the work tree", "old/"
     top:   the folder with all files; origins and file names are relative to it
     root:  the folder of the question, at or below *top*
-    files: path relative to *top* -> mark of the file; of a link "link:" and its target
+    files: path relative to *top* -> mark of the file; for a link "link:" and its target
     notes: sentences about files that were left out
+
+    A key is a path relative to *top*, with forward slashes. `mark` gives the mark of a key; `key_of` follows links.
+    `shown` makes a path relative to *top*, and `named` one relative to *root*.
     """
 
     title: str

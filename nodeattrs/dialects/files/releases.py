@@ -83,12 +83,12 @@ Values = ValuesFile | SetValue | Layer
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A release of Helm as a file describes it; no file that it names has been read.
+    """A release of Helm as a file describes it. No file that it names has been read.
 
-    chart:  the folder of the chart, below the root of the repository; "" where the chart is not read
+    chart:  the folder of the chart, relative to the root of the repository; "": its files are not here
     origin: the line that names the chart
-    values: the values over the chart's, the weakest first
-    reason: why the values of the chart are not read; it counts where *chart* is ""
+    values: the values that the release adds to the chart's own, the weakest first
+    reason: why the files of the chart are not here; it has no meaning if *chart* is given
     """
 
     chart: str
@@ -98,7 +98,8 @@ class Release:
 
     @property
     def inline(self) -> Iterator[Layer]:
-        """The maps of values that stand in the file of the release itself; unknown layers are left out."""
+        """The maps of values that are written in the file of the release itself, the weakest first; unknown values are
+        left out."""
         return (one for one in self.values if isinstance(one, Layer) and isinstance(one.value, dict))
 
 

@@ -78,9 +78,9 @@ def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
 class Kept(NamedTuple):
     """A part of a value that was not decrypted.
 
-    key:     the key, with the path of the part after it: "db.password"
+    key:     the key and the path of the part below it, as one dotted text: "db.password"
     reason:  why it stays encrypted
-    origins: the lines that set it, the strongest first
+    origins: the lines that set the part, the strongest first
     """
 
     key: str

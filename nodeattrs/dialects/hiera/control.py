@@ -77,12 +77,12 @@ def _filled(text: str, known: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class PuppetConf:
-    """The places that a puppet.conf names; a setting that it leaves out has Puppet's default, relative to that file.
+    """The places that a puppet.conf names. A setting that it leaves out has Puppet's default, relative to that file.
 
-    hiera_config:    the global hiera.yaml
-    environmentpath: folders with environments, as one text
-    basemodulepath:  folders with modules
-    known:           the values of confdir, codedir and environmentpath, which other settings may refer to
+    hiera_config:    the global hiera.yaml, which need not exist
+    environmentpath: the folders with environments, as one text with ":" between them
+    basemodulepath:  the folders with modules
+    known:           the values of confdir, codedir and environmentpath, for other settings that contain `$confdir`
     """
 
     hiera_config: pathlib.Path

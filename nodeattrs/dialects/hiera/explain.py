@@ -34,7 +34,13 @@ from nodeattrs.errors import NodeattrsError, TooDeep
 
 @dataclass(frozen=True, slots=True)
 class KnockedOut:
-    """A value that a marker removed, the marker, and the lines that set each, the strongest first."""
+    """A value of a weaker source that a marker such as "--name" removed.
+
+    value:  the removed value
+    set_by: the lines that set the value, the strongest first
+    marker: the marker
+    by:     the lines that set the marker, the strongest first
+    """
 
     value: Any
     set_by: tuple[Origin, ...]
@@ -45,12 +51,12 @@ class KnockedOut:
 class UnknownLevel(NamedTuple):
     """A level that cannot be read, and might change the value of a key.
 
-    key:      the key: that of the explanation, or one that its value looks up
+    key:      the key that was looked up, or a key that its value needs
     layer:    "global", "environment", "module" or "default_hierarchy"
-    name:     the name of the entry
-    origin:   the line of the entry in hiera.yaml
+    name:     the name of the level
+    origin:   the line of the level in hiera.yaml
     reason:   why it cannot be read
-    is_merge: True: its lookup_options might change how the key merges; False: it might set the key
+    is_merge: True: its lookup_options might change how the key is merged; False: it might set the key
     """
 
     key: str
@@ -87,23 +93,26 @@ class UnknownLevel(NamedTuple):
 
 
 class Explanation:
-    """The explanation of one lookup: its value, the search, and the lines that set each part.
+    """The explanation of one lookup: its value, the places that were searched, and the lines that set each part.
 
-    key:           as the caller wrote it, with steps
-    root:          its first step, which is the key in the files
-    value:         what `lookup` returns; ABSENT where it raises
+    key:           the key as the caller wrote it, with the steps after it: "ntp.servers.0"
+    root:          the first step of it, which is the key in the files
+    value:         what `lookup` returns; ABSENT if it raises
     error:         what `lookup` raises, or None
-    found_in:      "data", "override", "default_values_hash", "default_value" or "otherwise"
+    found_in:      what gave the value: "data", "override", "default_values_hash", "default_value" or "otherwise"
     strategy:      the strategy, as it is written in lookup_options
     strategy_from: "argument", "default", or the line of lookup_options that chose the strategy
     option:        the name or expression in lookup_options that chose it; None for none
     searched:      each place that was searched, in order, with its outcome: found, no_key, no_file, ...
-    shadowed:      lines of the key below the first place that has it, for `first`
-    converted:     the type of `convert_to`, where it was applied; else None
+    shadowed:      with the strategy `first`, the lines that set the key and do not count
+    converted:     the type of `convert_to`; None if nothing was converted
     needed:        the keys that expressions in the value looked up
     unknown:       the levels that cannot be read and might change the value
 
-    Lines are found when a property or method asks for them; a value from an argument of the call has none.
+    `origins` gives the lines that set a path, and `leaves` all leaves with their lines; `knocked` gives the values that
+    a
+    knock-out prefix removed. They look for lines when they are called. Values from an argument of the call have no
+    lines.
     """
 
     def __init__(self, key: str, value: Any, error: NodeattrsError | None, recorder: Recorder) -> None:
