@@ -51,12 +51,14 @@ _Error = TypeVar("_Error", bound=DocumentError)
 
 
 class Document:
-    """A parsed data file. `read` and `parse` make it.
+    """A parsed data file. `read` and `parse` make it; do not call the constructor.
 
     file:     its name in messages
-    tree:     its value as plain data, {} or null for an empty file; the caller may change it
+    tree:     its value as plain data; an empty file is {} or null. The caller may change it
     warnings: faults that do not stop reading, such as a key written twice
-    levels:   a number of nested maps and lists that *tree* does not exceed
+    levels:   a limit for the depth of *tree*: it has at most this many maps and lists inside each other
+
+    `place` gives the line of a path, `locator` makes origins with lines, and `error` makes an error with a line.
     """
 
     def __init__(self, text: Text, reading: ParsedText) -> None:
@@ -122,8 +124,12 @@ class Document:
 class DocumentLocator(NamedTuple):
     """Finds the line of a path in a document; `Document.locator` makes it.
 
-    kind, name: of the origins that `at` returns
-    under:      steps in the document that come before each path
+    document: the document
+    kind:     the `kind` of the origins that `at` returns
+    name:     the `name` of these origins
+    under:    a path in the document. The paths that `at` takes begin there
+
+    `at` never fails: for a path that the document does not have, it returns the line of the nearest path above.
     """
 
     document: Document

@@ -28,12 +28,16 @@ from nodeattrs.kinds import NO_DOCUMENT, SEVERAL_DOCUMENTS
 class LayerReader:
     """Reads files as layers, with the same options for all. It reads a file again each time.
 
-    syntax:   of all files; None: by their names, else by their content
-    tags:     tag, such as "!Ref" -> a function of the value under it; a value under another tag becomes a `Tagged`
-    document: the number of one document in each file, from 1; None: all
-    kind:     of the origins of the layers
-    warnings: warnings of all files that were read so far, such as keys written twice
-    pipes:    whether a path may be a pipe: the caller named it, and not a repository
+    syntax:   the syntax of all files; None: it follows from the name, and without that from the content
+    tags:     tag, such as "!Ref" -> a function that returns what becomes of the value under it. A value under another
+              tag
+              becomes a `Tagged`
+    document: the number of one document to take from each file, counted from 1; None: all documents
+    kind:     the `kind` of the origins of the layers
+    warnings: warnings about all files that were read so far, such as keys written twice
+    pipes:    whether a path may be a pipe; True only for paths that the caller named, not a repository
+
+    `read` takes a path, `layers` the content of a file that was read already.
     """
 
     syntax: Syntax | None = None

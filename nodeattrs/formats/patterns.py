@@ -79,11 +79,15 @@ _elsewhere = threading.local()
 
 
 class Expression:
-    """A compiled regular expression; `expression` makes it. Its searches end within the limits in force.
+    """A compiled regular expression; `expression` makes it.
 
-    Each search raises TooMuch where it takes more processor time than `Limits.seconds`.
+    source:  the expression as the caller wrote it
+    pattern: the compiled pattern
 
-    source: as the caller spelled it
+    `search` and `match` return whether it matches: anywhere, or at the start of the text. `groups` returns the groups,
+    and
+    `all_matches` and `replaced` do what `re` does in `findall` and `sub`.
+    Each of them raises TooMuch if it takes more processor time than `Limits.seconds`.
     """
 
     def __init__(self, source: str, pattern: re.Pattern[str]) -> None:

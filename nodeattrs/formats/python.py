@@ -50,9 +50,10 @@ class _Setting(NamedTuple):
 
 
 class PythonText:
-    """A Python source. It is parsed at the first use of a method; a source that is no Python has no places inside.
+    """A Python source, to find the line of a value in it. It is parsed when a method first needs that, and never run.
 
-    file: its name; it is not read
+    file: its name in messages; the file is not read
+    text: the source. If it does not parse, all places are those that the caller gives
 
     >>> text = PythonText("attributes/default.py", "default['web'] = {\\n  'port': 80,\\n  'modules': ['ssl'],\\n}\\n")
     >>> text.place(1, ("modules", 0))

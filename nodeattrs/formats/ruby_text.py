@@ -64,9 +64,10 @@ class Literal(NamedTuple):
 class Call(NamedTuple):
     """A call of a word: `run_list "role[base]", "recipe[app]"`.
 
-    offset:    of the word in the text
-    arguments: returns the values of its arguments; raises DocumentError where one is no literal
-    result:    returns the value of its block, which is one expression; raises DocumentError as *arguments*
+    word:      the word
+    offset:    the offset of the word in the text
+    arguments: returns the values of its arguments (raises: DocumentError, if one is not a literal)
+    result:    returns the value of its block, which has to be one expression (raises: DocumentError)
     """
 
     word: str
@@ -76,11 +77,14 @@ class Call(NamedTuple):
 
 
 class Ruby:
-    """A Ruby source and its variables. The constructor parses it; `calls` goes through its statements.
+    """A Ruby source and its variables. The constructor parses it; `calls` goes through its statements and runs nothing.
 
-    words:    source text of a word or of an expression that is not read here -> its value, None where it has none
+    text:     the source
+    words:    called with the source of a word or expression that is not understood here; it returns its value, or None
+              if
+              it has none
     warnings: keys that a map has twice, found so far
-    skipped:  the statements that `calls` has left out so far
+    skipped:  the statements that `calls` has left out so far, each as an error with its line
     raises:   MissingExtra; DocumentError, for a syntax error
     """
 

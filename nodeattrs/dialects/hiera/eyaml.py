@@ -78,9 +78,14 @@ def keep_encrypted(text: str) -> str:
 
 
 class Pkcs7:
-    """Decrypts texts with a pair of keys, in the files that `eyaml createkeys` writes; call it with an `ENC[..]`.
+    """A function that decrypts one text `ENC[PKCS7,...]` with a pair of keys; call it with the text.
 
-    The files are read at the first call. A file that cannot be read leaves each text `Encrypted`.
+    private_key: the file with the private key, as `eyaml createkeys` writes it
+    public_key:  the file with the public key
+
+    The constructor reads nothing. The first call reads both files and keeps the keys. If a file cannot be read, each
+    call
+    raises NoKey; lookups then keep the text, as `Encrypted`.
 
     >>> Pkcs7("private_key.pkcs7.pem", "public_key.pkcs7.pem")
     <Pkcs7 private_key.pkcs7.pem>

@@ -46,15 +46,20 @@ _Read = TypeVar("_Read")
 
 
 class LoadedTree:
-    """The base of `Hiera`: the layers on disk (each a HieraConfig, or None), and the files that were read so far.
+    """The base of `Hiera`: finds the hiera.yaml files and data files of a tree, and keeps what was read. `Hiera` has
+    the rows.
 
-    The constructor reads only puppet.conf; each method reads what it needs, once.
-    sensitive:   makes a secret of a value, for `convert_to: Sensitive`
-    documented:  whether strategies follow the documentation where Puppet does not
-    is_strict:   whether warnings and levels that cannot be read are errors
-    skip_levels: names of levels to leave out; skipped: those met so far
-    lacking:     (file, line) of a level whose data function does not exist here -> the error for it
-    shapes, named: kept for `BaseScope.look`: the sources, and the variables, of entries
+    The constructor reads only puppet.conf. Each method reads the files that it needs, once; `forget` drops them.
+    A layer is a HieraConfig, or None if there is no such hiera.yaml.
+    sensitive:      a function that makes a secret of a value, for `convert_to: Sensitive`
+    documented:     whether strategies follow the documentation if Puppet does not
+    is_strict:      whether warnings and levels that cannot be read are errors
+    puppet_version: 7 or 8
+    runs_ruby:      whether data functions in Ruby are run
+    skip_levels:    the names of levels to leave out
+    skipped:        those names in skip_levels for which a level was found so far
+    lacking:        (file, line) of a level whose data function does not exist here -> the error for it
+    shapes, named:  caches of `BaseScope.look`
     """
 
     @taking(

@@ -51,12 +51,13 @@ def _found(folder: Path, template: str, named: Collection[str]) -> Iterator[tupl
 
 
 class NodeKeys(Mapping[str, Any]):
-    """The keys of a node -> their values; a key is looked up when it is first read, and kept.
+    """A map of the keys of a node to their values. A key is looked up when it is first read, and its result is kept.
 
-    The value of a key that cannot be looked up is its error; a key without a value is not in the map. Iteration looks
-    all keys up. The constructor lists the keys, which reads the data files.
-    how:    further arguments of each lookup
-    raises: NodeattrsError, where a data file cannot be read
+    If a lookup fails, its error is the value in the map. A key without a value is not in the map (raises: KeyError).
+    Iteration and `len()` look up all keys. The constructor reads the data files for the list of keys.
+    scope:  the node
+    how:    further arguments for each `Scope.lookup`, such as merge
+    raises: NodeattrsError, if a data file cannot be read
     """
 
     def __init__(self, scope: Scope, how: Mapping[str, Any]) -> None:
@@ -84,10 +85,10 @@ class NodeKeys(Mapping[str, Any]):
 
 
 class HieraKeys(WithFacts):
-    """A Hiera tree in one version of the files: subjects are nodes, and an answer has the keys of one node.
+    """A Hiera tree in one version of the files. Its subjects are nodes, and an answer has the keys of one node.
 
-    With the arguments of a command of the dialect, these choose tree and nodes; else the settings of the repository
-    do. The constructor reads nothing.
+    For a command of the dialect, the arguments in `request.options` choose the tree and the nodes. For other verbs the
+    settings of the repository choose them. The constructor reads nothing.
     unread: files that may change the last answer, and what else could not be read for it
     """
 
@@ -114,7 +115,11 @@ class HieraKeys(WithFacts):
 
     @property
     def is_there(self) -> bool:
-        """Whether there is a tree: a hiera.yaml, or the one that the settings or the arguments name."""
+        """Whether there is a tree: a hiera.yaml, or the tree that the settings name.
+
+        If the arguments of a command name the tree, it is True. raises: the errors of `hiera`, if that tree is not
+        there
+        """
         return self.place is not None if self._arguments is None else bool(self.hiera)
 
     @property
@@ -123,7 +128,10 @@ class HieraKeys(WithFacts):
         return () if self._arguments is None else warnings_of(self.hiera)
 
     def subjects(self) -> Iterable[str]:
-        """The nodes that are known; else those with data files of their own; else "", a node without a name."""
+        """The nodes that the arguments name, or all nodes that are known.
+
+        If none is known: the names for which there is a data file, such as "web1" or "role=web". If there is none: "".
+        """
         if self._arguments is not None:
             return self._names
         return self.known() or self._with_data() or {""}

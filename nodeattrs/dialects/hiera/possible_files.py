@@ -30,8 +30,9 @@ _STARS = re.compile(r"\*+")
 
 
 class FileCache:
-    """Remembers what it read of files, for all scopes that share the object. Made once for a command.
+    """Three functions whose results are kept. One instance serves all scopes of a command.
 
+    The constructor takes *shown*, a function from a file to its name in messages.
     shown(file):               the name of a file in messages
     keys(file):                (the keys of a data file, the keys of its lookup_options); (None, []) if unreadable
     matching(folder, pattern): the files below a folder that fit a glob of Python, sorted

@@ -31,7 +31,9 @@ _SHOWN = 5
 class NewFailure(NamedTuple):
     """A fault that lookups have under Puppet 8 and not under Puppet 7.
 
-    keys, nodes: the keys that fail for it, and the nodes on which they do, in order; "" is a node without a name
+    fault: the error
+    keys:  the keys that fail with it, in order; the values of this map are None
+    nodes: the nodes on which they fail, in order; "" is a node without a name. The values of this map are None
     """
 
     fault: NodeattrsError

@@ -54,11 +54,13 @@ OPTIONS = strategy_of("hash")
 
 
 class LayerSources:
-    """The data sources of one layer in one list, the strongest first; places without a source are left out.
+    """The data sources of one layer in one list, the strongest first.
 
-    flat: (the map of keys of a source, its place); None in place of the map for a data function
+    levels: the levels of the layer; places without a source are left out
+    flat:   for each source the pair (its map of keys, its place); for a data function the map is None
 
-    Scopes with the same sources in the same levels share one instance, and answers are cached under it.
+    Scopes with the same sources in the same levels share one instance. Answers are kept in a cache with the instance as
+    key.
     """
 
     def __init__(self, levels: Sequence[LocatedLevel]) -> None:
@@ -74,7 +76,7 @@ class LayerSources:
 class SearchedLayer:
     """One layer as a scope searches it: global, environment, module, or a default hierarchy.
 
-    levels:  its entries with their places, the strongest first; () for a layer that is not there
+    levels:  its levels with their places, the strongest first; () for a layer that does not exist
     sources: the sources of all levels in one list
     """
 
@@ -94,8 +96,8 @@ _NO_LAYER = SearchedLayer((), LayerSources(()))
 class Hierarchy:
     """The layers that a scope searches for the keys of one module, or for keys without a module.
 
-    layers: global, environment and module
-    module: its name; None for keys without a module
+    layers: the layers, the strongest first: global, environment and module; one that does not exist has no levels
+    module: the name of the module; None for keys without a module
     """
 
     layers: Sequence[SearchedLayer]
@@ -160,17 +162,17 @@ class DefaultHierarchy(Hierarchy):
 
 @dataclass(slots=True, eq=False)
 class LookupCall:
-    """One lookup while it runs; expressions in values resolve variables and other keys by it.
+    """One lookup while it runs. Expressions in values ask it for variables and other keys.
 
     scope:     the scope that is searched
-    override:  key or variable -> value before all data
-    defaults:  key or variable -> value where nothing else has one
+    override:  key or variable -> a value that counts before all data; None for none
+    defaults:  key or variable -> a value that counts if nothing else has one; None for none
     chain:     the keys that need each other: the key of the call first, the current one last
-    found_in:  "data", or the argument of the call that gave the value
-    needed:    collects the keys that expressions look up; None: they are not collected
-    untrusted: whether a fact put a `%` or `{` into a text, which is then not read as an expression
+    found_in:  what gave the value: "data", or the name of an argument of the call
+    needed:    a list to which each key in an expression is added; None: keys are not noted
+    untrusted: whether a variable put a `%` or `{` into a text; then the text is not read as an expression
 
-    A lookup inside of a value is a further instance, which shares the budget and the values found so far.
+    For each key in an expression, `lookup` makes a further instance. It shares the budget and the values found so far.
     """
 
     scope: BaseScope
@@ -329,16 +331,18 @@ class BaseScope:
     """The base of `Scope`: one node in one environment, and the search of a tree for its keys.
 
     tree:        the loaded tree
+    facts:       the facts of the node; they become `variables`
     node:        its name; "" without one
     environment: its name
-    variables:   facts, trusted facts and variables by the names that expressions use
-    knows_facts: whether facts of the node are given; then a variable that is not among them is not set on the node
-    looks:       notes what is looked at of the node; None: nothing is noted
-    has_unknown: whether a level that was asked so far could not be read
-    missing:     unset variable -> the keys whose values name it, of all lookups so far
+    trusted:     the trusted facts; None: they are made from the name of the node
+    variables:   facts, trusted facts and other variables, by the names that expressions use
+    knows_facts: whether the facts of the node are known. If they are, a variable that is not among them is not set
+    looks:       notes which levels and variables are read; None: nothing is noted
+    has_unknown: whether a level that was searched so far could not be read
+    missing:     variable that is not set -> the keys whose values name it, for all lookups so far
 
-    The constructor reads nothing. Levels, hierarchies and lookup_options are resolved at their first use and kept; a
-    value is searched for anew in each lookup.
+    The constructor reads nothing. Levels, hierarchies and lookup_options are resolved at their first use and kept.
+    Values are not kept. `answer` makes a whole lookup; `places` and `entries` list where it would search.
     """
 
     def __init__(
@@ -370,10 +374,12 @@ class BaseScope:
         self._known_gaps: dict[str | None, list[str]] = {}
 
     def look(self, look: Look) -> Any:
-        """What this scope has where another scope of the tree looked; equal results mean equal answers.
+        """What this scope has for something that another scope of the tree has read. Equal results mean equal answers.
 
-        For "levels" the sources of a layer by their ids; for "set" whether a variable is set; for "variable" whether
-        there is one, and its value at a path.
+        For "levels": the sources of a layer, by their ids. For "set": whether a variable is set. For "variable":
+        whether there
+        is one, and its value at a path.
+        look:   an entry of `Looks`
         raises: NodeattrsError
         """
         kind, what = look[0], look[1]

@@ -43,14 +43,14 @@ class Strategy:
     """How the values of one key become one value. `strategy_of` makes it; threads may share it.
 
     name:     first, unique, hash, deep or reverse_deep
-    policy:   what two values become where they meet
+    policy:   the table that says what two values become
     options:  the options that are set: name -> value
-    alone:    the policy for the value of a level with one source; None: it is taken as it is
-    opening:  the policy for the first value found in a level with several sources; None: it is taken as it is
-    last:     the policy for the result after all levels; None: it is taken as it is
-    from_top: whether a stronger value lies over a weaker one; False for reverse_deep
+    alone:    the policy for the value of a level with one source; None: the value is taken as it is
+    opening:  the policy for the first value found in a level with several sources; None: the value is taken as it is
+    last:     the policy for the result after all levels; None: the result is taken as it is
+    from_top: whether the stronger of two values is merged over the weaker one; False for reverse_deep
 
-    `level` folds one level, and levels inside of levels; `finished` then gives the folding of the whole.
+    Call `level` for the sources of each level, and then for the levels; then `finished` makes the folding of the whole.
     """
 
     name: str

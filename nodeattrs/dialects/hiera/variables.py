@@ -32,7 +32,7 @@ NAMES = frozenset(
 class Needed:
     """A variable that a level of a hierarchy names.
 
-    variable: as it is written: facts.os.family
+    variable: the variable with the steps after it, as it is written: "facts.os.family"
     layer:    "global", "environment", "module" or "default_hierarchy"
     template: the text that names it: a path with its datadir, a URI, or an option
     origin:   the level, and its line in hiera.yaml
