@@ -84,10 +84,11 @@ def why_before(plan: Plan, first: str, then: str) -> list[Step]:
 
 
 def impact_of(plan: Plan, ref: str) -> Impact:
-    """The resources that would refresh if a resource changed, and those that wait for it.
+    """The resources that would refresh if a resource changed, and those that wait for it, both in the order of
+    visiting.
 
-    For a container the effects of its end count.
-    raises: KeyError, where the graph has no such reference; ReferenceNotFound, DependencyCycle
+    A refresh goes on only through resources whose type reacts to it. For a container, what follows its end counts.
+    raises: KeyError, if the graph has no such reference; ReferenceNotFound or DependencyCycle, for faults of the plan
     """
     graph = plan.graph
     start = 2 * graph.at[ref]

@@ -220,10 +220,15 @@ def shared_answers(
     compute: Callable[[str], _Answer],
     content: Callable[[_Answer], object],
 ) -> SampledAnswers[_Answer]:
-    """The answer of each subject of one side; subjects that are equal in all that was read share one.
+    """The answer of each subject of one side. A subject that is equal to another in all that was read gets its answer.
 
-    compute: subject -> its answer, in this process
-    content: answer -> a value to compare; equal answers have equal ones
+    Some subjects are computed all the same and compared. If one differs, each subject of its group is computed.
+    opened:  the dialect, opened on the side
+    names:   the subjects
+    compute: called with a subject, it returns its answer, in this process
+    content: called with an answer, it returns the value to compare. An answer whose value has the subject's name in a
+             text
+             is not shared
     """
     sharing = Sharing([opened])
     own: dict[str, _Answer] = {}

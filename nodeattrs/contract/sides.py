@@ -208,8 +208,11 @@ def commit_side(git: Git, commit: str, title: str, place: Path, like: Side | Non
     """Write the files of a commit into a new folder *place*, and return the side.
 
     Submodules, and links that lead out, are left out with a note.
-    like:   a side that was written before; files with the same content are hard links to its files
-    raises: NoRevision; BadName, for a name that leads out of the folder
+    git:    the repository
+    title:  the name of the side in reports
+    like:   a side that was written before; files with the same content become hard links to its files. None: all are
+            written
+    raises: NoRevision; BadName, for a name that leads out of the folder; FileExistsError, if *place* exists
     """
     entries = git.files(commit)
     for one in entries:

@@ -52,9 +52,11 @@ _VALUES = Policy("helm, among values files", *ACROSS.lines)
 class ChartValues:
     """The values of one chart or subchart of a release.
 
-    path:  the keys under which the release has them, such as ("db",); () for the chart that is installed
-    layer: the values.yaml of the chart, with paths from its own top; or an unknown layer
-    needs: whether the chart names subcharts as dependencies; Helm then merges their values into its own first
+    path:  the keys below which the release has them, such as ("db",) for a subchart; () for the chart that is installed
+    layer: the values.yaml of the chart, where the paths begin at its own root; or an unknown layer
+    needs: whether the chart names subcharts as dependencies. If so, Helm first merges their values into its own
+
+    Its method `laid` moves all values below *path*.
     """
 
     path: Path
@@ -63,9 +65,9 @@ class ChartValues:
 
     @property
     def laid(self) -> Layer:
-        """The layer with its values at *path*; those of a subchart get an empty map `global` where they have none.
+        """The layer with its values moved below *path*. A subchart without the key `global` gets it, with an empty map.
 
-        An unknown layer comes back as it is.
+        An unknown layer is returned unchanged.
         """
         return self.laid_with(self.layer.value)
 
@@ -84,10 +86,11 @@ class ChartValues:
 class MovedLocator(NamedTuple):
     """Finds the lines of values that were moved from one path to another.
 
-    locator: of the document
-    target:  the path where the values are now; it begins each path that `at` gets
-    source:  the path where the document has them
-    given:   a path below *target* that no line of the document sets: its place has no line. None for none
+    locator: the locator of the document
+    target:  the path where the values are now; each path that `at` gets begins with it
+    source:  the path where the document has the values
+    given:   a path below *target* with a value that the document does not set, so that its origin has no line; None for
+             none
     """
 
     locator: Locator
@@ -103,11 +106,13 @@ class MovedLocator(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HelmPolicy(NamedPolicy):
-    """A named policy whose first layers are the values of a chart and its subcharts.
+    """A named policy for releases of Helm. The first layers are the values of a chart and its subcharts.
 
-    The layers after them are values files, which are merged among themselves first.
+    The layers after them are values files. They are merged with each other first, and the result over the chart's
+    values.
+    `plan` takes one chart without subcharts; `plan_of` takes subcharts, too.
 
-    drops_nulls: whether nulls in a chart's own values are left out, as from Helm 4.2
+    drops_nulls: whether nulls in a chart's own values are left out, as Helm does since version 4.2
     """
 
     drops_nulls: bool = True

@@ -54,17 +54,17 @@ def known_or_near(name: object, known: Iterable[str]) -> str:
 
 
 class Fields:
-    """Reads and checks the fields of one document. Faults are collected, and `finish` raises them; warnings are
-    collected.
+    """Reads and checks the fields of one document. It collects faults and warnings; `finish` raises the faults.
 
+    Read each field by its kind with `text`, `flag`, `map`, ...; call `only` with the names of all known fields, and
+    `finish` at the end. `wrong` adds a fault, and `warn` a warning. A path is one step or several from the root. A
+    field
+    that is null counts as missing.
     tree:     the data of the document
     locator:  gives the line of each path
     what:     the subject of messages: "role web"
     warnings: the warnings so far
-    raises:   DocumentError from the constructor, where *tree* is not a map
-
-    A caller reads each field by its kind, names the known ones with `only`, then calls `finish`. Paths are steps below
-    the root. A field that is null counts as missing.
+    raises:   DocumentError from the constructor, if *tree* is not a map
     """
 
     def __init__(self, tree: Any, locator: Locator, what: str) -> None:

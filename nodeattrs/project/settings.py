@@ -33,15 +33,16 @@ _VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
 class Settings:
     """The settings of one call, merged from defaults, nodeattrs.toml, environment variables and options.
 
+    An option is the strongest. The constructor finds the repository and reads no file. `folded` reads and merges the
+    settings once and keeps them.
     options:    name -> the value given; None for an option that is not given
     environ:    the environment variables
-    start:      the folder where the upward search for a nodeattrs.toml starts
-    repository: the settings of the named repository, else of the nearest one above; None where there is none
-    warnings:   about doubtful settings; complete after `folded` was read
-    raises:     NotFound from the constructor, where the named repository does not exist
+    start:      the folder where the search for a nodeattrs.toml begins; it goes upwards
+    repository: the settings of the named repository, or else of the nearest one that the search finds; None for neither
+    warnings:   about settings that are probably not meant; complete after `folded` was read
+    raises:     NotFound from the constructor, if the named repository does not exist
 
-    The constructor finds the repository and reads no file. `folded` reads and merges at its first use, and is kept. A
-    nodeattrs.toml above *start* that another user owns does not count, with a warning.
+    A nodeattrs.toml above *start* that belongs to another user is not used; `warnings` has a warning then.
     """
 
     def __init__(self, options: Mapping[str, Any], environ: Mapping[str, str], start: str = os.curdir) -> None:

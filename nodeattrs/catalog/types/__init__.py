@@ -73,9 +73,13 @@ def parameters_of(kind: Any) -> list[str]:
 
 
 def subject_of(name: str, title: str, parameters: Mapping[str, Any]) -> Any:
-    """Make a resource of a type, which can be checked and applied.
+    """Make a resource of a type, which can then be checked and applied. Nothing is read or changed.
 
-    raises: BadArgument, for an unknown type or parameter, with similar names; the error of the type, for a bad value
+    name:       the type, such as "File"
+    title:      the first argument of the type
+    parameters: the other arguments of the type
+    raises:     BadArgument, for an unknown type or parameter, with similar names; the error of the type, for a bad
+                value
     """
     kind = type_named(name)
     known = parameters_of(kind)

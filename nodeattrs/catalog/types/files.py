@@ -280,7 +280,11 @@ class Directory(_Placed):
             site.foresee_folder(self.path)
 
     def apply(self, change: Change, site: Site) -> None:
-        """Make or remove the directory, or set its mode or owners."""
+        """Make or remove the directory, or set its mode or owners.
+
+        change: one of the changes that `check` returned
+        raises: OSError, for example if a directory to remove is not empty; ResourceFailed
+        """
         is_made = change.what == "ensure" and self.ensure != "absent"
         with site.entry(self.path, make=is_made) as entry:
             if is_made:
@@ -357,7 +361,11 @@ class Link(ResourceType):
             site.foresee_folder(self.path)
 
     def apply(self, change: Change, site: Site) -> None:
-        """Make, replace or remove the link."""
+        """Make, replace or remove the link.
+
+        change: one of the changes that `check` returned; it makes no difference here
+        raises: ResourceFailed, FolderMissing, OSError
+        """
         with site.entry(self.path) as entry:
             if self.ensure == "absent":
                 entry.remove()

@@ -172,9 +172,11 @@ class FoldLayers(NamedTuple):
 
 
 def layers_of_fold(repository: Folder, one: PlainFold, policy: NamedPolicy) -> FoldLayers:
-    """Read the files of a fold. Relative names count from the root of the repository.
+    """Read the files of a fold: its layers, the weakest first. Warnings are added to those of the repository.
 
-    raises: NoFileFits, DocumentError; BadArgument, for a second chart; MergeConflict, as `layers_over_chart`
+    repository: the folder to which relative names in the fold are relative
+    policy:     under Helm's policy a first file that is a chart is read as a chart with its subcharts
+    raises:     NoFileFits, DocumentError; BadArgument, for a second chart; MergeConflict, as `layers_over_chart`
     """
     syntax: Syntax | None = one.syntax or None  # type: ignore[assignment]  # `read_fold` has looked it up
     reader = LayerReader(syntax, warnings=repository.warnings)
@@ -208,8 +210,12 @@ def layers_over_chart(
 ) -> FoldLayers:
     """Read a chart and its enabled subcharts, and put the layers of values files over their values.
 
-    files:  the layers of the values files; with a policy that is not Helm's, they come back alone
-    raises: DocumentError; MergeConflict, where the values of a subchart are no map
+    chart:  the folder of the chart
+    files:  the layers of the values files, the weakest first
+    reader: reads the files of the chart
+    policy: with a policy that is not Helm's, no chart is read, and the result has only *files*
+    shown:  a function from a file to its name in messages
+    raises: DocumentError; MergeConflict, if the values of a subchart are not a map
     """
     if not isinstance(policy, HelmPolicy):
         return FoldLayers(files)

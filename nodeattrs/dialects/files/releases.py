@@ -107,7 +107,9 @@ def layers_of_release(repository: Folder, release: Release, policy: NamedPolicy)
     """Read the chart and the values files of a release: its layers, the weakest first.
 
     A missing chart, a missing values file, and each `--set` after the first 200 are unknown layers.
-    raises: DocumentError, for a file that cannot be parsed; MergeConflict
+    repository: the folder to which the names in *release* are relative; warnings are added to its warnings
+    policy:     as for `layers_over_chart`
+    raises:     DocumentError, for a file that cannot be parsed; MergeConflict
     """
     reader = LayerReader(warnings=repository.warnings)
     files: list[Layer] = []
