@@ -65,8 +65,9 @@ class Catalog(Declarations):
     def relate(self, relations: Chain | Link | str, origin: Origin | None = None) -> None:
         """Add relationships: a chain or a link made with operators, or the text of a chain in Puppet's language.
 
-        origin: the line of the chain
-        raises: DocumentError, for a text that is no chain
+        The resources need not be declared yet; `plan` finds missing ones.
+        origin: the line of the chain; None if it is unknown
+        raises: DocumentError, for a text that is not a chain
         """
         if isinstance(relations, str):
             chain = parsed_chain(relations)
@@ -76,10 +77,13 @@ class Catalog(Declarations):
             self.chains.append(RelationLink(link, link_text(link), origin))
 
     def depend(self, ref: str, on: str, origin: Origin | None = None, relation: str = "require") -> None:
-        """Append the reference *on* to a relation metaparameter of a declared resource, as Puppet's function `require`
+        """Add the reference *on* to the metaparameter *relation* of a declared resource, as Puppet's function `require`
         does.
 
-        raises: KeyError, where *ref* is not declared
+        It is added again if it is there already; *on* need not exist yet.
+        origin:   the line that says so; None if it is unknown
+        relation: "require", "subscribe", "before" or "notify"
+        raises:   KeyError, if *ref* is not declared
         """
         resource = self._resources[ref]
         setattr(resource, relation, (*getattr(resource, relation), on))

@@ -68,7 +68,10 @@ class Cycle:
         return _shorter_ring(self._neighbours, self.path[self.path.index(self.path[-1]) :])
 
     def reasons(self) -> list[tuple[Edge, str, Origin | None]]:
-        """(edge, reason in words, line) of each edge on the ring; of parallel edges the first."""
+        """(edge, reason in words, line) of each edge on the ring. The line is None if it is unknown.
+
+        If several edges connect two vertices, the first one is taken.
+        """
         found = []
         for source, target in zip(self.ring, self.ring[1:], strict=False):
             edge = next(edge for edge in self.graph.out[source] if edge.target == target)
@@ -104,9 +107,9 @@ class Cycle:
 
 
 def cycles_of(graph: Graph, done: Sequence[int]) -> list[Cycle]:
-    """All cycles of a graph, sorted by the names of their members; [] where there are none.
+    """All cycles of a graph, sorted by the names of their members; [] for none.
 
-    done: vertices that the order contains, which are in no cycle
+    done: vertices that are known to be in no cycle, such as the result of `in_order`; they are not looked at
     cost: one step an edge (Tarjan's strongly connected parts, without recursion)
     """
     name = graph.sort_name
@@ -195,7 +198,8 @@ def _way_back(before: Mapping[int, int], last: int, start: int) -> list[int]:
 
 
 def first_lasso(neighbours: Neighbours, start: int) -> list[int]:
-    """The first of the shortest walks from *start* that end at one of their own vertices.
+    """The first of the shortest walks from *start* that end at a vertex where they have been; that vertex is in it
+    twice.
 
     neighbours: vertex -> the next vertices, in order; each vertex can be reached from each other one
     cost:       at most vertices times edges; nearly linear with short rings or few branches

@@ -191,7 +191,10 @@ class Graph:
         return f"Whit[{'Completed' if vertex & 1 else 'Admissible'}_{ref}]"
 
     def reason(self, edge: Edge) -> tuple[str, Origin | None]:
-        """Returns (reason in words, line) of an edge; None for an unknown line."""
+        """Returns (the reason of an edge in words, its line). The line is None if it is unknown.
+
+        edge: an edge of this graph, from `edges` or `out`
+        """
         if isinstance(edge.by, RelationLink):
             return f"the chain {edge.by.text}", edge.by.origin
         ref, resource = self.refs[edge.by], self._resources[edge.by]
@@ -218,10 +221,10 @@ def _ends(relation: str, own: int, other: int) -> tuple[int, int]:
 
 
 def in_order(graph: Graph, ranks: Sequence[int] | None = None) -> list[int]:
-    """The vertices in the order of visiting; vertices in a cycle, or that wait for one, are left out.
+    """The vertices in the order of visiting. Vertices in a cycle, and vertices that wait for a cycle, are left out.
 
-    ranks: vertex -> a number of its own; of the vertices that are ready the smallest comes first. None: the catalog
-           order
+    ranks: vertex -> a number that no other vertex has. Of the vertices that are ready, the one with the smallest number
+           comes first. None: the catalog order
     cost:  one step an edge, and the logarithm of the number of ready vertices
     """
     is_container = graph.is_container

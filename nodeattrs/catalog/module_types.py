@@ -160,9 +160,10 @@ class ModuleTypes:
         return one is not None and _REFRESH.search(one.ruby.text.text) is not None
 
     def warnings(self, kinds: Iterable[str]) -> Iterator[MoreRelations]:
-        """Yield one warning for all types without a file, and one for each type with parts that cannot be read.
+        """Yield one warning for all types that no folder has, and one for each type that was not read completely.
 
-        kinds: types of resources; of them only those that `relations` met are known to have such parts
+        Call it after `relations`: only what `relations` met is known to be unread.
+        kinds: the types of the resources in the catalog; no warning is about another type
         """
         names = sorted(kind.lower() for kind in kinds)
         absent = [name for name in names if name not in self._files]

@@ -170,7 +170,7 @@ class Plan:
         return [*self.missing, *(self.cycle_error([cycle]) for cycle in self.cycles)]
 
     def cycle_error(self, cycles: Sequence[Cycle] = ()) -> DependencyCycle:
-        """The error for some cycles, with the reason of each edge on their rings; it is returned, not raised.
+        """Make, not raise, the error for some cycles, with the reason of each edge on their rings.
 
         cycles: at least one; () means all cycles of the plan, which must have some
         """

@@ -288,9 +288,11 @@ def _can_read(syntax: Syntax, text: str, file: str) -> bool:
 
 
 def parse_all(text: str, file: str, syntax: Syntax, budget: Budget, tags: Tags) -> list[Document]:
-    """Parse all documents of a text: one, or for YAML at least one. YAML tags that are not its own are allowed.
+    """Parse all documents of a text: exactly one, or for YAML at least one. YAML tags that are not its own are allowed.
 
-    budget: limits that other texts may share
+    text:   the text
+    file:   the name in messages
+    budget: the limits; other texts may count against them as well
     tags:   tag, such as "!Ref" -> a function of the value under it; a value under another tag becomes a `Tagged`
     raises: DocumentError; TooMuch
     """

@@ -65,7 +65,13 @@ class LayerReader:
         return self.layers(content_of(path, shown, budget, self.pipes), shown, name or path.stem, budget)
 
     def layers(self, content: bytes, file: str, name: str, budget: Budget | None = None) -> list[Layer]:
-        """The layers of the content of a file: as `read`, without reading it. raises: DocumentError, TooMuch"""
+        """The layers of a file whose content was read already: one, or one for each document in it.
+
+        file:   the name in messages, which may also decide the syntax
+        name:   the name of their origins; for several documents "NAME 1", "NAME 2"
+        budget: the limits; None: the usual ones
+        raises: DocumentError, also for a document that is not a map; TooMuch
+        """
         text = decoded(content, file)
         reason = encrypted_whole(text)
         if reason is not None:

@@ -238,7 +238,12 @@ class Ruby:
     # Values
 
     def value(self, node: Node, depth: int = 0) -> Literal:
-        """The value of an expression. raises: DocumentError, for one that only Ruby could compute; TooMuch"""
+        """The value of an expression with its marks. It may use variables that `calls` has noted so far.
+
+        node:   the expression in the syntax tree
+        depth:  how many maps and lists the expression is in; TooMuch is raised beyond the limit
+        raises: DocumentError, for an expression that only Ruby could compute; TooMuch
+        """
         self._budget.values()
         self._budget.depth(depth)
         read = _READERS.get(node.type)

@@ -512,7 +512,11 @@ class CountedEnvironment(SandboxedEnvironment):
         return found
 
     def call(self, context: Any, called: Any, *args: Any, **named: Any) -> Any:
-        """Make a call for a template, and draw steps for the arguments and the result. raises: TooMuch"""
+        """Jinja's hook for each call in a template. It takes steps for the arguments and the result, and returns the
+        result.
+
+        raises: TooMuch, if the budget is used up; the errors of the call
+        """
         if isinstance(called, (Macro, LoopContext, BlockReference)):
             self.meter.draw(_PER_MACRO)
             return super().call(context, called, *args, **named)

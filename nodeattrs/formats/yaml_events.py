@@ -115,7 +115,7 @@ class Builder:
 
     text:      the text to read
     marks:     whether to keep the offset of each part; False: `mark` is empty
-    budget:    the limits; None: those in force
+    budget:    the limits; None: the usual ones
     tree:      the value of the document after `run`
     mark:      the mark of the root of `tree`
     documents: with the switch `takes_all`, (tree, mark) of each document; `tree` is None then
@@ -489,7 +489,10 @@ class Safe(Builder):
         raise self.unknown_tag(event)
 
     def key(self, frame: Frame, value: Any, event: Any) -> Any:
-        """The value itself, a scalar of any type; a repeated key is added to `repeated`. raises: DocumentError"""
+        """The value itself, a scalar of any type. If the map has the key already, it is added to `repeated`.
+
+        raises: DocumentError, for a map or list as a key
+        """
         if type(value) in (dict, list, set):
             raise self.error("a map or list cannot be a key", event, hint="quote it, if it is meant as text")
         if self.repeated is not None and value in frame.data:

@@ -55,8 +55,6 @@ class ChartValues:
     path:  the keys below which the release has them, such as ("db",) for a subchart; () for the chart that is installed
     layer: the values.yaml of the chart, where the paths begin at its own root; or an unknown layer
     needs: whether the chart names subcharts as dependencies. If so, Helm first merges their values into its own
-
-    Its method `laid` moves all values below *path*.
     """
 
     path: Path

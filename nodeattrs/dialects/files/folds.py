@@ -172,7 +172,7 @@ class FoldLayers(NamedTuple):
 
 
 def layers_of_fold(repository: Folder, one: PlainFold, policy: NamedPolicy) -> FoldLayers:
-    """Read the files of a fold: its layers, the weakest first. Warnings are added to those of the repository.
+    """Read the files of a fold: its layers, the weakest first. Warnings are added to `repository.warnings`.
 
     repository: the folder to which relative names in the fold are relative
     policy:     under Helm's policy a first file that is a chart is read as a chart with its subcharts

@@ -65,9 +65,8 @@ def releases(root: Path, file: str, environment: str | None = None) -> Iterator[
     The name is ENVIRONMENT/NAME; in a helmfile without environments it is NAME.
     root:        the root of the repository
     file:        the name of the helmfile, relative to *root*
-    environment: yield the releases of this environment alone, and fill its values into templates; None: yield those of
-                 all
-                 environments, and fill in nothing
+    environment: yield the releases of this environment alone, and fill its values into templates. None: yield the
+                 releases of all environments, and fill in nothing
     raises:      DocumentError
     """
     text = decoded(content_of(root / file, file), file)

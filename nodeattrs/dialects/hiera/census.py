@@ -46,7 +46,10 @@ def view(scope: Scope) -> dict[str, Any]:
 
 
 def values_or_errors(scope: Scope, keys: Iterable[str], **how: Any) -> dict[str, Any]:
-    """Key -> its value, or the error of its lookup. how: further arguments of `Scope.lookup`"""
+    """Look up several keys: key -> its value, or the error of its lookup. No error of a lookup is raised.
+
+    how: further arguments of `Scope.lookup`, such as default_value
+    """
     found: dict[str, Any] = {}
     for key in keys:
         try:

@@ -67,7 +67,9 @@ def read_document(
 
     Callers must not change the tree: all readers of the same content share it.
     name:   the name in messages
-    marks:  True notes the line of each value while YAML is parsed; False parses again for the first line
+    marks:  True: the line of each value is noted while YAML is parsed. False: the first question for a line parses the
+            text
+            again
     raises: FileNotFoundError; BadData with file and line, for a file that cannot be read or parsed
     cost:   one read of the file; the same content is parsed once in a process
     """

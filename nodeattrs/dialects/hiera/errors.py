@@ -177,7 +177,10 @@ class Checks:
         return self.fault(CONFIG_INVALID, message, path, hint)
 
     def known(self, tree: Mapping[Any, Any], known: tuple[str, ...], path: Path) -> None:
-        """Check that a map has no keys but *known*. raises: BadData, with a similar key"""
+        """Check that all keys of a map are in *known*. raises: BadData, for the first other key, with a similar key
+
+        path: the path of the map in the document, for the line of the error
+        """
         for key in tree:
             if key not in known:
                 hint = meant(key, known) or f"known are {', '.join(known[:8])}"

@@ -289,9 +289,12 @@ class Explanation:
 
 
 def explained(scope: BaseScope, key: str, recorder: Recorder, ask: Callable[[], Any]) -> Explanation:
-    """The explanation of a lookup that *ask* makes with *recorder*; an error of *ask* becomes its `error`.
+    """Make a lookup by calling *ask*, and return its explanation. An error of the lookup becomes the field `error`.
 
-    raises: no NodeattrsError and no RecursionError of *ask*
+    key:      the key as the caller wrote it
+    recorder: the call that *ask* makes the lookup with; its notes become the explanation
+    ask:      called without arguments, it returns the value. Only its NodeattrsError and RecursionError are not raised
+              here
     """
     value: Any = ABSENT
     error: NodeattrsError | None = None
@@ -341,9 +344,12 @@ def explained_options(scope: BaseScope, key: str) -> Explanation:
 
 
 def undecided(scope: BaseScope, keys: Iterable[str], merge: Merge, call: LookupCall) -> tuple[UnknownLevel, ...]:
-    """The levels that cannot be read and might change the value of the first of some keys that is found.
+    """The levels that cannot be read, and might change the answer of a lookup of several keys; () for none.
 
-    () for none. Levels that might set an earlier key count, too.
+    The keys are searched in order until one has a value. Levels that might set an earlier key count, too.
+    merge:  the strategy that the call names; None for none
+    call:   the lookup
+    raises: HieraError
     """
     levels: list[UnknownLevel] = []
     for key in keys:

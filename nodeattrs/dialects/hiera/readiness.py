@@ -95,8 +95,9 @@ def readiness(before: Mapping[str, Scope], after: Mapping[str, Scope]) -> Readin
 def legacy_uses(tree: Hiera, environments: Iterable[str]) -> list[LegacyUse]:
     """The lines of hierarchies, data files, manifests and templates that name legacy facts, each once; [] for none.
 
-    cost:   one look at each file
-    raises: NodeattrsError, where a file cannot be read
+    environments: the names of the environments to search
+    cost:         one look at each file
+    raises:       NodeattrsError, if a file cannot be read
     """
     found: dict[LegacyUse, None] = {}
     for environment in environments:

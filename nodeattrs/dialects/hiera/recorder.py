@@ -120,7 +120,11 @@ class Recorder(LookupCall):
         self._is_found = False
 
     def strategy(self, merge: Merge, option: Option | None) -> Strategy:
-        """The strategy, as of a LookupCall; notes who chose it, and whether the value becomes a secret."""
+        """The strategy of a lookup, as `LookupCall.strategy` returns it. Sets `chosen_by`, `option` and `is_secret`.
+
+        merge:  the strategy that the call names; None for none
+        option: (name, options) of the entry in lookup_options for the key; None for none
+        """
         self.chosen_by = "default" if merge is None else "argument"
         if merge is None and option is not None and option[1].get("merge") is not None:
             self.option = option[0]
@@ -132,9 +136,10 @@ class Recorder(LookupCall):
         return super().converted(value, wanted)
 
     def value_in(self, root: str, how: Strategy, hierarchy: Hierarchy, is_cached: bool = False) -> Any:
-        """The value that a hierarchy has for the key, or ABSENT; notes the search and its folding.
+        """The value that a hierarchy has for the key, or ABSENT. Notes each place that is searched, and the folding.
 
-        For `first`, the places below the first one found are asked, too.
+        With the strategy `first`, places below the first one found are asked as well, for `shadowed`.
+        root, is_cached: not used; the key is that of the constructor, and each search is made anew
         """
         self._begin(how, hierarchy)
         self.folding = hierarchy.folding(how, self._ask)

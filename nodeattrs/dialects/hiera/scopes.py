@@ -104,11 +104,13 @@ def named_nodes(arguments: Mapping[str, Any], names: Sequence[str] | None) -> di
 def scope_from_arguments(
     arguments: Mapping[str, Any], hiera: Hiera, name: str, given: Path | NodeFacts, looks: Looks | None = None
 ) -> Scope:
-    """The scope of a node with the trusted facts, classifier, environment and variables of the arguments.
+    """The scope of a node with the trusted facts, classifier, environment and variables that arguments name.
 
-    given:  its facts, or the file that has them, which is read
-    looks:  notes what the scope looks at of the node; None: nothing is noted
-    raises: BadUsage, DocumentError; UnknownLayer, for a classifier that may not be run
+    arguments: the arguments of a command of the dialect
+    name:      the name of the node; "": the name in its facts
+    given:     its facts, or the file that has them, which is read
+    looks:     notes what the scope reads of the node; None: nothing is noted
+    raises:    BadUsage, DocumentError; UnknownLayer, for a classifier that may not be run
     """
     found = node_at(given) if isinstance(given, Path) else given
     node, trusted = name or _name_in(found.facts), None

@@ -270,8 +270,11 @@ class LookupCall:
     def value_in(self, root: str, how: Strategy, hierarchy: Hierarchy, is_cached: bool = False) -> Any:
         """The value that a hierarchy has for a key, or ABSENT. Callers must not change it.
 
-        is_cached: whether a merged value that is equal for all nodes is kept for them; False where the call names the
-                   strategy
+        root:      the key without its steps
+        how:       the strategy
+        is_cached: True: if no source of the key depends on the node, the merged value is kept for all nodes. False if
+                   the call
+                   names the strategy
         """
         if how is FIRST:
             return self._first(root, hierarchy)
@@ -488,9 +491,12 @@ class BaseScope:
         return value
 
     def search(self, key: str, merge: Merge, call: LookupCall) -> Any:
-        """The value that data has for a key, converted by its lookup_options, or ABSENT.
+        """The value that data has for a key, converted as its lookup_options say, or ABSENT.
 
-        The key may have steps into the value. `lookup_options` itself is never found. raises: HieraError
+        key:    it may have steps into the value; for `lookup_options` itself the result is always ABSENT
+        merge:  the strategy that the call names; None for none
+        call:   the lookup, which merges values and fills in expressions
+        raises: HieraError
         """
         if key.startswith(LOOKUP_OPTIONS) and (key == LOOKUP_OPTIONS or key.startswith(LOOKUP_OPTIONS + ".")):
             return ABSENT
@@ -506,7 +512,12 @@ class BaseScope:
         return value if value is ABSENT or wanted is None else call.converted(value, wanted)
 
     def strategy(self, merge: Merge, option: Option | None) -> Strategy:
-        """The strategy that a call names, else that of the lookup_options of a key, else `first`. raises: BadLookup"""
+        """The strategy for a key: the one in *merge*, then the one of its lookup_options, then `first`. raises:
+        BadLookup
+
+        merge:  the strategy that the call names; None for none
+        option: (name, options) of the entry in lookup_options for the key; None for none
+        """
         if merge is None and option is not None:
             merge = option[1].get("merge")
         if merge is None:
