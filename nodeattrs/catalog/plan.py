@@ -202,9 +202,11 @@ class Plan:
         return self._ordered
 
     def order(self, shuffle: int | None = None) -> list[Ref]:
-        """The resources without containers, in the order of visiting.
+        """The resources that are no containers, in the order of visiting.
 
-        shuffle: a seed for another valid order; a failure in that order shows a missing relationship
+        shuffle: a seed for another order that fits all relationships. If applying in that order fails, a relationship
+                 is
+                 missing. None: Puppet's order
         raises:  ReferenceNotFound, DependencyCycle
         """
         graph, order = self.graph, self.visit_order()
@@ -220,7 +222,9 @@ class Plan:
     def noops(self) -> dict[str, bool]:
         """reference -> whether the resource is in no-op mode.
 
-        The mode that is written at the resource counts. Without one, its container's mode counts, then the catalog's.
+        The mode that is written at the resource counts. Without one, the mode of a container counts for what is in it,
+        but only
+        if Class[Main] contains that container, directly or not. Without that, the mode of the catalog counts.
         """
         graph = self.graph
         written = {ref: resource.noop for ref, resource in self.resources.items() if resource.noop is not None}

@@ -46,8 +46,10 @@ class Impact:
 
 
 def known_ref(plan: Plan, text: str) -> Ref:
-    """The reference of the plan that a text names, in any spelling of Puppet. raises: BadArgument, with similar
-    references"""
+    """The reference of the plan that a text names, in any spelling of Puppet: `file['/etc/motd']`, `File[/etc/motd]`.
+
+    raises: BadArgument, if the plan has no such reference, with similar ones as a hint
+    """
     for ref in (Ref(text), ref_of(text)):
         if ref in plan.graph.at:
             return ref
@@ -55,9 +57,10 @@ def known_ref(plan: Plan, text: str) -> Ref:
 
 
 def why_before(plan: Plan, first: str, then: str) -> list[Step]:
-    """The shortest path of edges from *first* to *then*; [] where no edges lead there.
+    """The shortest path of edges from *first* to *then*; [] if no edges lead there, and if both are the same resource.
 
-    raises: KeyError, where the graph has no such reference
+    For containers the path begins at the end of *first*, and ends at the beginning of *then*.
+    raises: KeyError, if the graph has no such reference
     cost:   one look at each edge
     """
     graph = plan.graph

@@ -139,9 +139,11 @@ class Declarations:
 
 
 def matches(resource: Resource, query: Query) -> bool:
-    """Whether a resource fits the query of a collector. Texts are compared without regard to case, as in Puppet.
+    """Whether a resource fits the query of a collector. Upper and lower case are the same, as in Puppet.
 
-    A parameter with a list fits where one of its elements does. A parameter that is not written has the value None.
+    The names "title" and "tag" mean title and tags of the resource, all others are parameters. A parameter with a list
+    fits
+    if one of its elements does. A parameter that is not written has the value None.
     """
     word, left, right = query
     if word == "and":

@@ -184,11 +184,13 @@ def apply_plan(
 ) -> Report:
     """Visit all resources of a plan in order, and change what differs; in no-op mode only report it.
 
-    A failed resource skips only those that wait for it. Ctrl-C ends early, with `Report.interrupted`.
-    site:       the argument for the subjects
-    on_outcome: called with the result of each resource
-    on_log:     called with each message
-    raises:     ReferenceNotFound, DependencyCycle, before any visit
+    If a resource fails, the resources that wait for it are skipped; that is no error of this function. Ctrl-C ends
+    early,
+    with `Report.interrupted`.
+    site:       the argument for the methods of the subjects
+    on_outcome: called with the result of each resource, after it was visited; None for none
+    on_log:     called with each message; None for none
+    raises:     ReferenceNotFound, DependencyCycle, before any visit; the errors of *on_outcome* and *on_log*
     """
     order = plan.visit_order()
     transaction = _Transaction(plan, site, on_log)

@@ -42,9 +42,10 @@ OURS = {"File": "files", "Directory": "files", "Link": "files", "Execute": "comm
 
 
 def type_named(name: str) -> Any:
-    """The class of a resource type: one of ours, or one of an installed package, which is imported then.
+    """The class of a resource type: a built-in one, or one of an installed package, which is imported then.
 
-    raises: BadArgument, where there is no such type; NodeattrsError, where it may not be run or fails to load
+    raises: BadArgument, if there is no such type; NodeattrsError, if code of the package may not run, or cannot be
+            loaded
     """
     if name in OURS:
         return getattr(import_module(f"{__name__}.{OURS[name]}"), name)
