@@ -61,7 +61,7 @@ class LookedScopes:
     def look(self, hiera: Lookup | None, name: str, facts: Mapping[str, Any], look: Look) -> Any:
         """The value that Hiera has for a node, for a lookup that the run of another node made.
 
-        hiera:  the Hiera tree; None: the repository has none
+        hiera:  the Hiera tree, the same at each call; None: the repository has none
         name:   the node
         facts:  the facts of the node, as its file has them. Facts that the other run has set itself are added
         look:   a look of the kind HIERA

@@ -75,7 +75,8 @@ class Request(NamedTuple):
     def place(self, side: Side, text: str) -> Path:
         """The file or folder that *text* names, as a path on a side. It need not exist.
 
-        A name inside the repository means the file of that side; where the side does not have it, the caller's own
+        A name inside the repository means the file of that side. If the side does not have this file, it is the
+        caller's own
         file, which may not be committed yet.
         """
         if not self.home:

@@ -65,9 +65,12 @@ class Sharing:
 
     @contextmanager
     def answering(self, name: str) -> Iterator[None]:
-        """A context manager for computing a subject's answers: their looks are noted, and others may share them later.
+        """A context manager for the computation of a subject's answers. What they read is noted, so that others may
+        share them.
 
-        After an error, or `refuse`, none may.
+        After an error in the block, or after `refuse`, no other subject shares them. The block of one subject has to
+        end before
+        the next one begins.
         """
         looks = [Looks() for _ in self._sides]
         may_share = self._may_share(name)
@@ -117,9 +120,11 @@ class LookTree:
         self._top: _Branch | str | None = None
 
     def find(self, value_of: Callable[[Any], Any]) -> str | None:
-        """The subject with the same value at each of its looks; None for none, and where a value cannot be read.
+        """The subject that has the same value at each of its looks. None if there is no such subject, or a value cannot
+        be read.
 
-        value_of: look -> the value of the subject in question
+        value_of: called with a look, it returns the value of the subject in question. Its NodeattrsError means "cannot
+                  be read"
         """
         here = self._top
         try:
@@ -194,12 +199,16 @@ def compute_samples(
     compute: Callable[[Sequence[str]], Mapping[str, _Answer]],
     is_same: Callable[[_Answer, _Answer], bool],
 ) -> SampledAnswers[_Answer]:
-    """The answers of all subjects. Samples of each large group are computed; where one differs, its whole group is.
+    """The answers of all subjects. Some subjects of each large group are computed; if one differs, all of its group
+    are.
 
-    own:     subject -> its answer, for those that were computed
-    equal:   subject -> the subject in *own* whose answer it shares; without an answer there, it is left out
-    compute: subjects -> their answers, computed without sharing; called twice, with [] where there is nothing to do
-    is_same: whether two answers are equal
+    own:     subject -> its answer, for the subjects that were computed
+    equal:   subject -> the subject in *own* whose answer it shares. If that one has no answer in *own*, the subject is
+             left
+             out
+    compute: called with a list of subjects, it returns subject -> answer, computed without sharing. It is called twice;
+             the list may be empty
+    is_same: called with two answers, it returns whether they are equal
     """
     groups: dict[str, list[str]] = {}
     for name, one in equal.items():
@@ -255,9 +264,11 @@ def _seed_of(names: Sequence[str]) -> int:
 
 
 def drawn(groups: Mapping[str, Sequence[str]], seed: int) -> Iterator[str]:
-    """Yield the samples of each group with more than twenty members: one in a hundred, two at least.
+    """Yield the subjects to compute and compare: in each group with more than twenty members one in a hundred, at least
+    two.
 
     groups: the subject that was computed -> the subjects that share its answer
+    seed:   the same seed gives the same subjects
     """
     chance = random.Random(seed)
     for one in sorted(groups):

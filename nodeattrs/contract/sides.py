@@ -106,10 +106,12 @@ class Side:
         return replace(self, files=files, _marks={})
 
     def key_of(self, path: str, *, listed: bool = False) -> Iterator[str]:
-        """Yield the keys (see `mark`) of what is read when *path* is opened: of each link on the way, then of its end.
+        """Yield the keys of all that is read if *path* is opened: each link on the way, and last the place where it
+        ends.
 
+        The place need not exist. At most a fixed number of links is followed.
         path:   relative to *top*
-        listed: True: the path is a folder that is listed, so the last key ends with a slash
+        listed: True: the path is a folder whose names are read, so the last key ends with a slash
         """
         steps, here, left = [*reversed(path.split("/"))], "", _MOST_LINKS
         while steps:
@@ -125,7 +127,8 @@ class Side:
         yield f"{here}/" if listed else here
 
     def shown(self, file: str) -> str | None:
-        """A file name, absolute or relative to *root*, as a path relative to *top*; None where it lies outside."""
+        """A file name, absolute or relative to *root*, as a path relative to *top*; None if it is outside. No link is
+        followed."""
         path, start = os.path.normpath(os.path.join(self.root, file)), os.path.join(self.top, "")
         if path.startswith(start):
             return path[len(start) :].replace(os.sep, "/")
@@ -133,9 +136,11 @@ class Side:
         return None if inside.startswith(os.pardir) else inside.replace(os.sep, "/")
 
     def content_mark(self, file: Path) -> str:
-        """A text that is the same as long as a file has the same content: its mark, else its time and size.
+        """A text that stays the same as long as the content of a file does. It is its mark, or its time and size
+        without a mark.
 
-        "" for a link below *top*, and for a file that does not exist. A mark is not computed for this.
+        "" for a link below *top*, and for a file that does not exist. If marks are computed later, none is computed for
+        this.
         """
         key = None if isinstance(self.files, _LazyMarks) else self.shown(str(file))
         mark = self.files.get(key) if key is not None else None
@@ -148,9 +153,11 @@ class Side:
         return f"{file} {status.st_mtime_ns} {status.st_size}"
 
     def marks_of(self, file: str, suffixes: Iterable[str] = ("",)) -> list[str]:
-        """The marks of files, and of the links on the way to them; "" for each that does not exist.
+        """The marks of some files, and of the links on the way to them. "" for a file that does not exist.
 
-        [] for a name that lies outside of *top*. file: the start of their names, to which each suffix is added
+        [] for a name that is outside of *top*.
+        file:     the beginning of the names, absolute or relative to *root*
+        suffixes: the endings of the names, such as ".json" and ".yaml"
         """
         start = self.shown(file)
         paths = [] if start is None else [f"{start}{suffix}" for suffix in suffixes]
