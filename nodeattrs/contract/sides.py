@@ -173,9 +173,9 @@ class Side:
 
 @contextlib.contextmanager
 def private_folder() -> Iterator[Path]:
-    """A context manager with a new empty folder, which is removed at the end.
+    """A context manager with the path of a new empty folder, which is removed with its content at the end of the block.
 
-    Within the block its files may be read (`border`).
+    In the block, the limits on files outside of the repository (`border`) do not forbid files of this folder.
     """
     place = Path(os.path.realpath(tempfile.mkdtemp(prefix="nodeattrs-")))
     with border.widened(place):
