@@ -161,9 +161,9 @@ def unread_values(origin: Origin, reason: str, lines: Mapping[TreePath, int] | N
 
 
 def path_below(root: Path, folder: str, text: str) -> str:
-    """The path of *text*, counted from *folder*, as a path below the root. It need not exist.
+    """The path of *text*, which is relative to *folder*, as a path relative to the root. It need not exist.
 
-    "" where the path, or a link in it, leads out of the root.
+    "" if the path, or a link on the way, leads out of the root.
     """
     if "\0" in text:
         return ""
@@ -209,7 +209,10 @@ def elements(tree: Any, key: str) -> Iterator[tuple[int, Any]]:
 
 
 def texts_by_path(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (dotted path, text) for each text and whole number in nested maps. Lists and booleans are left out."""
+    """Yield (dotted path, text) for each text and whole number in nested maps. Lists and booleans are left out.
+
+    path: the path of *value*, which begins each of these paths; "" for the root
+    """
     if isinstance(value, dict):
         for key, one in value.items():
             yield from texts_by_path(one, f"{path}.{key}" if path else str(key))
@@ -238,13 +241,15 @@ def origin_at(document: Document, path: TreePath, kind: str, name: object) -> Or
 
 
 def inline_layers(document: Document, value: Any, path: TreePath, name: str, mark: str = "") -> list[Layer]:
-    """The layers of values that stand in the file of a release, as a map or as a text in YAML.
+    """The layers of values that are written in the file of a release, as a map or as a text in YAML.
 
     [] for a value that is neither, such as null. A text that is no YAML is one unknown layer.
 
-    name: of the release, in explanations
-    path: of *value* in the document
-    mark: how a template begins, such as "{{"; an unknown layer has the paths of texts with it. "" for none
+    path: the path of *value* in the document
+    name: the name of the release, in explanations
+    mark: the beginning of a template, such as "{{"; texts that contain it give one more layer, an unknown one. "": no
+          text
+          is a template
     """
     if isinstance(value, str):
         return _of_text(document, value, path, name, mark)

@@ -55,7 +55,8 @@ class BlameReport:
         return {"version": 1, "value": data(self.folded.value), "leaves": leaves}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """Yield the lines of the tree in YAML, each with its place; a value of several layers names the first alone."""
+        """Yield the lines of the tree in YAML, each with its place. If several layers set a value, only the first place
+        is shown."""
         if not self.in_margin:
             yield from tree_lines(self.folded.value, screen, lambda path: self._origins.get(path, (None,))[0])
             return
