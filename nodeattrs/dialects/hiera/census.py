@@ -64,9 +64,9 @@ _NOBODYS_KEY = "no_such_key"
 
 @taking(scope=Scope)
 def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
-    """Key -> the levels that cannot be read and might change its value; {} where every level can be read.
+    """Key -> the levels that cannot be read and might change its value; {} if every level can be read.
 
-    Under the key "" are the levels that may have further keys.
+    A key that no level might change is not in it. Under the key "" are the levels that may have further keys.
     cost: one explanation for each key, if a level cannot be read
     """
     found: dict[str, tuple[UnknownLevel, ...]] = {}
@@ -139,9 +139,9 @@ def _compared(value: Any) -> Any:
 
 @taking(hiera=LoadedTree, scopes=ListLike)
 def unused(hiera: LoadedTree, scopes: Iterable[Scope]) -> Unused:
-    """The data files that none of some scopes reads, and the keys that are shadowed on all of them.
+    """The data files that none of some scopes reads, and the keys whose value counts on none of these scopes.
 
-    Files below the datadirs of the environments of the scopes count.
+    Only files below the datadirs of the environments of the scopes are looked at.
     cost: one look at each key of each file, for each scope
     """
     read: set[str] = set()

@@ -207,8 +207,8 @@ class Explanation:
     def leaves(self) -> Iterator[tuple[Path, Any, tuple[Origin, ...]]]:
         """Yield (path, value, lines that set it) for each leaf and list element; nothing for a secret or no value.
 
-        The values are those before a conversion.
-        cost: that of the merge once more, one visit a leaf, and one look at each file's lines
+        If the value was converted, these are the parts before the conversion.
+        cost: the merge is made once more; one visit a leaf, and one look at each file's lines
         """
         part = NOTHING if self.is_secret else self._part()
         if part.value is not ABSENT:
@@ -328,7 +328,7 @@ def _setters(scope: BaseScope, key: str, outer: Recorder) -> tuple[Origin, ...]:
 
 
 def explained_options(scope: BaseScope, key: str) -> Explanation:
-    """The explanation of the merged `lookup_options` that hold for a key's module."""
+    """The explanation of the merged `lookup_options` for the module of a key. An error becomes its field `error`."""
     recorder = Recorder(scope, LOOKUP_OPTIONS)
     recorder.chosen_by = "a rule of its own"
     error: NodeattrsError | None = None

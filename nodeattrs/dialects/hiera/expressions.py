@@ -139,11 +139,12 @@ def _as_key(name: Any, key: Any) -> Any:
 
 @lru_cache(maxsize=65536)
 def text_plan(text: str, calls: bool = True) -> Plan:
-    """The function that fills in one text; cached.
+    """Parse a text into the function that fills it in. The function takes a Resolver; it is cached for each text.
 
-    The plan returns a text, a secret where a part is secret, or any value for a text that is one `alias(..)`.
-    A call of an unknown or forbidden function raises BadLookup when the plan is used.
-    calls: whether `lookup(..)` and `alias(..)` may be called; False for texts of hiera.yaml
+    It returns a text, a secret if a part is secret, or any value for a text that is only `alias(..)`. A call of an
+    unknown
+    or forbidden function is an error of the plan when it is used: it raises BadLookup.
+    calls: whether `lookup(..)` and `alias(..)` are allowed; False for texts of hiera.yaml
     """
     pieces: list[str | _Piece] = []
     at = 0
