@@ -34,9 +34,11 @@ class NoKey(Exception):
 
 
 def decrypted(value: Any, decrypt: Decrypt) -> Any:
-    """A copy of a value with its texts decrypted, or `Encrypted` where that is not possible.
+    """A copy of a value with its texts decrypted. A text becomes `Encrypted` if *decrypt* raises NoKey for it.
 
-    Keys of maps, and texts without `ENC[..]`, stay as they are, as in Puppet. raises: BadLookup, for a wrong key
+    Keys of maps, and texts without `ENC[..]`, stay as they are, as in Puppet.
+    decrypt: called with one `ENC[..]`, it returns the clear text
+    raises:  BadLookup, if a key does not fit the text
     """
     if type(value) is str:
         return _text(value, decrypt) if _MARK.search(value) else value
@@ -141,8 +143,9 @@ class Pkcs7:
 def pkcs7_of(options: Mapping[str, Any], folder: pathlib.Path) -> Pkcs7:
     """The decryption with the keys that the options of a level name, by default keys/*.pkcs7.pem. Reads no key.
 
-    options: of the level: pkcs7_private_key, pkcs7_public_key
-    folder:  with the hiera.yaml; a file is looked for in the working directory first, as Puppet does, and then here
+    options: the options of the level: pkcs7_private_key, pkcs7_public_key
+    folder:  the folder of the hiera.yaml. A relative file is taken from the working directory if it exists there, as in
+             Puppet; if not, from this folder
     """
     places = []
     for name in ("private_key", "public_key"):

@@ -437,7 +437,10 @@ class LoadedTree:
         yield from (source for source in found if isinstance(source, DataFile))
 
     def check(self) -> tuple[int, list[NodeattrsError]]:
-        """Read every data file of every environment. Returns (the number of files, the errors); `warnings` has more."""
+        """Read every data file of every environment. Returns (the number of files, the errors).
+
+        It raises nothing for a fault. Faults that do not stop reading are in `warnings` afterwards.
+        """
         count, faults = 0, []
         for environment in self.environments() or ["production"]:
             try:
@@ -454,9 +457,9 @@ class LoadedTree:
         return count, faults
 
     def data_entries(self, environment: str) -> Iterator[HierarchyEntry]:
-        """Yield an entry for each data file below the datadirs of an environment, once; no data file is opened.
+        """Yield an entry for each data file below the datadirs of an environment; no data file is opened.
 
-        The name and the only path of an entry are the path of the file.
+        A file below two datadirs comes once. The name and the only path of an entry are the path of the file.
         """
         seen: set[str] = set()
         for config in self.configs(environment):

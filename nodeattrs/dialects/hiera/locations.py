@@ -172,9 +172,10 @@ def _is_file(path: str) -> bool:
 def globbed(folder: str, pattern: str, budget: Budget, fits: Callable[[str], bool] = _is_file) -> Iterator[str]:
     """Yield the paths that match a glob of Ruby, sorted by the bytes of their names; hidden ones are left out.
 
-    folder:  the pattern is matched below it, if it begins with it
+    folder:  if the pattern begins with this folder, the folder's own characters are not read as a glob
     pattern: may have `{a,b}`, `*`, `**/`, `?` and `[..]`; a pattern without them gives an existing path
-    fits:    the paths that count; by default all that are no folders
+    budget:  counts the names that are compared
+    fits:    called with a path, it returns whether the path counts; by default all that are no folders
     raises:  BadLookup "bad_glob", for too many alternatives; TooMuch
     """
     base = folder.rstrip("/") + "/"
