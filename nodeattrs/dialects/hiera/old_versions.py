@@ -105,7 +105,10 @@ def entries_of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[Co
 
 
 def version_5_hint(made: Iterable[ConvertedEntry]) -> str:
-    """A hint with the same hierarchy in version 5, as JSON; general advice where it is empty or has a fault."""
+    """A hint with the same hierarchy in version 5, as JSON. If it has no entry or a fault, the hint is general advice.
+
+    made: the entries from version 3 or 4; a BadData while they are taken is not raised
+    """
     try:
         entries = [
             {**entry, "paths": [with_ending(name, ending) for name in entry["paths"]]} for entry, _, ending in made

@@ -94,9 +94,10 @@ class HieraKeys(WithFacts):
 
     @cached_property
     def place(self) -> Path | None:
-        """The hiera.yaml or its folder: as the request or the settings name it, else in the root of the side.
+        """The hiera.yaml or its folder, as the request or the settings name it. Without a name it is in the root of the
+        side.
 
-        None where it is not there. raises: DocumentError, for faulty settings
+        None if it does not exist. raises: DocumentError, for faulty settings
         """
         named = self.request.named(self.side, "hiera", self.repository.config.hiera)
         if named is not None:
@@ -207,9 +208,12 @@ class HieraKeys(WithFacts):
         return self.hiera.environment_layer(self.request.environment or USUAL_ENVIRONMENT)
 
     def answer(self, name: str) -> Answered:
-        """{"key": the keys of the node}; a key is looked up when it is read, and an error is its value.
+        """{"key": the keys of the node}, as a `NodeKeys`: a key is looked up when it is read, and its value may be an
+        error.
 
-        Sets `unread`: the files that facts which are not given may choose, for the keys in question.
+        Sets `unread` to the data files that might be read if more facts were given. With `request.about`, only the
+        files that
+        may change these keys. Any *name* is accepted: an unknown node has no facts.
         """
         arguments = self._arguments
         if self.looks is not None:
@@ -265,9 +269,9 @@ class HieraKeys(WithFacts):
         return not (has_program or self.request.store or self.request.ruby)
 
     def look(self, name: str, look: Look) -> Any:
-        """What the node has where another one was looked at, as `BaseScope.look`.
+        """The value that the node has for something that the answer of another node has read, as `BaseScope.look`.
 
-        For ("known",): whether facts of the node are known, and its environment. The last scope is kept.
+        For ("known",): whether facts of the node are known, and its environment. The scope of the last node is kept.
         """
         if self._last[0] != name:
             self._last = name, self._scope(name)

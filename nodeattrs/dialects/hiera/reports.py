@@ -269,7 +269,10 @@ def _row(cells: list[str], screen: Screen) -> Iterator[str]:
 
 
 def unused_report(found: Unused, nodes: int) -> PlainReport:
-    """The report of the files that no node reads, and of the keys that are shadowed on all. nodes: their number"""
+    """The report of the files that no node reads, and of the keys whose value counts for no node.
+
+    nodes: the number of nodes
+    """
     text = [f"{file}: read by none of {nodes} nodes" for file in found.files]
     text += [f"{origin.place}: {key} is always shadowed" for key, origin in found.shadowed]
     shadowed = [{"key": key, "file": origin.file, "line": origin.line} for key, origin in found.shadowed]

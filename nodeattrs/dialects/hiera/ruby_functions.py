@@ -46,12 +46,13 @@ class RubyFunctions:
         self._numbers = count()
 
     def ask(self, message: Sequence[Any], arguments: Sequence[Any], resolver: Resolver) -> Any:
-        """Call a function and return its result.
+        """Call a function and return its result. The process is started if it does not run.
 
-        ABSENT for a key that it does not have; `Unknown` where it needs more of Puppet, or works on a secret.
-        message:  the place of the level, and the name, file and environment of the function
-        resolver: fills in texts that the function interpolates
-        raises:   RecipeFailed, where the function fails; NotFound, without a Ruby; the errors of filling in; TooMuch
+        ABSENT for a key that the function does not have. `Unknown` if it needs more of Puppet, or works on a secret.
+        message:   the place of the level, and the name, file and environment of the function
+        arguments: the arguments of the function, as JSON can hold them
+        resolver:  fills in texts that the function interpolates
+        raises:    RecipeFailed, if the function fails; NotFound, without a Ruby; the errors of filling in; TooMuch
         """
         process = self._started()
         node = self._nodes.setdefault(resolver.node, next(self._numbers))

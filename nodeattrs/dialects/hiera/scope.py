@@ -53,18 +53,18 @@ class Scope(BaseScope):
         override: Mapping[str, Any] | None = None,
         otherwise: Callable[[Any], Any] | None = None,
     ) -> Any:
-        """The value of a key; of several keys the value of the first one found. Null counts as found.
+        """The value of a key; for several keys the value of the first one that is found. Null counts as found.
 
         The caller may change the result: it is a copy.
 
-        merge:               a strategy that goes before lookup_options
-        value_type:          what the answer has to be, in Puppet's words: "Array[String]"
-        default_value:       the answer where nothing is found
-        default_values_hash: key -> answer where nothing is found, before default_value
-        override:            key -> answer before everything
-        otherwise:           called with *name* where nothing is found; returns the answer
-        cost:                one look-up a file until the first one found; for merges one visit a value
-        raises:              KeyNotFound and its kin, see docs/hiera.md
+        merge:               a strategy, or its name, that is used in place of the one in lookup_options; None for none
+        value_type:          the type that the answer must have, in Puppet's words: "Array[String]"; None: any type
+        default_value:       the answer if nothing is found
+        default_values_hash: key -> the answer if nothing is found; it counts before default_value
+        override:            key -> the answer; it counts before all data
+        otherwise:           called with *name* if nothing is found and there is no other default; it returns the answer
+        cost:                one look at each file until the first one found; for merges one visit a value
+        raises:              KeyNotFound; the other errors of docs/hiera.md
         """
         call = LookupCall(self, override, default_values_hash, ("",))
         try:

@@ -199,10 +199,11 @@ class LookupCall:
         return self.scope
 
     def variable(self, name: Any, below: Path = ()) -> Any:
-        """The value of a variable, from override, scope or defaults; None where none of them has it.
+        """The value of a variable; None if it is not set. Overrides of the call count first, then the scope, then its
+        defaults.
 
         name:  may begin with "::"
-        below: the steps that the caller takes inside of the value, for `Looks`
+        below: the steps that the caller takes inside of the value; they are only noted in the looks of the scope
         """
         if self.scope.looks is not None and self.chain[0] not in (_HIERARCHY, IN_LEVELS):
             self.scope.looks.note("variable", (name, *below))
@@ -222,9 +223,10 @@ class LookupCall:
         return inner
 
     def note_unset(self, name: str) -> None:
-        """Note in `scope.missing` that the current keys need a variable that is not set; nothing for paths.
+        """Note in `scope.missing` that the current keys need a variable that is not set. For a path of hiera.yaml do
+        nothing.
 
-        raises: UnsetVariable, under Puppet 8 or in strict mode, unless the variable is set to null
+        raises: UnsetVariable, under Puppet 8 with known facts or in strict mode, unless the variable is set to null
         """
         if self.chain[0] == _HIERARCHY:  # the level has no file then, which is said where levels are named
             return
@@ -242,8 +244,8 @@ class LookupCall:
     def lookup(self, key: str) -> tuple[Any, bool]:
         """Returns (the value of a key that an expression names, whether its texts may be read as expressions).
 
-        The value is ABSENT where nothing has the key. It is looked up once in a call.
-        raises: BadLookup "recursive_lookup", where the key is being looked up already
+        The value is ABSENT if nothing has the key. Within one call each key is looked up once, and its value is kept.
+        raises: BadLookup "recursive_lookup", if the key is being looked up already; the errors of its own lookup
         """
         if self.needed is not None:
             self.needed.append(key)
@@ -477,9 +479,13 @@ class BaseScope:
     # --- one key
 
     def answer(self, key: str, merge: Merge, call: LookupCall, *, defaults: bool = True) -> Any:
-        """The value of one key: from the call's overrides, the data, or its defaults; else ABSENT.
+        """The value of one key, or ABSENT. The overrides of the call count first, then data, then the defaults of the
+        call.
 
         Callers must not change it: files share it.
+        key:      it may have steps into the value
+        merge:    the strategy that the call names; None for none
+        call:     the lookup, which merges values and fills in expressions
         defaults: False leaves the call's defaults out
         """
         if call.override is not None and key in call.override:
@@ -544,7 +550,8 @@ class BaseScope:
     # --- layers
 
     def module_with_data(self, root: str) -> str | None:
-        """The module of a key, where that module has a hiera.yaml; else None."""
+        """The module of a key, such as "ntp" for "ntp::servers". None if the key has none, or the module has no
+        hiera.yaml."""
         module = module_of(root)
         if module is None:
             return None

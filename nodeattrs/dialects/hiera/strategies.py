@@ -88,7 +88,10 @@ class Strategy:
         return folding or NOTHING
 
     def finished(self, level: Part | Folding) -> Folding:
-        """The folding of the whole: that of a level, or a part in a folding of its own, with `last` applied."""
+        """The folding of the whole lookup, after `level` was called for all sources. `last` is applied to it.
+
+        level: the result of `level`; a part becomes a folding of its own
+        """
         if isinstance(level, Folding):
             folding = level
         else:
