@@ -154,12 +154,13 @@ def read(
     *,
     by_caller: bool = False,
 ) -> Document:
-    """Read and parse the file at *path*: JSON, YAML or TOML, by its suffix.
+    """Read and parse the file at *path*: JSON, YAML or TOML, by its suffix. It is read again at each call.
 
-    file:      its name in messages (default: *path*)
-    budget:    limits that other files may share (default: its own)
-    by_caller: the caller, and not a repository, names the file: it may be a pipe, and without a known suffix its
-               content decides about the syntax
+    file:      its name in messages; None: *path*
+    budget:    the limits, which other files may count against as well; None: limits for this file alone
+    by_caller: whether the caller names the file, and not a repository. It may then be a pipe, and without a known
+               suffix
+               its content decides about the syntax
     raises:    DocumentError, also for a file that does not exist, and for another suffix; TooMuch
     """
     name = path.as_posix() if file is None else file
@@ -181,10 +182,10 @@ def content_of(path: pathlib.Path, file: str, budget: Budget | None = None, pipe
     """The content of a regular file.
 
     file:   its name in messages
-    budget: limits that other files may share (default: its own)
-    pipes:  the path may also be a pipe, a terminal or a socket, such as /dev/stdin
-    raises: DocumentError, with a FileNotFoundError as its cause where the file does not exist; TooMuch, for a file
-            over the limit
+    budget: the limits, which other files may count against as well; None: limits for this file alone
+    pipes:  whether the path may also be a pipe, a terminal or a socket, such as /dev/stdin
+    raises: DocumentError, for a file that cannot be read; its cause is a FileNotFoundError if the file does not exist.
+            TooMuch, for a file over the limit
     """
     budget = budget or Budget(file)
     most = budget.remaining("bytes")
@@ -254,11 +255,14 @@ def syntax_of(path: str | os.PathLike[str]) -> Syntax | None:
 
 
 def syntax_in(text: str, file: str) -> Syntax:
-    """The syntax of a text by its content: its first line that is no comment names likely ones.
+    """The syntax of a text by its content. The first line that is no comment decides which syntaxes are tried.
 
-    `[name]` may be JSON, TOML, INI or YAML; `name = value` may be TOML, env or INI; any other bracket JSON or YAML.
-    The first of these that can parse the whole text is taken, or the first of all where none can. Anything else is
+    For `[name]` these are JSON, TOML, INI and YAML; for `name = value` TOML, env and INI; for another bracket JSON and
     YAML.
+    The first one that can parse the whole text is the result, or the first of all if none can. For any other line it is
+    YAML.
+
+    file: the name in messages; it does not decide
 
     >>> syntax_in("[core]\\n  editor = vi -f", ".gitconfig"), syntax_in('{"a": 1}', "/dev/stdin")
     ('ini', 'json')

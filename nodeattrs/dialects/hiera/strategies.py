@@ -70,10 +70,10 @@ class Strategy:
         folding.lay(part, self.policy)
 
     def level(self, sources: Sequence[One], ask: Callable[[One], Part | Folding]) -> Part | Folding:
-        """Fold the values of the sources of one level, the strongest first; NOTHING where no source has one.
+        """Fold the values of the sources of one level, the strongest first; NOTHING if no source has one.
 
         The part of a single source may be returned as it is.
-        ask:    source -> its part or folding, NOTHING where it lacks the key
+        ask:    called with a source, it returns its part or folding; NOTHING if the source does not have the key
         raises: CannotMerge, and the errors of *ask*
         """
         if len(sources) == 1 and self.alone is None:
@@ -343,11 +343,11 @@ def _anonymous(value: Any) -> Part:
 def merge(values: Iterable[Any], strategy: str | Mapping[str, Any] | None = None, *, documented: bool = False) -> Any:
     """Merge the values of one key, the strongest first; returns a copy.
 
-    values:     plain data; `ABSENT` stands for a source that lacks the key, `Unknown` for one that cannot be read
-    strategy:   see `strategy_of`
-    documented: follow the documentation where Puppet itself does not
+    values:     plain data. `ABSENT` means a source without the key, and `Unknown` a source that cannot be read
+    strategy:   a name, or a map with `strategy` and options; None means first
+    documented: follow the documentation if Puppet does something else
     cost:       one visit for each key that two sides have, and one copy of the result
-    raises:     BadLookup, CannotMerge, KeyNotFound where no value is given
+    raises:     BadLookup, CannotMerge; KeyNotFound, if no value is given
 
     >>> merge(["time.pdx", ["a.ntp", "b.ntp"], "a.ntp"], "unique")
     ['time.pdx', 'a.ntp', 'b.ntp']
