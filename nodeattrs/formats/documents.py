@@ -257,10 +257,11 @@ def syntax_of(path: str | os.PathLike[str]) -> Syntax | None:
 def syntax_in(text: str, file: str) -> Syntax:
     """The syntax of a text by its content. The first line that is no comment decides which syntaxes are tried.
 
-    For `[name]` these are JSON, TOML, INI and YAML; for `name = value` TOML, env and INI; for another bracket JSON and
-    YAML.
-    The first one that can parse the whole text is the result, or the first of all if none can. For any other line it is
-    YAML.
+    For `[name]` these are JSON, TOML, INI and YAML; for `name = value` TOML, env and INI. A text that begins like an
+    object
+    of JSON is JSON; another bracket may be JSON or YAML. The first one that can parse the whole text is the result, or
+    the
+    first of all if none can. For any other line it is YAML.
 
     file: the name in messages; it does not decide
 

@@ -50,7 +50,9 @@ class BadPattern(BadArgument):
 def fits(parts: Sequence[str], text: str) -> bool:
     """Whether a text begins with the first part, ends with the last, and has the others between them in this order.
 
-    One part has to be the whole text. parts: at least one; cost: linear in the text
+    Parts do not overlap in the text. A single part has to be the whole text.
+    parts: at least one
+    cost:  linear in the text
 
     >>> fits(["a::", "::c"], "a::b::c"), fits(["a::", "::c"], "a::c"), fits(["a"], "ab")
     (True, False, False)
@@ -159,8 +161,8 @@ class _RegexExpression(Expression):
 def expression(source: str, flags: int = 0, spelled: str | None = None) -> Expression:
     """Compile an expression; the last 1,024 are kept.
 
-    flags:   those of `re`
-    spelled: the expression in Python's language, where *source* is in another one
+    flags:   the flags of `re`, as a number
+    spelled: the same expression in Python's language, if *source* is in another one; None: *source* is in Python's
     raises:  BadPattern
 
     >>> expression("^www").search("www-data")

@@ -52,7 +52,7 @@ class Mark:
         return self._again
 
     def nearest(self, path: Path) -> Mark:
-        """The mark at *path*; where it has none, that of the nearest path above, at last this mark itself."""
+        """The mark at *path*. If it has none, the mark of the nearest path above; at last this mark itself."""
         mark = self
         for step in path:
             part = mark.parts.get(step)

@@ -106,9 +106,12 @@ class Ruby:
         """Yield the calls of these words in the order in which Ruby makes them; a loop over a literal gives several.
 
         An assignment to an element, `default['a']['b'] = 1`, is a call, too: its arguments are the keys and the value.
-        Assignments to variables on the way are noted, so the calls are to be used in this order.
+        Assignments to variables are noted on the way. So use the arguments of a call before you take the next call.
 
-        every:  raise an error for any other statement; else it is left out, unless it contains one of the words
+        words:  the words
+        every:  True: any other statement is an error. False: it is left out and added to `skipped`, unless it contains
+                one of
+                the words
         raises: DocumentError
         """
         calls = (node for node in _nodes(self._root) if node.type == "call" and self._word_of(node) in words)

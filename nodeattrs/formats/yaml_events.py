@@ -184,7 +184,8 @@ class Builder:
     # --- building -----------------------------------------------------------------------
 
     def run(self) -> Any:
-        """Parse the text and return `tree`: None for an empty text, and where `takes_all`.
+        """Parse the text and return `tree`. It is None for an empty text, and with the switch `takes_all`. Call it
+        once.
 
         raises: DocumentError with line and column; TooMuch
         """

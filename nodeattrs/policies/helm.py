@@ -70,7 +70,7 @@ class ChartValues:
         return self.laid_with(self.layer.value)
 
     def laid_with(self, value: Any) -> Layer:
-        """The layer as `laid`, with *value* in place of the values of the chart. An unknown layer stays as it is."""
+        """As `laid`, but with *value* in place of the values of the chart. An unknown layer is returned unchanged."""
         layer = self.layer
         if type(value) is Unknown:
             return layer
@@ -116,10 +116,12 @@ class HelmPolicy(NamedPolicy):
     drops_nulls: bool = True
 
     def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
-        """A fold in which the first layer is the values of a chart without subcharts; the others are values files.
+        """The fold of a chart without subcharts and of values files. It computes nothing yet.
 
-        Where the first entry is a fold already, no layer counts as a chart.
-        rules: paths with another way to merge than the policy's
+        layers: the first one has the values of the chart, the others are values files. If the first one is a fold, it
+                is no
+                chart, and all are merged as by a plain `NamedPolicy`
+        rules:  paths with another way to merge than the policy's
         """
         children = list(layers)
         if not children or isinstance(children[0], Fold):
@@ -131,8 +133,8 @@ class HelmPolicy(NamedPolicy):
     ) -> Fold:
         """The fold of a chart with its subcharts, and of values files over them. It computes nothing yet.
 
-        charts: at least one, each before its subcharts. A subchart's values are weaker than those of the chart above it
-        files:  the weakest first; none is as an empty map
+        charts: at least one, each before its subcharts. The values of a chart override the values of its subcharts
+        files:  the values files, the weakest first; () is as one empty file
         rules:  paths with another way to merge than the policy's
         """
         held: Layer | Fold = Fold(tuple(files), ruled(_VALUES, rules)) if files else Layer({}, _NO_FILES)
