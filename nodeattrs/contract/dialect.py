@@ -59,7 +59,7 @@ class Opened(ABC):
     three must be written. An instance may keep what it has read for the next subject.
 
     The other methods have defaults that answer "none" or "no". `settings` and `lines_of` find lines in files.
-    `may_run`, `covers` and `leaves_out` tell `impact` what a changed file may do. `look` and `own` decide whether two
+    `impact` asks `may_run`, `covers` and `leaves_out` about a changed file. `look` and `own` decide whether two
     subjects may share an answer.
     """
 

@@ -41,8 +41,9 @@ def fault(
 
 
 def known_or_near(name: object, known: Iterable[str]) -> str:
-    """The hint for an unknown name: similar names; else the first eight known names in order; "there are none"
-    without any.
+    """A hint for an unknown name: the known names that are similar to it.
+
+    Without a similar one it has the first eight known names; without any known name it says "there are none".
     """
     names = sorted(known)
     if close := near(name, names):
@@ -199,9 +200,9 @@ class Fields:
         return [item for index, item in enumerate(items) if self.parsed((*path, index), item, RunListItem.parse)]
 
     def parsed(self, path: Path, value: Any, parse: Callable[[Any], object]) -> bool:
-        """Whether *parse* accepts *value*.
+        """Whether *parse* accepts *value*. If it does not, a fault at *path* is noted.
 
-        Where it raises BadArgument or InvalidRunListItem, a fault at *path* is noted.
+        parse: called with *value*; it raises BadArgument or InvalidRunListItem for a wrong one. Its result is not used
         """
         try:
             parse(value)

@@ -93,10 +93,11 @@ class Settings:
 
     @property
     def store(self) -> str:
-        """The path or URL of the saved nodes: of an option or variable, else of nodeattrs.toml relative to its
-        repository, else the usual place.
+        """The path or URL of the saved nodes.
 
-        raises: DocumentError, where a repository that is not trusted names a server or a place outside, or brings the
+        An option or variable names it, or nodeattrs.toml, relative to its repository. If none does, it is the usual
+        place.
+        raises: DocumentError, if a repository that is not trusted names a server or a place outside, or brings the
                 store itself
         """
         given = [given["store"] for given, _ in self._given if "store" in given]
@@ -172,11 +173,11 @@ def sensitive_beside(named: str | None, *places: str | None) -> list[Path]:
 
 
 def settings_beside(named: str | None, *places: str | None) -> list[Config]:
-    """The settings that apply to a command for other systems than Chef, one for each nodeattrs.toml; [] where there is
+    """The settings that apply to a command that does not read a repository of Chef, one for each nodeattrs.toml; [] for
     none.
 
-    Looks in the repository, and at or above the current folder and each place. A file above a place counts only if the
-    user or root owns it.
+    A nodeattrs.toml is looked for in the repository, and at or above the current folder and each place. A file above a
+    place counts only if the user or root owns it.
 
     named:  the folder of the repository; None: NODEATTRS_REPO
     places: the files and folders that the command reads; None is ignored

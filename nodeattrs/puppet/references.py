@@ -176,10 +176,11 @@ class Chain(_Chained):
 
 
 def linked(left: Operand, arrow: Arrow, right: Operand) -> tuple[Link, Operand]:
-    """Returns (the link between two operands, the operand that the next arrow starts at).
+    """Returns (the link between two operands, the operand at the left of the next arrow).
 
-    The next arrow starts at the right operand, or at the left one where the right one is an empty Refs. A collector
-    on the right is copied, with the left operand and the arrow in its `before`.
+    The second is the right operand. If the right one is an empty Refs, it is the left one. A collector on the right is
+    copied,
+    with the left operand and the arrow in its `before`.
     """
     if isinstance(right, Collector):
         right = Collector(right.type, right.query, (left, arrow), right.on_link)
@@ -253,9 +254,10 @@ def made(kind: str, title: str) -> Ref:
 
 
 def unquoted(text: str) -> str:
-    """A title without surrounding spaces, without its quotes (single, double or slashes) and their escapes.
+    """A title without surrounding spaces, quotes and escapes. Quotes are a pair of equal signs: single, double or
+    slashes.
 
-    A text without a pair of equal quotes only loses its spaces.
+    A text without such a pair only loses its spaces.
 
     >>> unquoted("'a \\\\'b\\\\''"), unquoted("plain")
     ("a 'b'", 'plain')
