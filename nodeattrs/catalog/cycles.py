@@ -34,8 +34,7 @@ class Cycle:
     members: the numbers of the vertices, sorted by the names of their references
 
     `path` is the walk that Puppet prints. `ring` is a closed walk, often shorter. `reasons`, `lines`, `breaks` and
-    `text`
-    describe the ring. `path` and `ring` are computed when they are first read.
+    `text` describe the ring. `path` and `ring` are computed when they are first read.
     """
 
     graph: Graph
@@ -88,8 +87,7 @@ class Cycle:
             yield f"and {len(reasons) - _MOST:,} more edges of this ring"
 
     def breaks(self) -> list[str]:
-        """The written relationships on the ring, in words and with their lines. Removing one breaks this
-        ring.
+        """The written relationships on the ring, in words and with their lines. Removing one breaks this ring.
 
         Containment and automatic relations are left out; [] if the ring has nothing else.
         """

@@ -68,12 +68,11 @@ class CatalogDifference:
 
 
 def difference(before: Plan, after: Plan, ignored: Iterable[str] = ()) -> CatalogDifference:
-    """The difference of two catalogs; false if there is none. Values of parameters are compared as they were declared.
+    """The difference of two catalogs; false if there is none. Missing references and cycles raise nothing.
 
     before:  the first catalog
     after:   the second catalog
     ignored: patterns with * and ? for references, "File[/tmp/*]", or for parameters, "Package[*].ensure", to leave out
-    raises:  the errors of `Plan.graph`; missing references and cycles raise nothing
     cost:    one step for each resource, parameter and edge, times the patterns
     """
     patterns = tuple(ignored)

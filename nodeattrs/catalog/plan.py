@@ -205,8 +205,7 @@ class Plan:
         """The resources that are no containers, in the order of visiting.
 
         shuffle: a seed for another order that fits all relationships. If applying in that order fails, a relationship
-                 is
-                 missing. None: Puppet's order
+                 is missing. None: Puppet's order
         raises:  ReferenceNotFound, DependencyCycle
         """
         graph, order = self.graph, self.visit_order()
@@ -223,8 +222,7 @@ class Plan:
         """reference -> whether the resource is in no-op mode.
 
         The mode that is written at the resource counts. Without one, the mode of a container counts for what is in it,
-        but only
-        if Class[Main] contains that container, directly or not. Without that, the mode of the catalog counts.
+        but only if Class[Main] contains that container, directly or not. Without that, the mode of the catalog counts.
         """
         graph = self.graph
         written = {ref: resource.noop for ref, resource in self.resources.items() if resource.noop is not None}

@@ -88,8 +88,7 @@ class Declarations:
     """The declared resources in catalog order, and the links of the chains. The order is Puppet's priority.
 
     `catalog["File[/a]"]` is a resource (raises: KeyError), and `in` looks for a reference. Iteration gives the
-    resources
-    and not the references. `Class[Main]` and `Stage[main]` are there from the start.
+    resources and not the references. `Class[Main]` and `Stage[main]` are there from the start.
     The methods only read; the subclass `Catalog` adds.
     noop:     whether the whole catalog is in no-op mode
     chains:   the links of all chains, in order
@@ -142,8 +141,7 @@ def matches(resource: Resource, query: Query) -> bool:
     """Whether a resource fits the query of a collector. Upper and lower case are the same, as in Puppet.
 
     The names "title" and "tag" mean title and tags of the resource, all others are parameters. A parameter with a list
-    fits
-    if one of its elements does. A parameter that is not written has the value None.
+    fits if one of its elements does. A parameter that is not written has the value None.
     """
     word, left, right = query
     if word == "and":

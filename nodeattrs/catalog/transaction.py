@@ -41,8 +41,7 @@ class Subject(Protocol):
     refreshable: whether `refresh` is called when a resource that it subscribes to has changed
 
     Two more methods are optional. `tidy(site)` is called before `check`, except in no-op mode. `foresee(site)` is
-    called in
-    no-op mode after a `check` that found a difference.
+    called in no-op mode after a `check` that found a difference.
     """
 
     refreshable: bool
@@ -185,8 +184,7 @@ def apply_plan(
     """Visit all resources of a plan in order, and change what differs; in no-op mode only report it.
 
     If a resource fails, the resources that wait for it are skipped; that is no error of this function. Ctrl-C ends
-    early,
-    with `Report.interrupted`.
+    early, with `Report.interrupted`.
     site:       the argument for the methods of the subjects
     on_outcome: called with the result of each resource, after it was visited; None for none
     on_log:     called with each message; None for none

@@ -18,8 +18,8 @@ class Caller:
 
     A command returns an `Output` at its end. It calls these methods only for what must be shown before that.
     `warn`, `remark` and `aside` are for lines beside the answer, on stderr. `report` and `text` are for parts of the
-    answer,
-    on stdout. `progress` and `counting` show how far the command is. No method raises an error or keeps anything.
+    answer, on stdout. `progress` and `counting` show how far the command is. No method raises an error or keeps
+    anything.
     """
 
     def warn(self, warnings: Iterable[object], code: Code = NodeattrsError.entry) -> None:

@@ -36,7 +36,7 @@ class Question(NamedTuple):
     dialects:  the names of the dialects to ask; (): all
     progress:  called with the name of a finished subject, the number of finished subjects, and the number of all
     caller:    shows warnings, and what must be shown before the function returns its output
-    through:   hands the outcomes of many nodes to the function one by one
+    through:   a function that takes the outcomes of many nodes one by one (`caller.Through`)
     """
 
     side: Side
@@ -92,8 +92,8 @@ class Output(NamedTuple):
     error:    an error to show in place of a report, with *code* as exit code. An error with exit code 1 is raised
               instead
     unread:   what was not read and may change the answer. If it has any entry, the exit code is 5 instead of 0, and
-              JSON
-              says so in the fields `certain` and `unread`. None: the output is no answer, and JSON has no such fields
+              JSON says so in the fields `certain` and `unread`. None: the output is no answer, and JSON has no such
+              fields
     prompt:   a Python prompt to open after the report; None for none
     """
 
@@ -136,13 +136,12 @@ class Command(NamedTuple):
     exits:       exit code -> its meaning in this command; {}: help has no list of exit codes
     run:         the function that answers; it may raise NodeattrsError, or BadUsage for arguments that exclude each
                  other. A text is the name of a verb instead: the verb runs for this dialect alone, and the arguments
-                 are
-                 the options of its request
+                 are the options of its request
     shared:      names of sets of further arguments: "folder", "asking", "ruby", "strict", "code", "settings", "store",
                  "output"; "text": "output" without formats; "checking": which findings count, and formats
     forms:       the formats of "output", the default first
-    unsaved:     the verb that runs in place of this command if no node is saved and it has all the given arguments; "":
-                 no other verb
+    unsaved:     the verb that runs in place of this command if no node is saved, or if the named repository has no
+                 node of the dialect. An argument that the verb does not have prevents it. "": no other verb
     """
 
     summary: str

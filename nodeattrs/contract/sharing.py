@@ -69,8 +69,7 @@ class Sharing:
         share them.
 
         After an error in the block, or after `refuse`, no other subject shares them. The block of one subject has to
-        end before
-        the next one begins.
+        end before the next one begins.
         """
         looks = [Looks() for _ in self._sides]
         may_share = self._may_share(name)
@@ -138,8 +137,7 @@ class LookTree:
         """Add a subject that was answered; returns whether it was added.
 
         It is not added if a value cannot be read. Nor is it added if the tree has a subject with equal values, or goes
-        on with
-        another look after equal values.
+        on with another look after equal values.
         looks:    the looks of its answer, in order
         value_of: look -> the value of this subject
         name:     the subject
@@ -204,8 +202,7 @@ def compute_samples(
 
     own:     subject -> its answer, for the subjects that were computed
     equal:   subject -> the subject in *own* whose answer it shares. If that one has no answer in *own*, the subject is
-             left
-             out
+             left out
     compute: called with a list of subjects, it returns subject -> answer, computed without sharing. It is called twice;
              the list may be empty
     is_same: called with two answers, it returns whether they are equal
@@ -236,8 +233,7 @@ def shared_answers(
     names:   the subjects
     compute: called with a subject, it returns its answer, in this process
     content: called with an answer, it returns the value to compare. An answer whose value has the subject's name in a
-             text
-             is not shared
+             text is not shared
     """
     sharing = Sharing([opened])
     own: dict[str, _Answer] = {}

@@ -159,8 +159,7 @@ def read(
     file:      its name in messages; None: *path*
     budget:    the limits, which other files may count against as well; None: limits for this file alone
     by_caller: whether the caller names the file, and not a repository. It may then be a pipe, and without a known
-               suffix
-               its content decides about the syntax
+               suffix its content decides about the syntax
     raises:    DocumentError, also for a file that does not exist, and for another suffix; TooMuch
     """
     name = path.as_posix() if file is None else file
@@ -258,10 +257,8 @@ def syntax_in(text: str, file: str) -> Syntax:
     """The syntax of a text by its content. The first line that is no comment decides which syntaxes are tried.
 
     For `[name]` these are JSON, TOML, INI and YAML; for `name = value` TOML, env and INI. A text that begins like an
-    object
-    of JSON is JSON; another bracket may be JSON or YAML. The first one that can parse the whole text is the result, or
-    the
-    first of all if none can. For any other line it is YAML.
+    object of JSON is JSON; another bracket may be JSON or YAML. The first one that can parse the whole text is the
+    result, or the first of all if none can. For any other line it is YAML.
 
     file: the name in messages; it does not decide
 

@@ -41,8 +41,7 @@ def rendering(budget: Budget) -> Iterator[None]:
     """A context manager for code that compiles or renders a template.
 
     In its block, an error of Python's own limits (recursion, memory, too many blocks) becomes TooMuch. Other errors are
-    not
-    changed.
+    not changed.
     budget: gives TooMuch the name of the template
     """
     try:

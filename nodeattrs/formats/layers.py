@@ -30,8 +30,7 @@ class LayerReader:
 
     syntax:   the syntax of all files; None: it follows from the name, and without that from the content
     tags:     tag, such as "!Ref" -> a function that returns what becomes of the value under it. A value under another
-              tag
-              becomes a `Tagged`
+              tag becomes a `Tagged`
     document: the number of one document to take from each file, counted from 1; None: all documents
     kind:     the `kind` of the origins of the layers
     warnings: warnings about all files that were read so far, such as keys written twice

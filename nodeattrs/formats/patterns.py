@@ -87,8 +87,7 @@ class Expression:
     pattern: the compiled pattern
 
     `search` and `match` return whether it matches: anywhere, or at the start of the text. `groups` returns the groups,
-    and
-    `all_matches` and `replaced` do what `re` does in `findall` and `sub`.
+    and `all_matches` and `replaced` do what `re` does in `findall` and `sub`.
     Each of them raises TooMuch if it takes more processor time than `Limits.seconds`.
     """
 

@@ -73,9 +73,8 @@ class PythonText:
         """The line and column of *path* in the literal that a statement sets. It never fails.
 
         A scalar has the place of its key, or its own if it is on a later line. A path that the literal does not contain
-        has the
-        place of the nearest path above that it contains. If there is none, or the source does not parse, the line is
-        *line*.
+        has the place of the nearest path above that it contains. If there is none, or the source does not parse, the
+        line is *line*.
         The column is then that of the expression at *span*; without a span it is None.
 
         line: any line of the statement

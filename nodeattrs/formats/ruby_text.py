@@ -81,8 +81,7 @@ class Ruby:
 
     text:     the source
     words:    called with the source of a word or expression that is not understood here; it returns its value, or None
-              if
-              it has none
+              if it has none
     warnings: keys that a map has twice, found so far
     skipped:  the statements that `calls` has left out so far, each as an error with its line
     raises:   MissingExtra; DocumentError, for a syntax error
@@ -110,8 +109,7 @@ class Ruby:
 
         words:  the words
         every:  True: any other statement is an error. False: it is left out and added to `skipped`, unless it contains
-                one of
-                the words
+                one of the words
         raises: DocumentError
         """
         calls = (node for node in _nodes(self._root) if node.type == "call" and self._word_of(node) in words)

@@ -465,8 +465,7 @@ class Safe(Builder):
     """Builds the tree that PyYAML's safe loader gives: with dates, bytes, sets, and keys of any scalar type.
 
     A value that an alias repeats is the same object at each place. An unknown tag is an error. The readers of
-    cloud-init
-    and Ansible are subclasses.
+    cloud-init and Ansible are subclasses.
     texts:    the tags whose scalars are texts
     repeated: a list to which each key that a map has twice is added; None: they are not noted
     """

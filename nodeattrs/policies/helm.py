@@ -119,8 +119,7 @@ class HelmPolicy(NamedPolicy):
         """The fold of a chart without subcharts and of values files. It computes nothing yet.
 
         layers: the first one has the values of the chart, the others are values files. If the first one is a fold, it
-                is no
-                chart, and all are merged as by a plain `NamedPolicy`
+                is no chart, and all are merged as by a plain `NamedPolicy`
         rules:  paths with another way to merge than the policy's
         """
         children = list(layers)

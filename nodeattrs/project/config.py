@@ -208,8 +208,8 @@ class ChefConfig(NamedTuple):
 
     cookbook_paths:    folders with cookbooks, in order; (): Chef's usual ones
     missing_cookbooks: what a missing cookbook means. "error": a run fails. "warn": no check reports it. "own": as
-                       "warn",
-                       and only attributes below its own name count as set by it. "": a check reports it, no run fails
+                       "warn", and only attributes below its own name count as set by it. "": a check reports it, no run
+                       fails
     policy:            the policy of nodes that name none; "" for none
     policy_group:      the policy group of nodes that name none; "" for none
     secret_file:       the file with the secret of encrypted data bags, relative to the repository; "" for none

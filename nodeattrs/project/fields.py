@@ -59,8 +59,7 @@ class Fields:
 
     Read each field by its kind with `text`, `flag`, `map`, ...; call `only` with the names of all known fields, and
     `finish` at the end. `wrong` adds a fault, and `warn` a warning. A path is one step or several from the root. A
-    field
-    that is null counts as missing.
+    field that is null counts as missing.
     tree:     the data of the document
     locator:  gives the line of each path
     what:     the subject of messages: "role web"

@@ -113,8 +113,7 @@ class Collector(_Chained):
     type:    the type, such as "Package"
     query:   the query; None: all resources of the type
     before:  the operand at its left and the arrow between them, which are used if the collector finds nothing; None at
-             the
-             beginning of a chain
+             the beginning of a chain
     on_link: called with each link that uses this collector; None for none
     """
 
@@ -179,8 +178,7 @@ def linked(left: Operand, arrow: Arrow, right: Operand) -> tuple[Link, Operand]:
     """Returns (the link between two operands, the operand at the left of the next arrow).
 
     The second is the right operand. If the right one is an empty Refs, it is the left one. A collector on the right is
-    copied,
-    with the left operand and the arrow in its `before`.
+    copied, with the left operand and the arrow in its `before`.
     """
     if isinstance(right, Collector):
         right = Collector(right.type, right.query, (left, arrow), right.on_link)

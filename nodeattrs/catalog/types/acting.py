@@ -36,9 +36,8 @@ class Site:
     backups: the folder for copies of replaced files; None: no copies are kept
 
     `entry` and `folder` open a place below the root; they do not follow links that lead out of it. In no-op mode
-    nothing is
-    made. The instance then notes which folders would exist by now (`foresee_folder`, `foresee_anything`), and
-    `is_foreseen` asks for them. The constructor touches no file.
+    nothing is made. The instance then notes which folders would exist by now (`foresee_folder`, `foresee_anything`),
+    and `is_foreseen` asks for them. The constructor touches no file.
     """
 
     root: Path = Path("/")

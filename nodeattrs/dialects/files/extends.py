@@ -95,8 +95,7 @@ def with_named_files(layers: Iterable[Layer], policy: str = "") -> Iterator[Laye
     The unknown layer comes before the layer. If the named file overrides it, the unknown layer comes after it.
 
     policy: the name of the fold's policy. TypeScript's and Ruff's policies read the files that a file extends, so these
-            get
-            no unknown layer
+            get no unknown layer
     """
     for layer in layers:
         found = [*_named_in(layer, policy)] if isinstance(layer.value, dict) else []
@@ -124,8 +123,7 @@ def spelled_paths(tree: object, steps: TreePath) -> Iterator[TreePath]:
     """Yield the paths in a tree whose keys are *steps* in any spelling; nothing if *tree* is not a map.
 
     Capitals, dashes and underscores make no difference. One key may be several steps ("spring.config.import[0]"). An
-    index
-    or a condition at its end is ignored (`includeIf "gitdir:~/x"`).
+    index or a condition at its end is ignored (`includeIf "gitdir:~/x"`).
 
     steps: in lower case, without dashes and underscores
     """

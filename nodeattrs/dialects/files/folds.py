@@ -68,8 +68,7 @@ def layers_of(
     folder: the folder to which words are relative
     shown:  called with a path, it returns the name of the file in places and messages
     policy: the name of the fold's policy. Under netplan's policy a folder is the root of a machine. Under TypeScript's
-            and
-            Ruff's, the files that a file extends come before it
+            and Ruff's, the files that a file extends come before it
     raises: NoFileFits, for a pattern that matches no file; DocumentError
     """
     for word in words:

@@ -45,8 +45,7 @@ class GitSources:
         """Why the files of a GitRepository are not the files in this folder, as the end of a sentence; "" if they are.
 
         They are if its URL names this repository, and its `ref` names neither a version nor a commit. If several
-        manifests
-        have the name, this must be true for each. A manifest that is not found counts as another repository.
+        manifests have the name, this must be true for each. A manifest that is not found counts as another repository.
 
         name:      the name of the GitRepository
         namespace: its namespace; None fits any namespace, and so does a manifest without one

@@ -248,8 +248,7 @@ def inline_layers(document: Document, value: Any, path: TreePath, name: str, mar
     path: the path of *value* in the document
     name: the name of the release, in explanations
     mark: the beginning of a template, such as "{{"; texts that contain it give one more layer, an unknown one. "": no
-          text
-          is a template
+          text is a template
     """
     if isinstance(value, str):
         return _of_text(document, value, path, name, mark)

@@ -35,8 +35,7 @@ def text_of(tree: Any, form: str) -> str:
     """A merged tree as the text of a file, without its secrets.
 
     form:   "json", "toml" or "env"; any other word means YAML. In place of a secret there is a marker; .env leaves its
-            line
-            out
+            line out
     raises: BadValue, for a value that the form cannot hold, and for a tree that is nested too deeply
     """
     try:

@@ -45,8 +45,7 @@ def settings_in(file: pathlib.Path, name: str, sections: Sequence[str] = ("main"
     Settings before the first heading belong to `main`.
     name:     the name of the file in messages
     sections: the sections to read, the strongest first; all others are left out. In one section the first line of a
-              name
-              counts
+              name counts
     raises:   BadData, for a line that is no setting, heading or comment
     """
     if not file.is_file():
@@ -126,8 +125,7 @@ def modulepath(
     and *base*.
 
     A part with wildcards gives only folders that exist; other folders need not exist. A part with an unknown setting is
-    left
-    out, with a warning.
+    left out, with a warning.
     folder: the folder of the environment
     name:   the name of environment.conf in messages
     base:   the value of `$basemodulepath`

@@ -68,8 +68,7 @@ def read_document(
     Callers must not change the tree: all readers of the same content share it.
     name:   the name in messages
     marks:  True: the line of each value is noted while YAML is parsed. False: the first question for a line parses the
-            text
-            again
+            text again
     raises: FileNotFoundError; BadData with file and line, for a file that cannot be read or parsed
     cost:   one read of the file; the same content is parsed once in a process
     """
@@ -351,8 +350,7 @@ class FunctionData(DataSource):
     It is also the source for a level that is left out or cannot be read: its *ask* then always returns `Unknown`.
     name:      the name of the function
     ask:       called with a key. It raises KeyError for a key without a value, and returns `Unknown` for one that
-               cannot
-               be read
+               cannot be read
     sensitive: paths whose values become secrets; the first step is the key
     file:      "function NAME", in place of a file name
 

@@ -162,10 +162,8 @@ class Checks:
     document: the parsed hiera.yaml
 
     `fault` and `invalid` return an error and raise nothing. `map`, `text` and `texts` return the checked value: a map,
-    a
-    text that is not empty, a list of at least one such text. `known` checks the keys of a map. `once` checks that a
-    name
-    is new, and notes it.
+    a text that is not empty, a list of at least one such text. `known` checks the keys of a map. `once` checks that a
+    name is new, and notes it.
     """
 
     document: Document

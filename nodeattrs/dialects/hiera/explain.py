@@ -110,8 +110,7 @@ class Explanation:
     unknown:       the levels that cannot be read and might change the value
 
     `origins` gives the lines that set a path, and `leaves` all leaves with their lines; `knocked` gives the values that
-    a
-    knock-out prefix removed. They look for lines when they are called. Values from an argument of the call have no
+    a knock-out prefix removed. They look for lines when they are called. Values from an argument of the call have no
     lines.
     """
 

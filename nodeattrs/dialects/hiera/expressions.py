@@ -142,8 +142,7 @@ def text_plan(text: str, calls: bool = True) -> Plan:
     """Parse a text into the function that fills it in. The function takes a Resolver; it is cached for each text.
 
     It returns a text, a secret if a part is secret, or any value for a text that is only `alias(..)`. A call of an
-    unknown
-    or forbidden function is an error of the plan when it is used: it raises BadLookup.
+    unknown or forbidden function is an error of the plan when it is used: it raises BadLookup.
     calls: whether `lookup(..)` and `alias(..)` are allowed; False for texts of hiera.yaml
     """
     pieces: list[str | _Piece] = []

@@ -86,8 +86,7 @@ class Pkcs7:
     public_key:  the file with the public key
 
     The constructor reads nothing. The first call reads both files and keeps the keys. If a file cannot be read, each
-    call
-    raises NoKey; lookups then keep the text, as `Encrypted`.
+    call raises NoKey; lookups then keep the text, as `Encrypted`.
 
     >>> Pkcs7("private_key.pkcs7.pem", "public_key.pkcs7.pem")
     <Pkcs7 private_key.pkcs7.pem>

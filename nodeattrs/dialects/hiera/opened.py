@@ -212,8 +212,7 @@ class HieraKeys(WithFacts):
         error.
 
         Sets `unread` to the data files that might be read if more facts were given. With `request.about`, only the
-        files that
-        may change these keys. Any *name* is accepted: an unknown node has no facts.
+        files that may change these keys. Any *name* is accepted: an unknown node has no facts.
         """
         arguments = self._arguments
         if self.looks is not None:

@@ -69,8 +69,7 @@ def possible_files(
     """Find the files that a path in hiera.yaml might name if an unset variable were set.
 
     Yields an Unread for each file, with the keys that it may set. A file is left out if it cannot change any wanted
-    key,
-    for example since stronger levels set all of its keys.
+    key, for example since stronger levels set all of its keys.
     wanted:  the first steps of the keys that matter; None for all keys
     is_node: False leaves out paths with the name of a node
     merge:   the strategy that a call names; None for none

@@ -38,8 +38,7 @@ class Scope(BaseScope):
     has_unknown: whether a level that was searched so far could not be read
 
     `lookup` returns a value and `explain` the lines behind it. `hiera`, `hiera_array` and `hiera_hash` are Puppet's
-    older
-    functions. Files are read at the first lookup that needs them, and kept in the tree. Results are not kept.
+    older functions. Files are read at the first lookup that needs them, and kept in the tree. Results are not kept.
     """
 
     def lookup(

@@ -275,8 +275,7 @@ class LookupCall:
         root:      the key without its steps
         how:       the strategy
         is_cached: True: if no source of the key depends on the node, the merged value is kept for all nodes. False if
-                   the call
-                   names the strategy
+                   the call names the strategy
         """
         if how is FIRST:
             return self._first(root, hierarchy)
@@ -382,8 +381,7 @@ class BaseScope:
         """What this scope has for something that another scope of the tree has read. Equal results mean equal answers.
 
         For "levels": the sources of a layer, by their ids. For "set": whether a variable is set. For "variable":
-        whether there
-        is one, and its value at a path.
+        whether there is one, and its value at a path.
         look:   an entry of `Looks`
         raises: NodeattrsError
         """
