@@ -113,7 +113,11 @@ def _mount(title: str, parameters: Parameters) -> Iterator[Candidate]:
 
 
 def files_below(mount: str, paths: Iterable[str]) -> list[str]:
-    """The references `File[path]` of the paths below the directory of a mount, at any depth; [] for the mount "/"."""
+    """The references `File[path]` of the paths below a directory, at any depth, in the order of *paths*.
+
+    mount: the directory where something is mounted; for "/" the result is []
+    paths: the paths of all files
+    """
     if mount == "/":
         return []
     inside = f"{mount.rstrip('/')}/"

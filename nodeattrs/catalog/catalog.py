@@ -13,9 +13,14 @@ from nodeattrs.puppet.references import Chain, Link, Ref, link_text
 
 
 class Catalog(Declarations):
-    """Resources in catalog order, which is their priority, and the chains over them.
+    """A catalog to which resources and relationships can be added.
 
-    `add` and `relate` only collect. `plan()` resolves chains and finds faults in what was declared so far.
+    It has the methods of `Declarations` to read it. The order of the resources is the order of `add`.
+    noop: whether all resources without a no-op mode of their own are in no-op mode
+
+    `add` declares a resource and `relate` a chain such as `A -> B`. `depend` adds one reference to a parameter such as
+    `require`; `contain` puts a resource into one more container. None of them checks that references exist.
+    `plan` does that: it returns a `Plan` of what was declared so far, and may be called again later.
 
     >>> catalog = Catalog()
     >>> service = catalog.add(Resource(Ref("Service[ntpd]")))
@@ -32,8 +37,10 @@ class Catalog(Declarations):
     def add(self, resource: Resource) -> Ref:
         """Declare a resource; returns its reference.
 
-        `Class[Main]` and `Stage[main]` exist from the start; one declaration of each is accepted and replaces it.
-        raises: DuplicateResource, where the reference or the managed place is taken; BadArgument
+        `Class[Main]` and `Stage[main]` exist from the start. One declaration of each is accepted and replaces it; its
+        `within` is set to the containers of the replaced one.
+        raises: DuplicateResource, if the reference is declared already, or another resource has the same `manages`;
+                BadArgument, for an unknown `kind`
         """
         if not isinstance(resource, Resource):
             raise wrong_argument("what is declared", "a Resource", resource, 'Resource(ref_of("File[/etc/motd]"))')
@@ -58,8 +65,9 @@ class Catalog(Declarations):
     def relate(self, relations: Chain | Link | str, origin: Origin | None = None) -> None:
         """Add relationships: a chain or a link made with operators, or the text of a chain in Puppet's language.
 
-        origin: the line of the chain
-        raises: DocumentError, for a text that is no chain
+        The resources need not be declared yet; `plan` finds missing ones.
+        origin: the line of the chain; None if it is unknown
+        raises: DocumentError, for a text that is not a chain
         """
         if isinstance(relations, str):
             chain = parsed_chain(relations)
@@ -69,10 +77,13 @@ class Catalog(Declarations):
             self.chains.append(RelationLink(link, link_text(link), origin))
 
     def depend(self, ref: str, on: str, origin: Origin | None = None, relation: str = "require") -> None:
-        """Append the reference *on* to a relation metaparameter of a declared resource, as Puppet's function `require`
+        """Add the reference *on* to the metaparameter *relation* of a declared resource, as Puppet's function `require`
         does.
 
-        raises: KeyError, where *ref* is not declared
+        It is added again if it is there already; *on* need not exist yet.
+        origin:   the line that says so; None if it is unknown
+        relation: "require", "subscribe", "before" or "notify"
+        raises:   KeyError, if *ref* is not declared
         """
         resource = self._resources[ref]
         setattr(resource, relation, (*getattr(resource, relation), on))
@@ -89,7 +100,7 @@ class Catalog(Declarations):
             resource.within = (*resource.containers, outer)
 
     def plan(self, *, documented: bool = False) -> Plan:
-        """The plan of this catalog: resolved chains, faults, order and graph.
+        """A new plan of what was declared so far. Faults do not raise here: the plan has them in `faults()`.
 
         documented: an empty collector breaks its chain, as the language page says; Puppet itself does not break it
         """

@@ -28,11 +28,13 @@ _MOST = 40
 
 @dataclass(frozen=True, eq=False)
 class Cycle:
-    """A set of vertices of which each waits for the others.
+    """A set of resources. Each of them waits, directly or through others, for every other one.
 
-    members: the vertices, sorted by the names of their references
+    graph:   the graph in which the cycle was found
+    members: the numbers of the vertices, sorted by the names of their references
 
-    `path` and `ring` are computed when first read. `path` is Puppet's; reasons, lines and text follow `ring`.
+    `path` is the walk that Puppet prints. `ring` is a closed walk, often shorter. `reasons`, `lines`, `breaks` and
+    `text` describe the ring. `path` and `ring` are computed when they are first read.
     """
 
     graph: Graph
@@ -58,12 +60,17 @@ class Cycle:
 
     @cached_property
     def ring(self) -> list[int]:
-        """A closed walk through members, shorter than others where a limited search finds one; first and last vertex
-        are equal."""
+        """The numbers of vertices on a closed walk through members; the first and the last are equal.
+
+        It is the ring of `path`, or a shorter one if a limited search finds one. It need not contain all members.
+        """
         return _shorter_ring(self._neighbours, self.path[self.path.index(self.path[-1]) :])
 
     def reasons(self) -> list[tuple[Edge, str, Origin | None]]:
-        """(edge, reason in words, line) of each edge on the ring; of parallel edges the first."""
+        """(edge, reason in words, line) of each edge on the ring. The line is None if it is unknown.
+
+        If several edges connect two vertices, the first one is taken.
+        """
         found = []
         for source, target in zip(self.ring, self.ring[1:], strict=False):
             edge = next(edge for edge in self.graph.out[source] if edge.target == target)
@@ -80,14 +87,17 @@ class Cycle:
             yield f"and {len(reasons) - _MOST:,} more edges of this ring"
 
     def breaks(self) -> list[str]:
-        """The written relationships on the ring; to remove one breaks the ring. No containment, no automatic
-        relation."""
+        """The written relationships on the ring, in words and with their lines. Removing one breaks this ring.
+
+        Containment and automatic relations are left out; [] if the ring has nothing else.
+        """
         written = [one for one in self.reasons() if one[0].kind in (*RELATIONS, "chain")]
         return [f"{reason} ({origin.place})" if origin and origin.place else reason for _, reason, origin in written]
 
     @property
     def text(self) -> str:
-        """The ring in one line, "A => B => A", with containers in place of their anchors; a long ring is shortened."""
+        """The ring in one line: "A => B => A". Anchors are shown as their containers; the middle of a long ring is left
+        out."""
         names = [name for name, _ in groupby(map(self.graph.spelled, self.ring))]
         if len(names) > _MOST + 1:
             names[_MOST - 4 : -4] = [f"... {len(names) - _MOST:,} more ..."]
@@ -95,9 +105,9 @@ class Cycle:
 
 
 def cycles_of(graph: Graph, done: Sequence[int]) -> list[Cycle]:
-    """All cycles of a graph, sorted by the names of their members; [] where there are none.
+    """All cycles of a graph, sorted by the names of their members; [] for none.
 
-    done: vertices that the order contains, which are in no cycle
+    done: vertices that are known to be in no cycle, such as the result of `in_order`; they are not looked at
     cost: one step an edge (Tarjan's strongly connected parts, without recursion)
     """
     name = graph.sort_name
@@ -186,7 +196,8 @@ def _way_back(before: Mapping[int, int], last: int, start: int) -> list[int]:
 
 
 def first_lasso(neighbours: Neighbours, start: int) -> list[int]:
-    """The first of the shortest walks from *start* that end at one of their own vertices.
+    """The first of the shortest walks from *start* that end at a vertex where they have been; that vertex is in it
+    twice.
 
     neighbours: vertex -> the next vertices, in order; each vertex can be reached from each other one
     cost:       at most vertices times edges; nearly linear with short rings or few branches

@@ -19,7 +19,12 @@ from nodeattrs.puppet.references import Ref
 
 
 class ChangedParameter(NamedTuple):
-    """A parameter that differs, with its value in both catalogs; ABSENT in a catalog that does not set it."""
+    """A parameter that differs between two catalogs.
+
+    name:   the parameter
+    before: its value in the first catalog; ABSENT if the first catalog does not set it
+    after:  its value in the second catalog; ABSENT if the second catalog does not set it
+    """
 
     name: str
     before: Any
@@ -27,10 +32,13 @@ class ChangedParameter(NamedTuple):
 
 
 class ChangedRelation(NamedTuple):
-    """An edge between two resources of both catalogs that only one of the catalogs has.
+    """An edge that only one of two catalogs has, between two resources that both catalogs have.
 
-    is_new: True: the second catalog has the edge; False: the first one has it
+    first:  the resource that comes first
+    then:   the resource that waits for it
+    is_new: True if only the second catalog has the edge; False if only the first catalog has it
     reason: the relationship in words
+    origin: the line of the relationship; None if it is unknown
     """
 
     first: Ref
@@ -42,11 +50,12 @@ class ChangedRelation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CatalogDifference:
-    """The difference of two catalogs; false where there is none.
+    """The difference between a first and a second catalog. It is false if there is no difference.
 
-    added, removed: resources of only the second, or only the first catalog, in catalog order
-    changed:        resources of both, each with the parameters that differ
-    relations:      edges between resources of both catalogs that only one catalog has
+    added:     the resources that only the second catalog has, in its order
+    removed:   the resources that only the first catalog has, in its order
+    changed:   each resource that both have with different parameters, and a `ChangedParameter` for each of them
+    relations: the edges that only one of the catalogs has, between resources that both have
     """
 
     added: Sequence[Resource]
@@ -59,9 +68,11 @@ class CatalogDifference:
 
 
 def difference(before: Plan, after: Plan, ignored: Iterable[str] = ()) -> CatalogDifference:
-    """The difference of two catalogs.
+    """The difference of two catalogs; false if there is none. Missing references and cycles raise nothing.
 
-    ignored: patterns of references to leave out, "File[/tmp/*]", or of their parameters, "Package[*].ensure"
+    before:  the first catalog
+    after:   the second catalog
+    ignored: patterns with * and ? for references, "File[/tmp/*]", or for parameters, "Package[*].ensure", to leave out
     cost:    one step for each resource, parameter and edge, times the patterns
     """
     patterns = tuple(ignored)

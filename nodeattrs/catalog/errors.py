@@ -37,13 +37,16 @@ class DuplicateResource(NodeattrsError, ValueError):
 class ReferenceNotFound(NotFound):
     """A relationship with a resource that is not in the catalog.
 
-    missing:         the reference without a resource
-    by:              the resource with the relationship
+    missing:         the reference for which there is no resource
+    by:              the reference of the resource that has the relationship, or of the other end of a chain
     parameter:       "require", "before", ...; None for a relationship of a chain
     compile_message: the message of Puppet's compiler; None for virtual resources, which the compiler accepts
     apply_message:   the message of Puppet when it applies the catalog; None for chains, which fail earlier
+    details:         further lines of the error
+    origins:         the source lines of the relationship
+    hint:            a similar name, if there is one
 
-    The text of the error is `compile_message`, else `apply_message`, else *missing*.
+    The text of the error is `compile_message`. Without it, the text is `apply_message`; without both, it is *missing*.
     """
 
     entry = declared(
@@ -76,10 +79,14 @@ class ReferenceNotFound(NotFound):
 
 
 class DependencyCycle(NodeattrsError, ValueError):
-    """Resources that wait for each other; the catalog cannot be applied.
+    """Resources wait for each other, so the catalog cannot be applied.
 
-    cycles:         a `nodeattrs.catalog.cycles.Cycle` for each, sorted by their members
-    puppet_message: Puppet's own message, which shows another path and names an option of Puppet
+    message:        the rings of the cycles in one line
+    cycles:         the cycles, each a `nodeattrs.catalog.cycles.Cycle`
+    details:        lines of the error: a line for each edge on a ring, with its reason
+    origins:        the source lines of these edges
+    hint:           what to remove
+    puppet_message: the message that Puppet prints for the same cycles; "" if it is not known
     """
 
     entry = declared(

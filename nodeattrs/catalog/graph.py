@@ -33,9 +33,11 @@ Chained = Mapping[str, Sequence[ByChain]]
 class Edge(NamedTuple):
     """An edge between two vertices: the target waits for the source.
 
-    refresh: whether the edge also delivers refreshes
+    source:  the number of a vertex
+    target:  the number of a vertex
+    refresh: whether a change of the source refreshes the target
     kind:    "require", "subscribe", "before", "notify", "chain", "automatic require", ..., or "containment"
-    by:      the position of the resource with the relationship, or the link of a chain
+    by:      for a chain its link; else the position of the resource that has the metaparameter, or that is contained
     """
 
     source: int
@@ -48,14 +50,18 @@ class Edge(NamedTuple):
 class Graph:
     """The graph of a catalog's relationships. A relationship with a resource that is not in the catalog is left out.
 
-    The constructor takes resources in catalog order, and the relationships that chains add: reference -> targets.
+    A position is the index of a resource in the catalog. The constructor makes the edges.
+    resources:      the resources in catalog order
+    before, notify: the relationships that chains add: reference -> its targets
     refs:           position -> reference
     at:             reference -> position
-    edges:          relationships as they are written, in order; the vertex of a container is its even number
-    contents:       position of a container -> positions of its direct contents
+    edges:          the relationships as they are written, in order; the vertex of a container is its even number
+    contents:       position of a container -> the positions of the resources directly in it
     count:          the number of vertices
     is_container:   position -> whether the resource is a container
-    out:            vertex -> its edges, with containers as two anchors; computed when first read
+    out:            vertex -> the edges that leave it; a container has two vertices. It is computed when first read
+
+    Names of a vertex: `spelled` gives its reference, `named` also says "begin" or "end", and `sort_name` is a key.
     """
 
     def __init__(self, resources: Sequence[Resource], before: Chained, notify: Chained) -> None:
@@ -185,7 +191,10 @@ class Graph:
         return f"Whit[{'Completed' if vertex & 1 else 'Admissible'}_{ref}]"
 
     def reason(self, edge: Edge) -> tuple[str, Origin | None]:
-        """Returns (reason in words, line) of an edge; None for an unknown line."""
+        """Returns (the reason of an edge in words, its line). The line is None if it is unknown.
+
+        edge: an edge of this graph, from `edges` or `out`
+        """
         if isinstance(edge.by, RelationLink):
             return f"the chain {edge.by.text}", edge.by.origin
         ref, resource = self.refs[edge.by], self._resources[edge.by]
@@ -212,10 +221,10 @@ def _ends(relation: str, own: int, other: int) -> tuple[int, int]:
 
 
 def in_order(graph: Graph, ranks: Sequence[int] | None = None) -> list[int]:
-    """The vertices in the order of visiting; vertices in a cycle, or that wait for one, are left out.
+    """The vertices in the order of visiting. Vertices in a cycle, and vertices that wait for a cycle, are left out.
 
-    ranks: vertex -> a number of its own; of the vertices that are ready the smallest comes first. None: the catalog
-           order
+    ranks: vertex -> a number that no other vertex has. Of the vertices that are ready, the one with the smallest number
+           comes first. None: the catalog order
     cost:  one step an edge, and the logarithm of the number of ready vertices
     """
     is_container = graph.is_container

@@ -119,10 +119,12 @@ class _ModuleType:
 
 
 class ModuleTypes:
-    """The resource types in the Puppet modules of some folders; of several types with one name the first counts.
+    """The resource types that the Puppet modules in some folders define, read from their Ruby files.
 
-    The constructor lists the files `*/lib/puppet/type/*.rb`. A file is read when its type is first needed.
-    `warnings` comes last: it also names the types that could not be read for `relations`.
+    folders: the folders that contain modules. If two files define one type, the first file counts
+
+    The constructor lists the files `*/lib/puppet/type/*.rb`. A file is read when its type is first asked for.
+    Call `warnings` after `relations`: it also names the types that `relations` could only read in part.
     """
 
     def __init__(self, folders: Iterable[Path]) -> None:
@@ -136,7 +138,11 @@ class ModuleTypes:
     def relations(self, kind: str, title: str, parameters: Mapping[str, Any]) -> dict[str, list[str]]:
         """The automatic relations of a resource: "require", "before", ... -> references, which need not exist.
 
-        {} for a type that no folder has, or that cannot be read. A block that cannot be read gives nothing.
+        kind:       the type of the resource; its case does not count
+        title:      the title of the resource
+        parameters: the parameters of the resource
+
+        {} for a type that no folder has, or whose file cannot be read. A block that cannot be read adds nothing.
         """
         found: dict[str, list[str]] = {}
         resource_type = self._type(kind.lower())
@@ -149,14 +155,15 @@ class ModuleTypes:
         return found
 
     def can_refresh(self, kind: str) -> bool:
-        """Whether a type reacts to a refresh; False for a type that no folder has."""
+        """Whether a type reacts to a refresh; False for a type that no folder has, or whose file cannot be read."""
         one = self._type(kind.lower())
         return one is not None and _REFRESH.search(one.ruby.text.text) is not None
 
     def warnings(self, kinds: Iterable[str]) -> Iterator[MoreRelations]:
-        """Yield one warning for all types without a file, and one for each type with parts that cannot be read.
+        """Yield one warning for all types that no folder has, and one for each type that was not read completely.
 
-        kinds: types of resources; of them only those that `relations` met are known to have such parts
+        Call it after `relations`: only what `relations` met is known to be unread.
+        kinds: the types of the resources in the catalog; no warning is about another type
         """
         names = sorted(kind.lower() for kind in kinds)
         absent = [name for name in names if name not in self._files]

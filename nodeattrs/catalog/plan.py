@@ -29,11 +29,13 @@ class Plan:
 
     catalog:        the declarations
     documented:     an empty collector breaks its chain, as the language page says; Puppet itself does not break it
-    resources:      reference -> resource, in catalog order, without virtual ones that no collector found
-    before, notify: reference -> the relationships that chains add
-    missing:        an error for each relationship with a missing resource, in Puppet's order
+    resources:      reference -> resource, in catalog order, without the virtual ones that no collector finds
+    before, notify: reference -> the relationships that chains add to this resource
+    missing:        a ReferenceNotFound for each relationship with a missing resource, in Puppet's order
 
-    The constructor resolves chains and finds missing resources. Graph, order and cycles are computed when first read.
+    The constructor resolves chains and fills `missing`; it raises nothing for a fault. `faults()` lists missing
+    resources and cycles. `order()` and `visit_order()` raise the first fault. The graph, the order and the cycles are
+    computed when they are first read. `noops` says which resources are in no-op mode.
     """
 
     @taking(catalog=Declarations)
@@ -168,7 +170,7 @@ class Plan:
         return [*self.missing, *(self.cycle_error([cycle]) for cycle in self.cycles)]
 
     def cycle_error(self, cycles: Sequence[Cycle] = ()) -> DependencyCycle:
-        """The error for some cycles, with the reason of each edge on their rings; it is returned, not raised.
+        """Make, not raise, the error for some cycles, with the reason of each edge on their rings.
 
         cycles: at least one; () means all cycles of the plan, which must have some
         """
@@ -189,8 +191,10 @@ class Plan:
         )
 
     def visit_order(self) -> list[int]:
-        """The vertices of the graph in the order of visiting. raises: the first ReferenceNotFound, else
-        DependencyCycle"""
+        """The numbers of the graph's vertices in the order of visiting, with two for each container.
+
+        raises: the first ReferenceNotFound; if there is none, DependencyCycle
+        """
         for fault in self.missing:
             raise fault
         if self.cycles:
@@ -198,9 +202,10 @@ class Plan:
         return self._ordered
 
     def order(self, shuffle: int | None = None) -> list[Ref]:
-        """The resources without containers, in the order of visiting.
+        """The resources that are no containers, in the order of visiting.
 
-        shuffle: a seed for another valid order; a failure in that order shows a missing relationship
+        shuffle: a seed for another order that fits all relationships. If applying in that order fails, a relationship
+                 is missing. None: Puppet's order
         raises:  ReferenceNotFound, DependencyCycle
         """
         graph, order = self.graph, self.visit_order()
@@ -214,8 +219,11 @@ class Plan:
 
     @cached_property
     def noops(self) -> dict[str, bool]:
-        """reference -> whether the resource is in no-op mode: as written, else as its container is, else as the
-        whole catalog."""
+        """reference -> whether the resource is in no-op mode.
+
+        The mode that is written at the resource counts. Without one, the mode of a container counts for what is in it,
+        but only if Class[Main] contains that container, directly or not. Without that, the mode of the catalog counts.
+        """
         graph = self.graph
         written = {ref: resource.noop for ref, resource in self.resources.items() if resource.noop is not None}
         if written:

@@ -16,7 +16,14 @@ from nodeattrs.puppet.references import Ref, near_hint, ref_of
 
 @dataclass(frozen=True)
 class Step:
-    """An edge on a path between two resources, with its reason and its line."""
+    """An edge on a path between two resources.
+
+    before:  the name of the vertex that comes first; for the anchor of a container "begin Class[A]" or "end Class[A]"
+    after:   the name of the vertex that waits for it
+    refresh: whether a change of the first refreshes the second
+    reason:  the relationship in words
+    origin:  the line of the relationship; None if it is unknown
+    """
 
     before: str
     after: str
@@ -39,8 +46,10 @@ class Impact:
 
 
 def known_ref(plan: Plan, text: str) -> Ref:
-    """The reference of the plan that a text names, in any spelling of Puppet. raises: BadArgument, with similar
-    references"""
+    """The reference of the plan that a text names, in any spelling of Puppet: `file['/etc/motd']`, `File[/etc/motd]`.
+
+    raises: BadArgument, if the plan has no such reference, with similar ones as a hint
+    """
     for ref in (Ref(text), ref_of(text)):
         if ref in plan.graph.at:
             return ref
@@ -48,9 +57,10 @@ def known_ref(plan: Plan, text: str) -> Ref:
 
 
 def why_before(plan: Plan, first: str, then: str) -> list[Step]:
-    """The shortest path of edges from *first* to *then*; [] where no edges lead there.
+    """The shortest path of edges from *first* to *then*; [] if no edges lead there, and if both are the same resource.
 
-    raises: KeyError, where the graph has no such reference
+    For containers the path begins at the end of *first*, and ends at the beginning of *then*.
+    raises: KeyError, if the graph has no such reference
     cost:   one look at each edge
     """
     graph = plan.graph
@@ -77,10 +87,11 @@ def why_before(plan: Plan, first: str, then: str) -> list[Step]:
 
 
 def impact_of(plan: Plan, ref: str) -> Impact:
-    """The resources that would refresh if a resource changed, and those that wait for it.
+    """The resources that would refresh if a resource changed, and those that wait for it, both in the order of
+    visiting.
 
-    For a container the effects of its end count.
-    raises: KeyError, where the graph has no such reference; ReferenceNotFound, DependencyCycle
+    A refresh goes on only through resources whose type reacts to it. For a container, what follows its end counts.
+    raises: KeyError, if the graph has no such reference; ReferenceNotFound or DependencyCycle, for faults of the plan
     """
     graph = plan.graph
     start = 2 * graph.at[ref]

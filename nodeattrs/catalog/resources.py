@@ -31,12 +31,15 @@ class Resource:
     ref:        its reference
     kind:       "resource", or a container: "class", "define", "stage"
     within:     its direct containers, in order; None: Class[Main], and for a class Stage[main]
-    parameters: the written parameters, for the queries of collectors
-    auto:       candidates of automatic relations, by metaparameter
-    virtual:    whether it is left out of the catalog unless a collector of a chain finds it
-    noop:       the written no-op mode; None where none is written
-    subject:    the object that can check and apply it (`transaction.Subject`); None for containers
-    manages:    a place that only one resource may have, such as "path:/etc/motd"
+    parameters: the parameters that were written; only the queries of collectors and differences read them
+    require, subscribe, before, notify: the references in these metaparameters
+    auto:       automatic relations: metaparameter -> references; one counts only if it is in the catalog
+    virtual:    whether it is left out of the plan unless a collector of a chain finds it
+    tags:       its tags, for the queries of collectors
+    noop:       the no-op mode that was written; None if none was written
+    origin:     the line of the declaration; None if it is unknown
+    subject:    the object that can check and apply it (`transaction.Subject`); None: there is nothing to apply
+    manages:    a place that only one resource may have, such as "path:/etc/motd"; None for no place
     reads:      the attributes and lookups that its source line read, as they are spelled
     related_at: the line of each relation added after the declaration: `"require Class[A]"` -> origin
     """
@@ -82,9 +85,11 @@ class RelationLink:
 
 
 class Declarations:
-    """The declared resources in catalog order, which is their priority, and the chains; a map by reference.
+    """The declared resources in catalog order, and the links of the chains. The order is Puppet's priority.
 
-    `Class[Main]` and `Stage[main]` are there from the start. The methods only read; `Catalog` adds.
+    `catalog["File[/a]"]` is a resource (raises: KeyError), and `in` looks for a reference. Iteration gives the
+    resources and not the references. `Class[Main]` and `Stage[main]` are there from the start.
+    The methods only read; the subclass `Catalog` adds.
     noop:     whether the whole catalog is in no-op mode
     chains:   the links of all chains, in order
     warnings: warnings about declarations
@@ -133,9 +138,10 @@ class Declarations:
 
 
 def matches(resource: Resource, query: Query) -> bool:
-    """Whether a resource fits the query of a collector. Texts are compared without regard to case, as in Puppet.
+    """Whether a resource fits the query of a collector. Upper and lower case are the same, as in Puppet.
 
-    A parameter with a list fits where one of its elements does. A parameter that is not written has the value None.
+    The names "title" and "tag" mean title and tags of the resource, all others are parameters. A parameter with a list
+    fits if one of its elements does. A parameter that is not written has the value None.
     """
     word, left, right = query
     if word == "and":

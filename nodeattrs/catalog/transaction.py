@@ -34,10 +34,14 @@ class Change:
 
 
 class Subject(Protocol):
-    """Checks and applies one resource on a machine. `site` is the argument of `apply_plan`, usually a `types.Site`.
+    """What a transaction needs of an object that checks and applies one resource on a machine.
 
-    Each method may raise; that is a failure of this resource alone. Two methods are optional: `tidy(site)` is called
-    before `check`, and `foresee(site)` in no-op mode, where `check` found a difference.
+    `site` is the argument of `apply_plan`, usually a `types.Site`. Each method may raise any error: then this resource
+    has failed, and those that wait for it are skipped.
+    refreshable: whether `refresh` is called when a resource that it subscribes to has changed
+
+    Two more methods are optional. `tidy(site)` is called before `check`, except in no-op mode. `foresee(site)` is
+    called in no-op mode after a `check` that found a difference.
     """
 
     refreshable: bool
@@ -56,7 +60,12 @@ class Subject(Protocol):
 
 
 class LogLine(NamedTuple):
-    """A message about a resource, with a level and a wording of Puppet."""
+    """A message about a resource; `str()` gives all of it in one line.
+
+    level: as in Puppet: "info", "notice", "warning" or "err"
+    ref:   the reference of the resource
+    text:  the message, in Puppet's words
+    """
 
     level: str
     ref: str
@@ -81,18 +90,23 @@ class Received(NamedTuple):
 
 @dataclass(slots=True)
 class Outcome:
-    """The result of one resource; all flags are False where nothing differed.
+    """The result of one resource. If nothing differed from the declaration, all flags but `noop` are False.
 
+    ref:       the reference of the resource
     noop:      whether it is in no-op mode
     changed:   whether a change or a refresh was made
-    skipped:   whether it was not visited, since a resource that it waits for failed
-    restarted: whether it was refreshed; failed_to_restart: whether that failed
-    would_change, would_refresh: whether it would have changed or refreshed; in no-op mode
-    changes:   the changes made, or in no-op mode the changes that were only found
-    unmade:    changes that failed
-    errors:    messages of errors
-    because:   references of the failed resources because of which this one was skipped
-    from_refs: references of the resources whose events refreshed it, or would have
+    failed:    whether its check, a change or its refresh failed
+    skipped:   whether it was not checked, since a resource that it waits for failed
+    restarted: whether it was refreshed
+    failed_to_restart: whether its refresh failed
+    would_change:  in no-op mode, whether something differs
+    would_refresh: whether it would have been refreshed, if it or all senders were not in no-op mode
+    changes:   the changes that were made; in no-op mode those that would be made
+    unmade:    the changes that failed
+    errors:    the messages of errors
+    because:   if it was skipped, the references of the failed resources that it waits for
+    from_refs: the references of the resources whose changes refreshed it, or would have refreshed it
+    seconds:   how long it took
     """
 
     ref: Ref
@@ -113,8 +127,10 @@ class Outcome:
 
     @property
     def status(self) -> frozenset[str]:
-        """The words of the result: changed, failed, skipped, restarted, failed_to_restart, noop; empty where nothing
-        differed."""
+        """The words that are true: changed, failed, skipped, restarted, failed_to_restart; and noop for `would_change`.
+
+        It is empty if nothing differed, and also if only `would_refresh` is true.
+        """
         names = ("changed", "failed", "skipped", "restarted", "failed_to_restart")
         found = [name for name in names if getattr(self, name)]
         return frozenset([*found, "noop"] if self.would_change else found)
@@ -122,15 +138,16 @@ class Outcome:
 
 @dataclass(slots=True)
 class Report:
-    """The result of applying a plan.
+    """The result of applying a plan. `apply_plan` makes and fills it.
 
-    outcomes:    reference -> result of each resource without containers, in the order of visiting
-    visited:     the names of all visited vertices, with anchors of containers ("begin Class[A]"), the main ones left
-                 out
-    received:    the refresh events of each target, in order
-    log:         messages in order
+    outcomes:    reference -> result of each resource that is no container, in the order of visiting
+    visited:     the names of all visited vertices, skipped ones included. A container has two: "begin Class[A]" and
+                 "end Class[A]"; Class[Main] and Stage[main] are left out
+    received:    the number of refresh events of each target, in order
+    log:         the messages in order
     interrupted: whether Ctrl-C ended it early
-    left:        references of the resources that were not visited then
+    left:        after Ctrl-C, the references of the resources that were not visited
+    seconds:     how long all of it took
     """
 
     outcomes: dict[str, Outcome] = field(default_factory=dict)
@@ -166,11 +183,12 @@ def apply_plan(
 ) -> Report:
     """Visit all resources of a plan in order, and change what differs; in no-op mode only report it.
 
-    A failed resource skips only those that wait for it. Ctrl-C ends early, with `Report.interrupted`.
-    site:       the argument for the subjects
-    on_outcome: called with the result of each resource
-    on_log:     called with each message
-    raises:     ReferenceNotFound, DependencyCycle, before any visit
+    If a resource fails, the resources that wait for it are skipped; that is no error of this function. Ctrl-C ends
+    early, with `Report.interrupted`.
+    site:       the argument for the methods of the subjects
+    on_outcome: called with the result of each resource, after it was visited; None for none
+    on_log:     called with each message; None for none
+    raises:     ReferenceNotFound, DependencyCycle, before any visit; the errors of *on_outcome* and *on_log*
     """
     order = plan.visit_order()
     transaction = _Transaction(plan, site, on_log)

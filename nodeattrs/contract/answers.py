@@ -18,16 +18,17 @@ __all__ = ["Answered", "Part", "Setting", "Unread", "lines_of", "part_of"]
 
 
 class Part(NamedTuple):
-    """The values of one kind in an answer, with functions that find their lines when a verb asks for them.
+    """The values of one kind in an answer, and functions that find the lines of a value when a verb asks for them.
 
-    tree:     the values; *is_keyed*: each key may be looked up at its first use, and its value be an error
-    places:   path -> the lines that set the value there, the winner first; () where it is not set
-    trace:    path -> winner, losers and rules; None where the dialect has no traces
-    deciding: path -> lines that decide which lines set it, such as a condition, and set nothing themselves
-    written:  gives the trees that people wrote, overridden or not; None where *tree* has all their paths
-    is_keyed: whether each key of *tree* is a question of its own, so that the root has no trace
+    tree:     the values. If *is_keyed*, a key may be looked up at its first use, and its value may be an error object
+    places:   path -> the lines that set the value there, the line that decides it first; () for a path that is not set
+    trace:    path -> the line that won, the lines that lost, and the rules that decided; None if the dialect has no
+              traces
+    deciding: path -> lines such as a condition, which set no value but decide which lines set it
+    written:  returns the trees as people wrote them, with overridden values; None if *tree* has all their paths
+    is_keyed: whether each key of *tree* is looked up on its own; then there is no trace for the empty path
     unread:   path -> what was not read and may change the value there or below; None: taken from the trace
-    read_all: looks up every value of *tree* that is not looked up yet
+    read_all: looks up every value of *tree* that has not been looked up yet
     """
 
     tree: Mapping[Any, Any]

@@ -13,8 +13,8 @@ class Argument(NamedTuple):
     help:     one line; "" hides it from --help
     keywords: further arguments of `argparse.ArgumentParser.add_argument`
     group:    the title below which `--help` lists it; "" for none
-    choice:   the name of a set of arguments: at most one of the set may be given; with "!" at its end, exactly one.
-              "" for none
+    choice:   arguments of a command with the same text exclude each other. A "!" at its end: one of them must be given.
+              "": it excludes nothing
     """
 
     names: tuple[str, ...]
@@ -25,8 +25,9 @@ class Argument(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The key in `Question.arguments`: "dest" of `keywords`, else the first long name with _ for -, else the
-        word.
+        """The key in `Question.arguments`: "dest" of `keywords`, if it is there.
+
+        Without it: the first long name, without "--" and with "_" for "-". Without a long name: the first name.
         """
         first = next((one for one in self.names if one.startswith("--")), self.names[0])
         return str(self.keywords.get("dest") or first.lstrip("-").replace("-", "_"))

@@ -13,9 +13,13 @@ from nodeattrs.reports import Report, Screen
 
 
 class Caller:
-    """The command line, page or tool for which a command runs. This class shows nothing; `cli` has one that writes.
+    """The command line, page or tool for which a command runs. This class shows nothing; `cli` has a subclass that
+    writes.
 
-    A command calls its methods only for what cannot wait for the `Output`: warnings, the first of many nodes, progress.
+    A command returns an `Output` at its end. It calls these methods only for what must be shown before that.
+    `warn`, `remark` and `aside` are for lines beside the answer, on stderr. `report` and `text` are for parts of the
+    answer, on stdout. `progress` and `counting` show how far the command is. No method raises an error or keeps
+    anything.
     """
 
     def warn(self, warnings: Iterable[object], code: Code = NodeattrsError.entry) -> None:

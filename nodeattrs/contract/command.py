@@ -30,13 +30,13 @@ _VERB = ("folder", "asking", "ruby", "output")
 class Question(NamedTuple):
     """What the function of a command gets: a folder, a request, and the values of its arguments. Nothing is read yet.
 
-    side:      the folder
+    side:      the folder with the files, as one version of them
     request:   facts, options and overrides
     arguments: name -> value, of the arguments that the command declares and shares; "format" is the form of the output
     dialects:  the names of the dialects to ask; (): all
-    progress:  a function to call with a finished subject, the number of finished ones, and their total
-    caller:    shows warnings, and what cannot wait for the output
-    through:   takes the outcomes of many nodes one by one
+    progress:  called with the name of a finished subject, the number of finished subjects, and the number of all
+    caller:    shows warnings, and what must be shown before the function returns its output
+    through:   a function that takes the outcomes of many nodes one by one (`caller.Through`)
     """
 
     side: Side
@@ -57,13 +57,12 @@ class Question(NamedTuple):
 
 
 class CheckFindings(NamedTuple):
-    """What a check found, for `Output.checked`. The options --fail-on, --ignore, ... then choose findings and exit
-    code.
+    """What a check found, for `Output.checked`. The options --fail-on, --ignore, ... are applied to it afterwards.
 
     found:   the findings
-    looked:  kind of things that were checked -> their number; {} where they are not counted
+    looked:  kind of things that were checked -> their number; {}: no numbers are shown
     root:    the folder to which file names in findings are relative; "" for the current one
-    ways_on: lines about what to do where there was nothing to check
+    ways_on: lines of advice, shown if there was nothing to check
     """
 
     found: Iterable[Finding]
@@ -86,14 +85,16 @@ class Prompt(NamedTuple):
 class Output(NamedTuple):
     """What the function of a command returns. Only `cli` writes it; pages and tools take the data of the report.
 
-    report:   lines for people, and data for --format json; a text is printed as it is
+    report:   an object with lines for people, and data for --format json; a text is printed as it is
     code:     the exit code
-    warnings: sentences, errors or findings
-    checked:  findings instead of a report, from which the exit code follows; for commands that share "checking"
-    error:    an error instead of a report, for one whose exit code is not 1
-    unread:   what was not read and may change the answer. If there is any, the exit code is 5 instead of 0. JSON has
-              the fields `certain` and `unread`, unless it is None: for what is no answer
-    prompt:   a Python prompt after the report; None for none
+    warnings: sentences, errors or findings, shown before the report
+    checked:  findings to show in place of a report; the exit code follows from them. Such a command shares "checking"
+    error:    an error to show in place of a report, with *code* as exit code. An error with exit code 1 is raised
+              instead
+    unread:   what was not read and may change the answer. If it has any entry, the exit code is 5 instead of 0, and
+              JSON says so in the fields `certain` and `unread`. None: the output is no answer, and JSON has no such
+              fields
+    prompt:   a Python prompt to open after the report; None for none
     """
 
     report: Report | str = ""
@@ -126,19 +127,21 @@ class PlainReport:
 
 
 class Command(NamedTuple):
-    """A command as data: its help, its arguments, and the function that answers. Making one runs nothing.
+    """A command as data: its help, its arguments, and the function that answers. The constructor runs nothing.
 
     summary:     one line, for lists of commands
     description: a paragraph
-    arguments:   its own; *shared* adds others
+    arguments:   its own arguments; *shared* adds others
     examples:    command lines without the program and the command; () for none
-    exits:       exit code -> its meaning here; {} leaves the list out
-    run:         the function; it may raise NodeattrsError, or BadUsage for arguments that do not go together. Or the
-                 name of a verb, which then asks this dialect alone, with the arguments as options of the request
-    shared:      sets of further arguments: "folder", "asking", "ruby", "strict", "code", "settings", "store",
+    exits:       exit code -> its meaning in this command; {}: help has no list of exit codes
+    run:         the function that answers; it may raise NodeattrsError, or BadUsage for arguments that exclude each
+                 other. A text is the name of a verb instead: the verb runs for this dialect alone, and the arguments
+                 are the options of its request
+    shared:      names of sets of further arguments: "folder", "asking", "ruby", "strict", "code", "settings", "store",
                  "output"; "text": "output" without formats; "checking": which findings count, and formats
     forms:       the formats of "output", the default first
-    unsaved:     the verb that answers where nothing is saved, if it knows all arguments; "" for none
+    unsaved:     the verb that runs in place of this command if no node is saved, or if the named repository has no
+                 node of the dialect. An argument that the verb does not have prevents it. "": no other verb
     """
 
     summary: str
@@ -155,8 +158,10 @@ class Command(NamedTuple):
 class CommandGroup(NamedTuple):
     """A word of the command line with commands below it, such as `catalog` in `nodeattrs catalog check`.
 
-    summary, description, examples: of the help for the word itself; examples begin with a word of a command
-    commands: word -> command
+    summary:     one line about the word, for lists of commands
+    description: a paragraph for `--help` of the word
+    examples:    command lines without the program and the word: "check --strict"
+    commands:    word -> command
     """
 
     summary: str

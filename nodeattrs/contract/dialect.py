@@ -39,7 +39,8 @@ class CheckedFiles(NamedTuple):
     what:  one file of the kind, in words: "cloud-config file"
     total: the number of files
     found: what is wrong or probably not meant; file names are relative to the folder of the check
-    fixes: findings -> corrected files that remove some of them without changing a value. It writes nothing
+    fixes: called with findings of *found*, it returns corrected files without some of them. The corrections change no
+           value, and nothing is written. By default ()
     """
 
     what: str
@@ -51,9 +52,15 @@ class CheckedFiles(NamedTuple):
 class Opened(ABC):
     """One version of a dialect's files, opened for one question. The base class: a dialect writes a subclass.
 
-    Nothing is read before the first call. A verb asks `is_there`, then `subjects`, then `answer` for each; the other
-    methods have defaults that answer nothing. It may keep what it has read for the next subject. A verb that needs to
-    know what one answer has read opens the files again.
+    side:    the version of the files
+    request: facts, options and overrides of the question
+
+    The constructor reads nothing. A verb calls `is_there`, then `subjects`, then `answer` for each subject. Only these
+    three must be written. An instance may keep what it has read for the next subject.
+
+    The other methods have defaults that answer "none" or "no". `settings` and `lines_of` find lines in files.
+    `impact` asks `may_run`, `covers` and `leaves_out` about a changed file. `look` and `own` decide whether two
+    subjects may share an answer.
     """
 
     unread: Sequence[Unread] = ()
@@ -148,17 +155,18 @@ class Opened(ABC):
         return None
 
     def look(self, name: str, look: Look) -> Any:
-        """The value that a subject has at a look of another subject's answer, to be compared with that subject's.
+        """The value that this subject has for a look: one value that the answer of another subject read.
 
-        raises: NodeattrsError; NotFound, by default
+        The two subjects can share an answer if all such values are equal.
+        name:   the subject
+        raises: NodeattrsError; by default always NotFound
         """
         raise NotFound(f"{type(self).__name__} notes no looks")
 
     def own(self, name: str) -> Any:
-        """What belongs to one subject alone: marks of its own files, and the parts about it in files of several
-        subjects.
+        """Data that belongs to one subject alone, such as its own files, and its parts of files for several subjects.
 
-        A change of one subject makes it differ between two sides; then the subject shares no answer.
+        If it differs between two sides, the subject shares no answer with others. By default ().
         raises: NodeattrsError
         """
         return ()
@@ -180,22 +188,25 @@ class FirstSteps(NamedTuple):
 
 
 class Dialect(ABC):
-    """A way to layer configuration, as one object without state. The base class: a dialect writes a subclass.
+    """A way to layer configuration, such as Hiera. The base class: a dialect writes a subclass without state.
 
     `open` is the only method that must be written; it gives the answers. All others have defaults that add nothing.
-    name:        in commands and reports: "hiera"
-    noun:        a subject in one word: "node", "host"
-    option:      the option that names the place of its files; None for none
-    needs_facts: whether an answer without facts of its subject is doubtful
+    name:        the name in commands and reports: "hiera"
+    noun:        the word for one of its subjects: "node", "host"
+    option:      the option that names the place of its files; None: there is no option
+    needs_facts: whether an answer without the facts of its subject may be wrong, and is reported so
     facts_choose_files: whether facts decide which files a subject reads
-    command:     the word of its commands on the command line; "" for a built-in dialect without such commands
-    checks_settings: whether its `check` reports what is wrong in nodeattrs.toml, and runs where that cannot be read
-    kinds:       nouns that `nodeattrs list` can list beside subjects: "roles"; `complete` gives the names
-    tops:        name -> summary of the commands that a built-in dialect has beside the verbs: `nodeattrs NAME`
-    found_upwards: a file name; the nearest folder at or above the current one with it is the repository. "" for none
-    project:     files that make the current folder a part of the question, beside those that a command names
-    summary, description, examples: for the help of its word. An example is a line without "nodeattrs" at its
-        beginning; a line that has it elsewhere is printed as it is
+    command:     the word of its commands on the command line. "": a built-in dialect without such commands
+    checks_settings: whether its `check` also reports faults of nodeattrs.toml. It then runs even if that file is wrong
+    kinds:       what `nodeattrs list` can list beside subjects: "roles"; `complete` gives the names
+    tops:        name -> summary, of the commands of a built-in dialect that are called as `nodeattrs NAME`
+    found_upwards: the name of a file. The nearest folder at or above the current one with this file is the repository.
+                 "": folders above are not searched
+    project:     names of files. If the current folder has one, its repository must be trusted too, beside the folders
+                 that a command names
+    summary, description: texts for the help of `command`
+    examples:    lines for that help, without "nodeattrs" at their beginning. A line with "nodeattrs" elsewhere is
+                 printed as it is
     """
 
     name: ClassVar[str]

@@ -14,10 +14,10 @@ from nodeattrs.reports.findings import Finding
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A proposed correction of one file. Nothing is written before `apply`.
+    """A proposed correction of one file. The function `apply` of this module writes it; the methods write nothing.
 
-    file:   relative to the folder of the check, with forward slashes
-    after:  its whole new text
+    file:   the name relative to the folder of the check, with forward slashes
+    after:  the whole new text of the file
     shown:  the old and the new text for people, without secret values
     mended: the findings that the correction removes
     """

@@ -18,14 +18,14 @@ from nodeattrs.project.config import Config, RepositorySettings
 
 
 class Folder:
-    """A directory with its settings, and other dialects that a run there may ask. The base of Chef's `Repository`.
+    """A directory with its settings, and the Hiera tree and bindings that a run in it may ask.
 
-    The constructor checks that the directory exists (raises: NotFound) and reads nothing. `config`, `hiera` and
-    `site_files` are read at their first use and kept.
+    It is the base of Chef's `Repository`. The constructor checks that the directory exists (raises: NotFound) and reads
+    nothing. `config`, `hiera` and `site_files` are read at their first use and kept.
     root:     the directory
-    settings: of the directory
+    settings: the settings of the directory; None: the settings of `root` are used
     warnings: what was read so far and is probably not meant
-    also_sensitive: further sensitive paths, beside the settings; set it before `config` is read
+    also_sensitive: further sensitive paths, beside the paths in the settings. Set it before `config` is first read
     """
 
     @taking(root=A_PATH)
@@ -70,7 +70,8 @@ class Folder:
     ) -> Injection:
         """The bindings of the folder for the run of one node; `HieraParameters` where the settings name no bindings.
 
-        lookup: called with (key, otherwise=function) for parameters that are not bound; None: Hiera is not asked
+        lookup: called with (key, otherwise=function) for each parameter that is not bound, as for `HieraParameters`.
+                None: Hiera is not asked
         search: the function `search` of recipes, for providers
         """
         place = self.config.bindings

@@ -19,12 +19,14 @@ HIERA = "hiera"
 
 
 class LooksOfScope(Looks):
-    """The `Looks` for one Hiera scope of a run: passes each look on to the run's own looks, as a look of the kind
+    """The `Looks` for one Hiera scope of a run. It passes each look on to the run's own looks, as a look of the kind
     HIERA.
 
-    looks:       of the run; it gets all looks and refusals
-    facts:       the facts that the scope has; those that differ from the node's file were set by the run
-    environment: of the node
+    looks:       the looks of the run; they get all looks and refusals
+    facts:       the facts of the scope. Those that differ from the facts of `looks` were set by the run
+    environment: the environment of the scope
+
+    The constructor refuses sharing if the run has set facts that cannot be written as JSON.
     """
 
     def __init__(self, looks: Looks, facts: Mapping[str, Any], environment: str) -> None:
@@ -46,18 +48,23 @@ class LooksOfScope(Looks):
 
 
 class LookedScopes:
-    """Answers looks of the kind HIERA for one node after another. It keeps the scopes of the last node alone."""
+    """Repeats lookups of Hiera for other nodes, to find out whether these nodes may share an answer.
+
+    A look of the kind HIERA is one lookup that the run of a node made. `look` makes it for another node.
+    The Hiera scopes of the last node are kept, and dropped when `look` is called for another node.
+    """
 
     def __init__(self) -> None:
         self._name = ""
         self._scopes: dict[tuple[str, str], LookupScope] = {}
 
     def look(self, hiera: Lookup | None, name: str, facts: Mapping[str, Any], look: Look) -> Any:
-        """The value that Hiera has for a node at a look of another node's run.
+        """The value that Hiera has for a node, for a lookup that the run of another node made.
 
-        hiera:  the tree; None where there is none
-        facts:  of the node, as its file has them
-        look:   of the kind HIERA
+        hiera:  the Hiera tree, the same at each call; None: the repository has none
+        name:   the node
+        facts:  the facts of the node, as its file has them. Facts that the other run has set itself are added
+        look:   a look of the kind HIERA
         raises: NodeattrsError; NotFound, without a Hiera tree
         """
         if hiera is None:

@@ -20,7 +20,10 @@ from nodeattrs.reports.explain import LookupExplanation
 
 
 class LookupScope(Protocol):
-    """A Hiera tree for one node: lookups with its facts and environment. Files are read when a key needs them."""
+    """A Hiera tree for one node: lookups with its facts and environment. A file is read when a key needs it.
+
+    `look` repeats a lookup that another node's run made (see `contract.sharing`); programs call `lookup` and `explain`.
+    """
 
     def lookup(self, name: Any, **options: Any) -> Any:
         """The value of a key, or of the first of several keys that is set. raises: NotFound, LookupError
@@ -39,7 +42,7 @@ class LookupScope(Protocol):
 
 
 class Lookup(Protocol):
-    """A Hiera tree, for any node. `scope` gives the one for a node.
+    """A Hiera tree, which serves any node. `scope` returns the tree for one node, and that makes the lookups.
 
     warnings:    what was read so far and is probably not meant
     skip_levels: names of levels that lookups leave out
@@ -51,7 +54,12 @@ class Lookup(Protocol):
     def scope(
         self, facts: Mapping[str, Any], *, node: str, environment: str = "production", looks: Looks | None = None
     ) -> LookupScope:
-        """The tree for one node. Nothing is read yet. looks: gets what is read of the node; None: nothing is noted"""
+        """The tree for one node. Nothing is read yet.
+
+        facts: the facts of the node, which hiera.yaml and data name as variables
+        node:  the name of the node
+        looks: notes what lookups read of the node; None: nothing is noted
+        """
 
     def check(self) -> tuple[int, list[NodeattrsError]]:
         """Read all data files; returns their number, and an error for each fault."""
@@ -64,9 +72,11 @@ class Lookup(Protocol):
 
 
 class RubyProcess(Protocol):
-    """A running process of Ruby that reads and writes lines of JSON. Hold `lock` from a `send` to its `receive`.
+    """A running process of Ruby that reads and writes lines of JSON.
 
+    One exchange is a `send` and the `receive` after it. Hold `lock` for both, so that answers are not mixed.
     seconds: the time limit of one exchange
+    lock:    a context manager for one exchange
     """
 
     seconds: float
@@ -80,12 +90,17 @@ class RubyProcess(Protocol):
         """Send a message as one line of JSON. until: the latest moment, by `time.monotonic`. raises: RecipeFailed"""
 
     def receive(self, budget: Budget, until: float) -> list[Any]:
-        """Wait for the next message until a moment of `time.monotonic`. raises: RecipeFailed, TooMuch"""
+        """Wait for the next message, at most until a moment of `time.monotonic`.
+
+        budget: counts the bytes that were received
+        raises: RecipeFailed, if the time is over or the process has ended; TooMuch, by *budget*
+        """
 
 
 class Injection(Protocol):
-    """The bindings for the run of one node: values, parameters, classes and relations. Files are read at the
-    first call.
+    """The bindings for the run of one node: values, parameters, classes and relations.
+
+    Files are read at the first call of a method. Faults in them raise a NodeattrsError there.
     """
 
     def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
@@ -98,13 +113,19 @@ class Injection(Protocol):
         """
 
     def bound(self, kind: str, title: str, defaults: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Parameter -> value for the bound parameters of a resource; {} for none.
+        """Parameter -> value for the bound parameters of a resource or of a use of a defined type; {} for none.
 
-        defaults: of a defined type, whose parameters Hiera may have; None for other resources
+        kind:     the type, such as "File"
+        title:    the title
+        defaults: the parameters of a defined type; Hiera may have them, too. None for a resource
         """
 
     def trace(self, word: str, key: str) -> Trace | None:
-        """The trace of a bound value; None where nothing is bound. word: "inject" or "parameters"; None for others"""
+        """The trace of a bound value; None if nothing is bound.
+
+        word: "inject" or "parameters"; for any other word the result is None
+        key:  the key, or the class and parameter
+        """
 
     def run_list(self, items: list[str]) -> list[str]:
         """A run-list with the classes that the bindings include at its end."""
@@ -114,9 +135,13 @@ class Injection(Protocol):
 
 
 class HieraParameters:
-    """The `Injection` of a run in a repository without bindings: nothing is bound, and Hiera alone gives parameters.
+    """The `Injection` of a run in a repository without bindings. Nothing is bound; Hiera alone gives parameters.
 
-    lookup: called with (key, otherwise=function) for each parameter; None: there is no Hiera tree, and defaults stay
+    lookup: called with (key, otherwise=function) for each parameter. The function takes the key and returns the
+            default.
+            None: there is no Hiera tree, and each parameter has its default
+
+    `inject` always raises NotFound. `trace` returns None, `run_list` its argument, and `relate` does nothing.
     """
 
     def __init__(self, lookup: Callable[..., Any] | None = None) -> None:
@@ -132,7 +157,11 @@ class HieraParameters:
         return {name: self._asked(f"{target}::{name}", value) for name, value in defaults.items()}
 
     def bound(self, kind: str, title: str, defaults: Mapping[str, Any] | None) -> dict[str, Any]:
-        """The parameters of a defined type that Hiera has; {} for a resource, whose *defaults* are None."""
+        """Parameter -> value, for the parameters of a defined type that Hiera has.
+
+        defaults: the parameters of the defined type, of which only the names are used; None for a resource, which gives
+                  {}
+        """
         names = () if self._lookup is None else defaults or ()
         found = {name: self._asked(f"{kind.lower()}::{name}", _ABSENT) for name in names}
         return {name: value for name, value in found.items() if value is not _ABSENT}

@@ -78,9 +78,10 @@ def note_everything() -> None:
 def watched(side: Side) -> Iterator[Callable[[], frozenset[str]]]:
     """A context manager that notes which files and folders below a side this process looks at, in any thread.
 
-    It gives a function that returns the keys of all that was noted so far (`Side.mark` takes them); EVERYTHING may be
-    one of them. A second caller waits until the first block ends. The audit hook stays in the process, and does nothing
-    between two blocks.
+    It gives a function without arguments. The function returns the keys of all that was noted so far, as `Side.mark`
+    takes them. EVERYTHING is among them if a program was started, which may have read anything.
+    Only one block is active at a time: a second caller waits until the first block has ended. The audit hook stays in
+    the process, and does nothing between two blocks.
     """
     with _Current.lock:
         if not _Current.hooked:

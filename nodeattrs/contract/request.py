@@ -30,20 +30,23 @@ AS_IT_IS = WhatIf()
 class Request(NamedTuple):
     """The options, facts and overrides of one question. File names are texts; `place` finds them on a side.
 
-    home:      the folder of the question, as the caller names it; "" where the two sides are two folders
+    home:      the folder of the question, as the caller names it; "" if the two sides are two folders
     nodes:     the subjects to ask; (): all
     facts:     a file for all subjects, or a folder with NODE.json or NODE.yaml; "": `facts/` of each side, if it exists
     store:     the store with the last state of nodes, from which their runs start; "" for none
-    enc:       a file with a classifier's answer for each node: name -> `environment`, `parameters`, `run_list`
+    enc:       a file with a classifier's answer for each node: name -> `environment`, `parameters`, `run_list`; "" for
+               none
     environment: the environment of all nodes; "": each node's own
-    places:    (dialect, value of its option) pairs: a hiera.yaml, the folder of a site, of catalogs
+    places:    (dialect, value of its option) pairs: a hiera.yaml, the folder of a site, of catalogs. The last pair
+               counts
     run_code:  whether Python code of the repository runs
     ruby:      whether attribute files in Ruby run
     roles_only: whether cookbooks are left out
     sensitive: further paths whose values are not shown
-    what_if:   the part of a planned change that is no edit of files
-    options:   dialect -> name -> value, of the options that it declares for its own commands
-    about:     the first steps of the paths in question; (): all. An answer need not name what was not read for others
+    what_if:   planned changes other than edits of files, such as a level that is left out
+    options:   dialect -> name -> value, of the options that the dialect declares for its own commands
+    about:     the keys or first steps of the paths that the question is about; (): all. What was not read and can only
+               change other paths may be left out of the answer's `unread`
     """
 
     home: str = ""
@@ -72,8 +75,8 @@ class Request(NamedTuple):
     def place(self, side: Side, text: str) -> Path:
         """The file or folder that *text* names, as a path on a side. It need not exist.
 
-        A name inside the repository means the file of that side; where the side does not have it, the caller's own
-        file, which may not be committed yet.
+        A name inside the repository means the file of that side. If the side does not have this file, it is the
+        caller's own file, which may not be committed yet.
         """
         if not self.home:
             own = side.root / text

@@ -47,9 +47,11 @@ class Sharing:
         equal = sharing.equal_subject(name)
         if not equal:
             with sharing.answering(name):
-                ...  # compute the answer; a caller that finds its name in it calls `refuse`
+                ...  # compute the answers of this subject on all sides
 
-    It keeps names and looks, and no answers. sides: the same dialect, opened on each side
+    It keeps names and looks, and no answers: the caller keeps those. If the answer contains the subject's own name, the
+    caller calls `refuse` in the block. Dialects that note no looks share nothing.
+    sides: the same dialect, opened on each side; the constructor reads nothing
     """
 
     def __init__(self, sides: Sequence[Opened]) -> None:
@@ -63,9 +65,11 @@ class Sharing:
 
     @contextmanager
     def answering(self, name: str) -> Iterator[None]:
-        """A context manager for computing a subject's answers: their looks are noted, and others may share them later.
+        """A context manager for the computation of a subject's answers. What they read is noted, so that others may
+        share them.
 
-        After an error, or `refuse`, none may.
+        After an error in the block, or after `refuse`, no other subject shares them. The block of one subject has to
+        end before the next one begins.
         """
         looks = [Looks() for _ in self._sides]
         may_share = self._may_share(name)
@@ -105,18 +109,21 @@ def _in_order(looks: Sequence[Looks]) -> list[tuple[int, Look]]:
 
 
 class LookTree:
-    """Subjects that were answered, to be found by their values at the looks of their answers. Empty at first.
+    """A tree of answered subjects. It finds an earlier subject whose answer another subject can share. Empty at first.
 
-    All answers begin with the same look, and go on with the same one where the values so far are equal.
+    `find` begins with the first look of all answers, and reads the value that the new subject has for it. The branch of
+    this value leads to the next look, and at last to a subject. `add` adds the path of a subject that was answered.
     """
 
     def __init__(self) -> None:
         self._top: _Branch | str | None = None
 
     def find(self, value_of: Callable[[Any], Any]) -> str | None:
-        """The subject with the same value at each of its looks; None for none, and where a value cannot be read.
+        """The subject that has the same value at each of its looks. None if there is no such subject, or a value cannot
+        be read.
 
-        value_of: look -> the value of the subject in question
+        value_of: called with a look, it returns the value of the subject in question. Its NodeattrsError means "cannot
+                  be read"
         """
         here = self._top
         try:
@@ -129,9 +136,11 @@ class LookTree:
     def add(self, looks: Iterable[Any], value_of: Callable[[Any], Any], name: str) -> bool:
         """Add a subject that was answered; returns whether it was added.
 
-        Not where a value cannot be read, or where equal values led to another look, or to a subject, before.
-        looks:    of its answer, in order
+        It is not added if a value cannot be read. Nor is it added if the tree has a subject with equal values, or goes
+        on with another look after equal values.
+        looks:    the looks of its answer, in order
         value_of: look -> the value of this subject
+        name:     the subject
         """
         try:
             found = [(look, value_of(look)) for look in looks]
@@ -163,10 +172,10 @@ class SampledAnswers(NamedTuple, Generic[_Answer]):
     """The answers of all subjects, and how many of them were shared.
 
     answers:    subject -> its answer
-    shared:     the number of subjects that share the answer of another one
-    checked:    the number of samples: subjects that were computed to compare them with the shared answer
-    one_by_one: the number of subjects that were computed because a sample of their group differed
-    seed:       of the choice of samples
+    shared:     the number of subjects that have the answer of another one, and were not computed
+    checked:    the number of subjects that were computed only to compare them with the answer of their group
+    one_by_one: the number of subjects that were computed because such a comparison in their group differed
+    seed:       the seed for choosing the subjects to compare
     """
 
     answers: dict[str, _Answer]
@@ -188,12 +197,15 @@ def compute_samples(
     compute: Callable[[Sequence[str]], Mapping[str, _Answer]],
     is_same: Callable[[_Answer, _Answer], bool],
 ) -> SampledAnswers[_Answer]:
-    """The answers of all subjects. Samples of each large group are computed; where one differs, its whole group is.
+    """The answers of all subjects. Some subjects of each large group are computed; if one differs, all of its group
+    are.
 
-    own:     subject -> its answer, for those that were computed
-    equal:   subject -> the subject in *own* whose answer it shares; without an answer there, it is left out
-    compute: subjects -> their answers, computed without sharing; called twice, with [] where there is nothing to do
-    is_same: whether two answers are equal
+    own:     subject -> its answer, for the subjects that were computed
+    equal:   subject -> the subject in *own* whose answer it shares. If that one has no answer in *own*, the subject is
+             left out
+    compute: called with a list of subjects, it returns subject -> answer, computed without sharing. It is called twice;
+             the list may be empty
+    is_same: called with two answers, it returns whether they are equal
     """
     groups: dict[str, list[str]] = {}
     for name, one in equal.items():
@@ -214,10 +226,14 @@ def shared_answers(
     compute: Callable[[str], _Answer],
     content: Callable[[_Answer], object],
 ) -> SampledAnswers[_Answer]:
-    """The answer of each subject of one side; subjects that are equal in all that was read share one.
+    """The answer of each subject of one side. A subject that is equal to another in all that was read gets its answer.
 
-    compute: subject -> its answer, in this process
-    content: answer -> a value to compare; equal answers have equal ones
+    Some subjects are computed all the same and compared. If one differs, each subject of its group is computed.
+    opened:  the dialect, opened on the side
+    names:   the subjects
+    compute: called with a subject, it returns its answer, in this process
+    content: called with an answer, it returns the value to compare. An answer whose value has the subject's name in a
+             text is not shared
     """
     sharing = Sharing([opened])
     own: dict[str, _Answer] = {}
@@ -244,9 +260,11 @@ def _seed_of(names: Sequence[str]) -> int:
 
 
 def drawn(groups: Mapping[str, Sequence[str]], seed: int) -> Iterator[str]:
-    """Yield the samples of each group with more than twenty members: one in a hundred, two at least.
+    """Yield the subjects to compute and compare: in each group with more than twenty members one in a hundred, at least
+    two.
 
     groups: the subject that was computed -> the subjects that share its answer
+    seed:   the same seed gives the same subjects
     """
     chance = random.Random(seed)
     for one in sorted(groups):

@@ -37,14 +37,17 @@ _LINK, _PROGRAM = "120000", "100755"
 
 @dataclass(frozen=True)
 class Side:
-    """The files of one version: a folder to read, and a mark for each file below it. `folder_side` or `commit_side`
-    makes one.
+    """The files of one version: a folder to read, and a mark for each file below it.
 
-    title: in reports: "main", "the work tree", "old/"
+    Do not call the constructor: `folder_side` or `commit_side` makes one.
+    title: the name in reports: "main", "the work tree", "old/"
     top:   the folder with all files; origins and file names are relative to it
     root:  the folder of the question, at or below *top*
-    files: path relative to *top* -> mark of the file; of a link "link:" and its target
+    files: path relative to *top* -> mark of the file; for a link "link:" and its target
     notes: sentences about files that were left out
+
+    A key is a path relative to *top*, with forward slashes. `mark` gives the mark of a key; `key_of` follows links.
+    `shown` makes a path relative to *top*, and `named` one relative to *root*.
     """
 
     title: str
@@ -103,10 +106,12 @@ class Side:
         return replace(self, files=files, _marks={})
 
     def key_of(self, path: str, *, listed: bool = False) -> Iterator[str]:
-        """Yield the keys (see `mark`) of what is read when *path* is opened: of each link on the way, then of its end.
+        """Yield the keys of all that is read if *path* is opened: each link on the way, and last the place where it
+        ends.
 
+        The place need not exist. At most a fixed number of links is followed.
         path:   relative to *top*
-        listed: True: the path is a folder that is listed, so the last key ends with a slash
+        listed: True: the path is a folder whose names are read, so the last key ends with a slash
         """
         steps, here, left = [*reversed(path.split("/"))], "", _MOST_LINKS
         while steps:
@@ -122,7 +127,8 @@ class Side:
         yield f"{here}/" if listed else here
 
     def shown(self, file: str) -> str | None:
-        """A file name, absolute or relative to *root*, as a path relative to *top*; None where it lies outside."""
+        """A file name, absolute or relative to *root*, as a path relative to *top*; None if it is outside. No link is
+        followed."""
         path, start = os.path.normpath(os.path.join(self.root, file)), os.path.join(self.top, "")
         if path.startswith(start):
             return path[len(start) :].replace(os.sep, "/")
@@ -130,9 +136,11 @@ class Side:
         return None if inside.startswith(os.pardir) else inside.replace(os.sep, "/")
 
     def content_mark(self, file: Path) -> str:
-        """A text that is the same as long as a file has the same content: its mark, else its time and size.
+        """A text that stays the same as long as the content of a file does. It is its mark, or its time and size
+        without a mark.
 
-        "" for a link below *top*, and for a file that does not exist. A mark is not computed for this.
+        "" for a link below *top*, and for a file that does not exist. If marks are computed later, none is computed for
+        this.
         """
         key = None if isinstance(self.files, _LazyMarks) else self.shown(str(file))
         mark = self.files.get(key) if key is not None else None
@@ -145,9 +153,11 @@ class Side:
         return f"{file} {status.st_mtime_ns} {status.st_size}"
 
     def marks_of(self, file: str, suffixes: Iterable[str] = ("",)) -> list[str]:
-        """The marks of files, and of the links on the way to them; "" for each that does not exist.
+        """The marks of some files, and of the links on the way to them. "" for a file that does not exist.
 
-        [] for a name that lies outside of *top*. file: the start of their names, to which each suffix is added
+        [] for a name that is outside of *top*.
+        file:     the beginning of the names, absolute or relative to *root*
+        suffixes: the endings of the names, such as ".json" and ".yaml"
         """
         start = self.shown(file)
         paths = [] if start is None else [f"{start}{suffix}" for suffix in suffixes]
@@ -163,9 +173,9 @@ class Side:
 
 @contextlib.contextmanager
 def private_folder() -> Iterator[Path]:
-    """A context manager with a new empty folder, which is removed at the end.
+    """A context manager with the path of a new empty folder, which is removed with its content at the end of the block.
 
-    Within the block its files may be read (`border`).
+    In the block, the limits on files outside of the repository (`border`) do not forbid files of this folder.
     """
     place = Path(os.path.realpath(tempfile.mkdtemp(prefix="nodeattrs-")))
     with border.widened(place):
@@ -205,8 +215,11 @@ def commit_side(git: Git, commit: str, title: str, place: Path, like: Side | Non
     """Write the files of a commit into a new folder *place*, and return the side.
 
     Submodules, and links that lead out, are left out with a note.
-    like:   a side that was written before; files with the same content are hard links to its files
-    raises: NoRevision; BadName, for a name that leads out of the folder
+    git:    the repository
+    title:  the name of the side in reports
+    like:   a side that was written before; files with the same content become hard links to its files. None: all are
+            written
+    raises: NoRevision; BadName, for a name that leads out of the folder; FileExistsError, if *place* exists
     """
     entries = git.files(commit)
     for one in entries:

@@ -51,12 +51,14 @@ _Error = TypeVar("_Error", bound=DocumentError)
 
 
 class Document:
-    """A parsed data file. `read` and `parse` make it.
+    """A parsed data file. `read` and `parse` make it; do not call the constructor.
 
     file:     its name in messages
-    tree:     its value as plain data, {} or null for an empty file; the caller may change it
+    tree:     its value as plain data; an empty file is {} or null. The caller may change it
     warnings: faults that do not stop reading, such as a key written twice
-    levels:   a number of nested maps and lists that *tree* does not exceed
+    levels:   a limit for the depth of *tree*: it has at most this many maps and lists inside each other
+
+    `place` gives the line of a path, `locator` makes origins with lines, and `error` makes an error with a line.
     """
 
     def __init__(self, text: Text, reading: ParsedText) -> None:
@@ -122,8 +124,12 @@ class Document:
 class DocumentLocator(NamedTuple):
     """Finds the line of a path in a document; `Document.locator` makes it.
 
-    kind, name: of the origins that `at` returns
-    under:      steps in the document that come before each path
+    document: the document
+    kind:     the `kind` of the origins that `at` returns
+    name:     the `name` of these origins
+    under:    a path in the document. The paths that `at` takes begin there
+
+    `at` never fails: for a path that the document does not have, it returns the line of the nearest path above.
     """
 
     document: Document
@@ -148,12 +154,12 @@ def read(
     *,
     by_caller: bool = False,
 ) -> Document:
-    """Read and parse the file at *path*: JSON, YAML or TOML, by its suffix.
+    """Read and parse the file at *path*: JSON, YAML or TOML, by its suffix. It is read again at each call.
 
-    file:      its name in messages (default: *path*)
-    budget:    limits that other files may share (default: its own)
-    by_caller: the caller, and not a repository, names the file: it may be a pipe, and without a known suffix its
-               content decides about the syntax
+    file:      its name in messages; None: *path*
+    budget:    the limits, which other files may count against as well; None: limits for this file alone
+    by_caller: whether the caller names the file, and not a repository. It may then be a pipe, and without a known
+               suffix its content decides about the syntax
     raises:    DocumentError, also for a file that does not exist, and for another suffix; TooMuch
     """
     name = path.as_posix() if file is None else file
@@ -175,10 +181,10 @@ def content_of(path: pathlib.Path, file: str, budget: Budget | None = None, pipe
     """The content of a regular file.
 
     file:   its name in messages
-    budget: limits that other files may share (default: its own)
-    pipes:  the path may also be a pipe, a terminal or a socket, such as /dev/stdin
-    raises: DocumentError, with a FileNotFoundError as its cause where the file does not exist; TooMuch, for a file
-            over the limit
+    budget: the limits, which other files may count against as well; None: limits for this file alone
+    pipes:  whether the path may also be a pipe, a terminal or a socket, such as /dev/stdin
+    raises: DocumentError, for a file that cannot be read; its cause is a FileNotFoundError if the file does not exist.
+            TooMuch, for a file over the limit
     """
     budget = budget or Budget(file)
     most = budget.remaining("bytes")
@@ -248,11 +254,13 @@ def syntax_of(path: str | os.PathLike[str]) -> Syntax | None:
 
 
 def syntax_in(text: str, file: str) -> Syntax:
-    """The syntax of a text by its content: its first line that is no comment names likely ones.
+    """The syntax of a text by its content. The first line that is no comment decides which syntaxes are tried.
 
-    `[name]` may be JSON, TOML, INI or YAML; `name = value` may be TOML, env or INI; any other bracket JSON or YAML.
-    The first of these that can parse the whole text is taken, or the first of all where none can. Anything else is
-    YAML.
+    For `[name]` these are JSON, TOML, INI and YAML; for `name = value` TOML, env and INI. A text that begins like an
+    object of JSON is JSON; another bracket may be JSON or YAML. The first one that can parse the whole text is the
+    result, or the first of all if none can. For any other line it is YAML.
+
+    file: the name in messages; it does not decide
 
     >>> syntax_in("[core]\\n  editor = vi -f", ".gitconfig"), syntax_in('{"a": 1}', "/dev/stdin")
     ('ini', 'json')
@@ -282,9 +290,11 @@ def _can_read(syntax: Syntax, text: str, file: str) -> bool:
 
 
 def parse_all(text: str, file: str, syntax: Syntax, budget: Budget, tags: Tags) -> list[Document]:
-    """Parse all documents of a text: one, or for YAML at least one. YAML tags that are not its own are allowed.
+    """Parse all documents of a text: exactly one, or for YAML at least one. YAML tags that are not its own are allowed.
 
-    budget: limits that other texts may share
+    text:   the text
+    file:   the name in messages
+    budget: the limits; other texts may count against them as well
     tags:   tag, such as "!Ref" -> a function of the value under it; a value under another tag becomes a `Tagged`
     raises: DocumentError; TooMuch
     """

@@ -38,9 +38,11 @@ def sandboxed(budget: Budget, **options: Any) -> Any:
 
 @contextmanager
 def rendering(budget: Budget) -> Iterator[None]:
-    """Within the block, errors of Python's own limits (recursion, memory, too many blocks) become TooMuch.
+    """A context manager for code that compiles or renders a template.
 
-    For code that compiles or renders a template. Other errors pass.
+    In its block, an error of Python's own limits (recursion, memory, too many blocks) becomes TooMuch. Other errors are
+    not changed.
+    budget: gives TooMuch the name of the template
     """
     try:
         yield

@@ -44,9 +44,9 @@ _HINTS = {
 
 
 def read(text: Text, budget: Budget, number: Callable[[str], float] = finite) -> ParsedText:
-    """Parse a JSON text. Of a key written twice the last one counts, with a warning.
+    """Parse a JSON text. If a key is written twice in one map, the last one counts, with a warning.
 
-    number: a function from the spelling of a float to its value
+    number: called with the spelling of a float, it returns its value; it may raise NoNumber
     raises: DocumentError, also for an empty text; TooMuch
     """
     tree, has_repeats = _parsed(text, number)

@@ -28,12 +28,15 @@ from nodeattrs.kinds import NO_DOCUMENT, SEVERAL_DOCUMENTS
 class LayerReader:
     """Reads files as layers, with the same options for all. It reads a file again each time.
 
-    syntax:   of all files; None: by their names, else by their content
-    tags:     tag, such as "!Ref" -> a function of the value under it; a value under another tag becomes a `Tagged`
-    document: the number of one document in each file, from 1; None: all
-    kind:     of the origins of the layers
-    warnings: warnings of all files that were read so far, such as keys written twice
-    pipes:    whether a path may be a pipe: the caller named it, and not a repository
+    syntax:   the syntax of all files; None: it follows from the name, and without that from the content
+    tags:     tag, such as "!Ref" -> a function that returns what becomes of the value under it. A value under another
+              tag becomes a `Tagged`
+    document: the number of one document to take from each file, counted from 1; None: all documents
+    kind:     the `kind` of the origins of the layers
+    warnings: warnings about all files that were read so far, such as keys written twice
+    pipes:    whether a path may be a pipe; True only for paths that the caller named, not a repository
+
+    `read` takes a path, `layers` the content of a file that was read already.
     """
 
     syntax: Syntax | None = None
@@ -61,7 +64,13 @@ class LayerReader:
         return self.layers(content_of(path, shown, budget, self.pipes), shown, name or path.stem, budget)
 
     def layers(self, content: bytes, file: str, name: str, budget: Budget | None = None) -> list[Layer]:
-        """The layers of the content of a file: as `read`, without reading it. raises: DocumentError, TooMuch"""
+        """The layers of a file whose content was read already: one, or one for each document in it.
+
+        file:   the name in messages, which may also decide the syntax
+        name:   the name of their origins; for several documents "NAME 1", "NAME 2"
+        budget: the limits; None: the usual ones
+        raises: DocumentError, also for a document that is not a map; TooMuch
+        """
         text = decoded(content, file)
         reason = encrypted_whole(text)
         if reason is not None:

@@ -6,7 +6,11 @@ import math
 
 
 class NoNumber(Exception):
-    """A written number that a tree cannot hold: NaN, infinity, or beyond a double. word: as it is written"""
+    """A written number that a tree cannot hold: NaN, infinity, or beyond a double.
+
+    It is no NodeattrsError: parsers catch it and raise a DocumentError with its `message`.
+    word: the number as it is written
+    """
 
     def __init__(self, word: str) -> None:
         super().__init__(word)

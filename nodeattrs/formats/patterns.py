@@ -50,7 +50,9 @@ class BadPattern(BadArgument):
 def fits(parts: Sequence[str], text: str) -> bool:
     """Whether a text begins with the first part, ends with the last, and has the others between them in this order.
 
-    One part has to be the whole text. parts: at least one; cost: linear in the text
+    Parts do not overlap in the text. A single part has to be the whole text.
+    parts: at least one
+    cost:  linear in the text
 
     >>> fits(["a::", "::c"], "a::b::c"), fits(["a::", "::c"], "a::c"), fits(["a"], "ab")
     (True, False, False)
@@ -79,11 +81,14 @@ _elsewhere = threading.local()
 
 
 class Expression:
-    """A compiled regular expression; `expression` makes it. Its searches end within the limits in force.
+    """A compiled regular expression; `expression` makes it.
 
-    Each search raises TooMuch where it takes more processor time than `Limits.seconds`.
+    source:  the expression as the caller wrote it
+    pattern: the compiled pattern
 
-    source: as the caller spelled it
+    `search` and `match` return whether it matches: anywhere, or at the start of the text. `groups` returns the groups,
+    and `all_matches` and `replaced` do what `re` does in `findall` and `sub`.
+    Each of them raises TooMuch if it takes more processor time than `Limits.seconds`.
     """
 
     def __init__(self, source: str, pattern: re.Pattern[str]) -> None:
@@ -155,8 +160,8 @@ class _RegexExpression(Expression):
 def expression(source: str, flags: int = 0, spelled: str | None = None) -> Expression:
     """Compile an expression; the last 1,024 are kept.
 
-    flags:   those of `re`
-    spelled: the expression in Python's language, where *source* is in another one
+    flags:   the flags of `re`, as a number
+    spelled: the same expression in Python's language, if *source* is in another one; None: *source* is in Python's
     raises:  BadPattern
 
     >>> expression("^www").search("www-data")

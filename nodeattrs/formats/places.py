@@ -22,11 +22,12 @@ HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 class Mark:
-    """The offset of one value of a parsed tree, and the marks of its parts. A parser makes a tree of marks.
+    """The offset of one value in the text of a parsed tree, and the marks of its parts. A parser makes a tree of marks.
 
-    offset: of the key, or of a scalar on a later line than its key; of an element in a list; of the value at the root
+    offset: for a value in a map, the offset of its key, or of the value if it is a scalar on a later line. For an
+            element of a list and for the root, the offset of the value
     parts:  key or index -> Mark; {} for a scalar. Values that a YAML alias repeats share one dict
-    before: (value, mark) that the map had under the same key just before; None where the key is written once
+    before: if the map has the key several times, (value, mark) of the entry just before this one; else None
     """
 
     __slots__ = ("_again", "before", "offset", "parts")
@@ -50,7 +51,7 @@ class Mark:
         return self._again
 
     def nearest(self, path: Path) -> Mark:
-        """The mark at *path*; where it has none, that of the nearest path above, at last this mark itself."""
+        """The mark at *path*. If it has none, the mark of the nearest path above; at last this mark itself."""
         mark = self
         for step in path:
             part = mark.parts.get(step)
@@ -61,7 +62,11 @@ class Mark:
 
 
 class Text:
-    """A text with the name of its file, for errors with line and column. Lines are counted at the first `place`."""
+    """A text with the name of its file, for errors with line and column. Lines are counted at the first `place`.
+
+    file: the name in messages; the file is not read
+    text: the text
+    """
 
     def __init__(self, file: str, text: str) -> None:
         self.file, self.text = file, text
@@ -117,10 +122,10 @@ class ParsedText(NamedTuple):
     """The result of a parser. `Document` takes it.
 
     tree:     the value of the text, as plain data
-    marks:    a function that returns the mark of the root; it may scan the text, and is called once at most
+    marks:    a function that returns the mark of the root. It may scan the text; `Document` calls it at most once
     warnings: faults that did not stop the parser
-    levels:   a number of nested maps and lists that *tree* does not exceed
-    root:     the offset of the root, where it is known without *marks*; else None
+    levels:   a limit for the depth of *tree*: it has at most this many maps and lists inside each other
+    root:     the offset of the root if it is known without *marks*; else None
     """
 
     tree: Any

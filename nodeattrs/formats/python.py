@@ -50,9 +50,10 @@ class _Setting(NamedTuple):
 
 
 class PythonText:
-    """A Python source. It is parsed at the first use of a method; a source that is no Python has no places inside.
+    """A Python source, to find the line of a value in it. It is parsed when a method first needs that, and never run.
 
-    file: its name; it is not read
+    file: its name in messages; the file is not read
+    text: the source. If it does not parse, all places are those that the caller gives
 
     >>> text = PythonText("attributes/default.py", "default['web'] = {\\n  'port': 80,\\n  'modules': ['ssl'],\\n}\\n")
     >>> text.place(1, ("modules", 0))
@@ -69,16 +70,18 @@ class PythonText:
         return blob_name(self.text.encode("utf-8", "surrogatepass"))
 
     def place(self, line: int, path: Path, span: Span | None = None) -> tuple[int, int | None]:
-        """The line and column of *path* in the literal that a statement sets.
+        """The line and column of *path* in the literal that a statement sets. It never fails.
 
-        A scalar has the place of its key, or its own where it is on a later line. A path that the literal does not
-        contain has the place of the nearest path above that it contains. Where there is none, or the source does not
-        parse, the answer is *line*, with the column of the expression at *span*; without a span the column is None.
+        A scalar has the place of its key, or its own if it is on a later line. A path that the literal does not contain
+        has the place of the nearest path above that it contains. If there is none, or the source does not parse, the
+        line is *line*.
+        The column is then that of the expression at *span*; without a span it is None.
 
         line: any line of the statement
-        path: inside the value that is assigned, or inside the last positional argument of a call, its keyword
+        path: a path in the value that is assigned. For a call, a path in its last positional argument, with the keyword
               arguments merged over it
-        span: of the expression that sets the value, where several stand on one line; None where it is not known
+        span: the place of the expression that sets the value, to choose between several on one line; None if it is not
+              known
         """
         if span is None or span[2] is None or line > len(self._lines):
             return self._by_line(line, path)
@@ -90,10 +93,10 @@ class PythonText:
         return line, self.column(line, own.col_offset if own is not None and own.lineno == line else span[2])
 
     def says_below(self, line: int, path: Path, span: Span) -> bool:
-        """Whether paths below *path* may have places of their own.
+        """Whether paths below *path* may have places of their own: the value at *path* is a literal map or list, or a
+        call.
 
-        So it is where the value at *path* is a literal map or list, or a call. True also where *span* has no columns,
-        and where *line* is past the end.
+        True also if *span* has no columns, and if *line* is after the end of the source.
 
         line, path, span: as for `place`
         """

@@ -32,9 +32,9 @@ class _Entry(NamedTuple):
 
 
 def without(text: str, path: Path, syntax: Syntax, *, earlier: bool = False) -> str | None:
-    """Remove the entry at *path* from a text; None where it is not set, or cannot be removed without other changes.
+    """Remove the entry at *path* from a text; None if it is not set, or cannot be removed without other changes.
 
-    earlier: remove the earlier entries of a repeated key, and keep the last one, which counts
+    earlier: True: of a key that is written several times, remove all entries but the last, which is the one that counts
     cost:    parses the text three times
 
     >>> without('{"a": 1, "b": 2}', ("a",), "json")

@@ -64,9 +64,10 @@ class Literal(NamedTuple):
 class Call(NamedTuple):
     """A call of a word: `run_list "role[base]", "recipe[app]"`.
 
-    offset:    of the word in the text
-    arguments: returns the values of its arguments; raises DocumentError where one is no literal
-    result:    returns the value of its block, which is one expression; raises DocumentError as *arguments*
+    word:      the word
+    offset:    the offset of the word in the text
+    arguments: returns the values of its arguments (raises: DocumentError, if one is not a literal)
+    result:    returns the value of its block, which has to be one expression (raises: DocumentError)
     """
 
     word: str
@@ -76,11 +77,13 @@ class Call(NamedTuple):
 
 
 class Ruby:
-    """A Ruby source and its variables. The constructor parses it; `calls` goes through its statements.
+    """A Ruby source and its variables. The constructor parses it; `calls` goes through its statements and runs nothing.
 
-    words:    source text of a word or of an expression that is not read here -> its value, None where it has none
+    text:     the source
+    words:    called with the source of a word or expression that is not understood here; it returns its value, or None
+              if it has none
     warnings: keys that a map has twice, found so far
-    skipped:  the statements that `calls` has left out so far
+    skipped:  the statements that `calls` has left out so far, each as an error with its line
     raises:   MissingExtra; DocumentError, for a syntax error
     """
 
@@ -102,9 +105,11 @@ class Ruby:
         """Yield the calls of these words in the order in which Ruby makes them; a loop over a literal gives several.
 
         An assignment to an element, `default['a']['b'] = 1`, is a call, too: its arguments are the keys and the value.
-        Assignments to variables on the way are noted, so the calls are to be used in this order.
+        Assignments to variables are noted on the way. So use the arguments of a call before you take the next call.
 
-        every:  raise an error for any other statement; else it is left out, unless it contains one of the words
+        words:  the words
+        every:  True: any other statement is an error. False: it is left out and added to `skipped`, unless it contains
+                one of the words
         raises: DocumentError
         """
         calls = (node for node in _nodes(self._root) if node.type == "call" and self._word_of(node) in words)
@@ -234,7 +239,12 @@ class Ruby:
     # Values
 
     def value(self, node: Node, depth: int = 0) -> Literal:
-        """The value of an expression. raises: DocumentError, for one that only Ruby could compute; TooMuch"""
+        """The value of an expression with its marks. It may use variables that `calls` has noted so far.
+
+        node:   the expression in the syntax tree
+        depth:  how many maps and lists the expression is in; TooMuch is raised beyond the limit
+        raises: DocumentError, for an expression that only Ruby could compute; TooMuch
+        """
         self._budget.values()
         self._budget.depth(depth)
         read = _READERS.get(node.type)

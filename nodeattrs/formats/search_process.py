@@ -16,10 +16,12 @@ from typing import Any
 
 
 def answer(pattern: re.Pattern[str], method: str, words: tuple[Any, ...]) -> Any:
-    """Call a method of a pattern with *words*; the result is a value of JSON.
+    """Call a method of a pattern with *words*; the result can be written as JSON.
 
-    method: "search" and "match" give a bool; "groups" gives [groups as a list, groups by name] of the first match, or
-            None; any other, such as "sub", gives the result of `re`
+    method: "search" and "match" give a bool. "groups" gives [groups as a list, groups by name] of the first match, or
+            None.
+            Any other name is a method of `re.Pattern`, such as "sub"
+    words:  the arguments of the method
     """
     if method in ("search", "match"):
         return getattr(pattern, method)(*words) is not None

@@ -12,12 +12,12 @@ from nodeattrs.core.tree import strict_key
 
 
 class Tagged:
-    """A value with the tag before it. It counts as one leaf of its tree, and is not to be changed.
+    """A value with the tag before it. It counts as one leaf of its tree. Do not change it.
 
-    Two are equal where tag and value are; 1, 1.0 and True are different values.
+    tag:   the tag as it is written: "!Ref"
+    value: plain data; a scalar is a text, also if it looks like a number
 
-    tag:   as it is written: "!Ref"
-    value: plain data; a scalar is text
+    Two are equal if their tags and values are. Here 1, 1.0 and True are different values.
 
     >>> Tagged("!Ref", "Vpc")
     !Ref "Vpc"

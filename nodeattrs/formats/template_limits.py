@@ -408,15 +408,19 @@ def _printed(context: Any, value: Any) -> Any:
 
 
 class CountedEnvironment(SandboxedEnvironment):
-    """A sandboxed environment of Jinja2 whose templates draw on a budget; use it as Jinja's `Environment`.
+    """A sandboxed environment of Jinja2 whose templates take their steps from a budget. Use it as Jinja's
+    `Environment`.
 
-    Compiling and rendering a template raise TooMuch where the budget is used up. The methods here override Jinja's.
+    budget:     the budget; all templates of the environment share it, also as `meter.budget`
+    filters:    name -> filter of the templates; None: Jinja's own
+    tests:      name -> test of the templates; None: Jinja's own
+    joined:     called with the parts of a rendered template, it returns the result; by default they are joined to a
+                text
+    native:     whether parts keep their types, as in Jinja's native environment
+    extensions: extensions of Jinja
+    options:    further arguments of Jinja's environment, except `finalize` and `optimized`
 
-    budget:         also `meter.budget`; all templates of the environment share its steps
-    filters, tests: of templates, by name (default: Jinja's own)
-    joined:         joins the parts of a rendered template (default: to a text)
-    native:         whether parts keep their types, as in Jinja's native environment
-    options:        of Jinja's environment, without `finalize` and `optimized`
+    Compiling and rendering a template raise TooMuch if the budget is used up. The methods here override Jinja's.
     """
 
     intercepted_binops = frozenset(["+", "-", "*", "**", "%"])
@@ -508,7 +512,11 @@ class CountedEnvironment(SandboxedEnvironment):
         return found
 
     def call(self, context: Any, called: Any, *args: Any, **named: Any) -> Any:
-        """Make a call for a template, and draw steps for the arguments and the result. raises: TooMuch"""
+        """Jinja's hook for each call in a template. It takes steps for the arguments and the result, and returns the
+        result.
+
+        raises: TooMuch, if the budget is used up; the errors of the call
+        """
         if isinstance(called, (Macro, LoopContext, BlockReference)):
             self.meter.draw(_PER_MACRO)
             return super().call(context, called, *args, **named)

@@ -71,18 +71,18 @@ class _Named(NamedTuple):
 
 
 class Frame:
-    """An open map or list of a `Builder`: its start was read, its end was not. The builder alone makes and changes it.
+    """A map or list of a `Builder` whose start was read, and whose end was not. Only the builder makes and changes it.
 
     event:      the event of its start, with its tag and anchor
-    is_map:     whether it is a map, else a list
+    is_map:     True for a map, False for a list
     data:       its value so far, a dict or a list
     parts:      the marks of its entries so far: key or index -> Mark
-    key:        of a map, the key whose value comes next; see `step`
+    key:        for a map, the key whose value comes next; meaningless if `step` is None
     key_offset: the offset of *key*
-    height:     how many maps and lists are inside one another, itself counted
-    before:     values of the budget that were left before it
-    under:      (data, parts) that `<<` has merged below the map's own keys; None for none
-    merged:     keys that `<<` has set; a subclass that merges in place sets it
+    height:     the depth of the values below it: 1 for a map or list that contains no other
+    before:     how many values the budget still allowed when it began
+    under:      the (data, parts) that `<<` has merged, which count less than the map's own keys; None for none
+    merged:     the keys that `<<` has set; only a subclass that merges in place sets it
     """
 
     __slots__ = ("before", "data", "event", "height", "is_map", "key", "key_offset", "merged", "parts", "under")
@@ -108,16 +108,19 @@ class Frame:
 
 
 class Builder:
-    """Builds one tree and its marks from a YAML text, from the leaves upwards. `run` does it, once.
+    """Builds one tree and its marks from a YAML text. Make an instance, call `run` once, and read `tree`.
 
-    A subclass overrides `scalar` and `key`, and perhaps `made`, `aliased`, `merged`, `unmerged` and `fault`: hooks that
-    `run` calls. Its class attributes below are switches.
+    A subclass has to override `scalar` and `key`. It may override `made`, `aliased`, `merged`, `unmerged` and `fault`.
+    `run` calls these hooks. The class attributes below are switches for a subclass.
 
-    marks:     whether to keep the offset of each part; else `mark` is empty
-    tree:      the value of the document after `run`; mark: the mark of its root
-    documents: (tree, mark) of each document, where `takes_all`; `tree` is None then
-    warnings:  for the hooks: faults that do not stop reading
-    open:      the maps and lists that are not ended, the outermost first
+    text:      the text to read
+    marks:     whether to keep the offset of each part; False: `mark` is empty
+    budget:    the limits; None: the usual ones
+    tree:      the value of the document after `run`
+    mark:      the mark of the root of `tree`
+    documents: with the switch `takes_all`, (tree, mark) of each document; `tree` is None then
+    warnings:  faults that do not stop reading, added by hooks
+    open:      while `run` reads, the maps and lists whose end it has not read yet, the outermost first
     """
 
     only_first = False  # of several documents the first is read, and the others are not looked at
@@ -181,7 +184,8 @@ class Builder:
     # --- building -----------------------------------------------------------------------
 
     def run(self) -> Any:
-        """Parse the text and return `tree`: None for an empty text, and where `takes_all`.
+        """Parse the text and return `tree`. It is None for an empty text, and with the switch `takes_all`. Call it
+        once.
 
         raises: DocumentError with line and column; TooMuch
         """
@@ -460,11 +464,10 @@ class RepeatedKey(NamedTuple):
 class Safe(Builder):
     """Builds the tree that PyYAML's safe loader gives: with dates, bytes, sets, and keys of any scalar type.
 
-    Values that an alias repeats are one object; an unknown tag is an error. The readers of cloud-init and Ansible are
-    subclasses.
-
+    A value that an alias repeats is the same object at each place. An unknown tag is an error. The readers of
+    cloud-init and Ansible are subclasses.
     texts:    the tags whose scalars are texts
-    repeated: a list that takes each key that a map has twice; None where they are not wanted
+    repeated: a list to which each key that a map has twice is added; None: they are not noted
     """
 
     texts = frozenset({f"{YAML}str", PYTHON2})
@@ -486,7 +489,10 @@ class Safe(Builder):
         raise self.unknown_tag(event)
 
     def key(self, frame: Frame, value: Any, event: Any) -> Any:
-        """The value itself, a scalar of any type; a repeated key is added to `repeated`. raises: DocumentError"""
+        """The value itself, a scalar of any type. If the map has the key already, it is added to `repeated`.
+
+        raises: DocumentError, for a map or list as a key
+        """
         if type(value) in (dict, list, set):
             raise self.error("a map or list cannot be a key", event, hint="quote it, if it is meant as text")
         if self.repeated is not None and value in frame.data:

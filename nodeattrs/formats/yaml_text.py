@@ -50,9 +50,10 @@ Tags = Mapping[str, Callable[[Any], Any]]
 
 
 def read_all(text: Text, budget: Budget, tags: Tags) -> list[ParsedText]:
-    """Parse all documents of a YAML text: one `ParsedText` each, at least one. The first has all warnings.
+    """Parse all documents of a YAML text: one `ParsedText` for each, at least one. The first has all warnings.
 
-    tags:   for tags that are not YAML's own; a value under another one becomes a `Tagged`
+    budget: the limits for all documents together
+    tags:   tag that is not YAML's own -> a function of the value under it. A value under another tag becomes a `Tagged`
     raises: DocumentError; TooMuch
     """
     builder = _Layered(text, budget=budget)

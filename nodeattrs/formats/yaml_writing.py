@@ -94,10 +94,11 @@ def _draw(value: Any) -> None:
 def written(value: Any, *, blocks: bool = False, **layout: Any) -> str:
     """Write a value as YAML: keys in their order, letters as they are, without the dots that end a scalar.
 
-    blocks: write texts of several lines as blocks, and repeated objects each time; else the second one is an alias
+    blocks: True: texts of several lines are written as blocks, and an object that occurs again is written again. False:
+            its second place is an alias
     layout: further arguments of `yaml.dump`
-    raises: BadValue, where it is nested deeper than PyYAML can write; TooMuch, where repeated objects would take
-            minutes to write; yaml.YAMLError, for an object that YAML does not have
+    raises: BadValue, if it is nested deeper than PyYAML can write; TooMuch, if repeated objects would take minutes to
+            write; yaml.YAMLError, for an object that YAML does not have
 
     >>> written({"b": 1, "a": "é"})
     'b: 1\\na: é\\n'

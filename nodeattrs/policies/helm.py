@@ -52,9 +52,9 @@ _VALUES = Policy("helm, among values files", *ACROSS.lines)
 class ChartValues:
     """The values of one chart or subchart of a release.
 
-    path:  the keys under which the release has them, such as ("db",); () for the chart that is installed
-    layer: the values.yaml of the chart, with paths from its own top; or an unknown layer
-    needs: whether the chart names subcharts as dependencies; Helm then merges their values into its own first
+    path:  the keys below which the release has them, such as ("db",) for a subchart; () for the chart that is installed
+    layer: the values.yaml of the chart, where the paths begin at its own root; or an unknown layer
+    needs: whether the chart names subcharts as dependencies. If so, Helm first merges their values into its own
     """
 
     path: Path
@@ -63,14 +63,14 @@ class ChartValues:
 
     @property
     def laid(self) -> Layer:
-        """The layer with its values at *path*; those of a subchart get an empty map `global` where they have none.
+        """The layer with its values moved below *path*. A subchart without the key `global` gets it, with an empty map.
 
-        An unknown layer comes back as it is.
+        An unknown layer is returned unchanged.
         """
         return self.laid_with(self.layer.value)
 
     def laid_with(self, value: Any) -> Layer:
-        """The layer as `laid`, with *value* in place of the values of the chart. An unknown layer stays as it is."""
+        """As `laid`, but with *value* in place of the values of the chart. An unknown layer is returned unchanged."""
         layer = self.layer
         if type(value) is Unknown:
             return layer
@@ -84,10 +84,11 @@ class ChartValues:
 class MovedLocator(NamedTuple):
     """Finds the lines of values that were moved from one path to another.
 
-    locator: of the document
-    target:  the path where the values are now; it begins each path that `at` gets
-    source:  the path where the document has them
-    given:   a path below *target* that no line of the document sets: its place has no line. None for none
+    locator: the locator of the document
+    target:  the path where the values are now; each path that `at` gets begins with it
+    source:  the path where the document has the values
+    given:   a path below *target* with a value that the document does not set, so that its origin has no line; None for
+             none
     """
 
     locator: Locator
@@ -103,20 +104,23 @@ class MovedLocator(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HelmPolicy(NamedPolicy):
-    """A named policy whose first layers are the values of a chart and its subcharts.
+    """A named policy for releases of Helm. The first layers are the values of a chart and its subcharts.
 
-    The layers after them are values files, which are merged among themselves first.
+    The layers after them are values files. They are merged with each other first, and the result over the chart's
+    values.
+    `plan` takes one chart without subcharts; `plan_of` takes subcharts, too.
 
-    drops_nulls: whether nulls in a chart's own values are left out, as from Helm 4.2
+    drops_nulls: whether nulls in a chart's own values are left out, as Helm does since version 4.2
     """
 
     drops_nulls: bool = True
 
     def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
-        """A fold in which the first layer is the values of a chart without subcharts; the others are values files.
+        """The fold of a chart without subcharts and of values files. It computes nothing yet.
 
-        Where the first entry is a fold already, no layer counts as a chart.
-        rules: paths with another way to merge than the policy's
+        layers: the first one has the values of the chart, the others are values files. If the first one is a fold, it
+                is no chart, and all are merged as by a plain `NamedPolicy`
+        rules:  paths with another way to merge than the policy's
         """
         children = list(layers)
         if not children or isinstance(children[0], Fold):
@@ -128,8 +132,8 @@ class HelmPolicy(NamedPolicy):
     ) -> Fold:
         """The fold of a chart with its subcharts, and of values files over them. It computes nothing yet.
 
-        charts: at least one, each before its subcharts. A subchart's values are weaker than those of the chart above it
-        files:  the weakest first; none is as an empty map
+        charts: at least one, each before its subcharts. The values of a chart override the values of its subcharts
+        files:  the values files, the weakest first; () is as one empty file
         rules:  paths with another way to merge than the policy's
         """
         held: Layer | Fold = Fold(tuple(files), ruled(_VALUES, rules)) if files else Layer({}, _NO_FILES)

@@ -47,11 +47,13 @@ _SET = Policy(
 
 
 def set_layers(words: Iterable[str], before: Any, is_text: bool = False) -> list[Layer]:
-    """A layer for each text of a `--set`, in their order; each one builds on those before it.
+    """A layer for each text of a `--set`, in their order.
 
-    A list in a layer is the whole list, with its changed elements.
+    An index changes the list that *before* and the earlier texts give. The layer then has the whole changed list.
 
-    before:  the merged values of the values files, without the chart's; they are not changed. No map: as {}
+    words:   the texts, such as "a.b=1,c[0]=x"
+    before:  the merged values of the values files, without the chart's; they are not changed. Anything but a map is as
+             {}
     is_text: whether each value stays a text, as with `--set-string`
     raises:  BadArgument, for a text that Helm refuses
 

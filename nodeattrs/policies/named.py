@@ -37,15 +37,17 @@ from nodeattrs.core.tree import Path
 class NamedPolicy:
     """A policy with a name, such as "compose". Its method `plan` makes a `Fold` of layers; `core.fold.fold` merges it.
 
+    name:     the name in settings and commands
     summary:  one sentence, for people
-    source:   the tool or standard whose rules these are, and where its documentation has them
-    policy:   what happens where two layers meet
-    paths:    other tables at some paths, "*" for any key
-    opening:  the policy that merges the first layer over nothing; None takes the layer as it is
-    among:    the policy that merges the layers after the first with each other, before the result is merged
-              over the first; None merges one layer after the other
-    from_top: whether merging begins with the strongest layer, and puts each weaker one below the result
-    prepare:  changes the tree of a layer before it is merged; None leaves it
+    source:   the tool or standard that has these rules, and the place in its documentation
+    policy:   the table that says what two values become
+    paths:    (path, other table) pairs; a step "*" of a path means any key
+    opening:  the policy that merges the first layer over nothing; None: the layer is taken as it is
+    among:    the policy that merges the layers after the first with each other; the result is then merged over the
+              first.
+              None: the layers are merged one after the other
+    from_top: True: merging begins with the strongest layer, and each weaker layer is merged below the result
+    prepare:  called with the tree of a layer, it returns the tree to merge; None: the tree is not changed
     """
 
     name: str

@@ -204,16 +204,18 @@ _KNOWN = [name for name in SETTINGS if name != "repo"]
 
 
 class ChefConfig(NamedTuple):
-    """The table [chef], completed by Chef's own configuration.
+    """The table [chef], with values from Chef's own configuration for what it does not set.
 
     cookbook_paths:    folders with cookbooks, in order; (): Chef's usual ones
-    missing_cookbooks: "error": a run refuses a missing cookbook; "warn": no check reports it; "own": as "warn", and a
-                       missing cookbook sets no attribute beside its own name; "": the default, neither
-    policy, policy_group: of nodes that name none; "" for none
+    missing_cookbooks: what a missing cookbook means. "error": a run fails. "warn": no check reports it. "own": as
+                       "warn", and only attributes below its own name count as set by it. "": a check reports it, no run
+                       fails
+    policy:            the policy of nodes that name none; "" for none
+    policy_group:      the policy group of nodes that name none; "" for none
     secret_file:       the file with the secret of encrypted data bags, relative to the repository; "" for none
-    config:            Chef's own configuration; "": `.chef/config.rb` or `.chef/knife.rb`
-    node_name:         the node to run where a command names none; "" for none
-    ruby:              whether attribute files in Ruby are run, where code of the repository may run
+    config:            the file of Chef's own configuration; "": `.chef/config.rb` or `.chef/knife.rb`
+    node_name:         the node to run if a command names none; "" for none
+    ruby:              whether attribute files in Ruby are run, if code of the repository may run
     ruby_seconds:      the time limit for one such file
     """
 
@@ -244,23 +246,24 @@ class PlainFold(NamedTuple):
 
 
 class Config(NamedTuple):
-    """The settings of a repository, checked; `Config()` has the defaults. Paths are as written, not resolved.
+    """The checked settings of a repository. `Config()` has the defaults. Paths are as written, not resolved.
 
-    allowed:     level -> entries that are saved; a level without an entry is saved whole
+    allowed:     level -> entries that are saved with a node; all entries of a level that is not in it are saved
     blocked:     level -> entries that are not saved
-    sensitive:   paths whose values are never shown; a step "*" means any
+    sensitive:   paths whose values are never shown; a step "*" means any key
     store:       the place of saved nodes, or None
     environment: the environment of nodes that name none, or None
-    hiera:       the hiera.yaml, or a folder with one, for look-ups of recipes; or None
+    hiera:       the hiera.yaml, or a folder with one, for lookups of recipes; or None
     bindings:    the folder of the site of bindings that recipes inject from, or None
     binding_classes: classes that bindings may name, as "package.module:Name" or "folder/file.py:Name"
     binding_providers: scheme -> the provider of its sets, in the same form
     merge:       merge policies for some paths
     limits:      limits for one document, lookup, merge or query: see `core.budget.Limits`
-    check_select, check_ignore: codes or names of findings to report, and to leave out
+    check_select: codes or names of findings to report; (): all
+    check_ignore: codes or names of findings to leave out
     check_baseline: the file of known findings, relative to the repository, or None
     fauxhai:     a folder of platforms in fauxhai's form, for --platform, or None
-    check_rules: where attributes may be set
+    check_rules: rules about the places where attributes may be set
     schema:      the JSON Schema of the nodes' attributes, or None
     chef:        the table [chef]
     folds:       name -> a merge of plain files
@@ -269,7 +272,7 @@ class Config(NamedTuple):
     inventories: name -> the sources of an Ansible inventory
     source_url:  the pattern for links to lines on pages, or None
     keeps_causes: whether saved nodes keep the causes of their values
-    puppet_version: 7 or 8, whose rules a lookup in Hiera follows; None: 8
+    puppet_version: the version whose rules a lookup in Hiera follows, 7 or 8; None: 8
     """
 
     allowed: Mapping[str, list[Entry]] = {}
@@ -300,12 +303,12 @@ class Config(NamedTuple):
 
 
 class RepositorySettings:
-    """The settings of one repository. The constructor reads nothing; `config` reads and checks at its first use, and is
-    kept.
+    """The settings of one repository. The constructor reads nothing. `config` reads and checks them once and keeps
+    them.
 
-    root:     the folder of the repository, absolute
-    warnings: about doubtful settings; complete after `config` was read
-    raises:   NotFound from the constructor, where there is no such folder
+    root:     the folder of the repository; as an attribute absolute
+    warnings: warnings about settings that are probably not meant; complete after `config` was read
+    raises:   NotFound from the constructor, if there is no such folder
     """
 
     def __init__(self, root: str | os.PathLike[str]) -> None:

@@ -41,8 +41,9 @@ def fault(
 
 
 def known_or_near(name: object, known: Iterable[str]) -> str:
-    """The hint for an unknown name: similar names; else the first eight known names in order; "there are none"
-    without any.
+    """A hint for an unknown name: the known names that are similar to it.
+
+    Without a similar one it has the first eight known names; without any known name it says "there are none".
     """
     names = sorted(known)
     if close := near(name, names):
@@ -54,17 +55,16 @@ def known_or_near(name: object, known: Iterable[str]) -> str:
 
 
 class Fields:
-    """Reads and checks the fields of one document. Faults are collected, and `finish` raises them; warnings are
-    collected.
+    """Reads and checks the fields of one document. It collects faults and warnings; `finish` raises the faults.
 
+    Read each field by its kind with `text`, `flag`, `map`, ...; call `only` with the names of all known fields, and
+    `finish` at the end. `wrong` adds a fault, and `warn` a warning. A path is one step or several from the root. A
+    field that is null counts as missing.
     tree:     the data of the document
     locator:  gives the line of each path
     what:     the subject of messages: "role web"
     warnings: the warnings so far
-    raises:   DocumentError from the constructor, where *tree* is not a map
-
-    A caller reads each field by its kind, names the known ones with `only`, then calls `finish`. Paths are steps below
-    the root. A field that is null counts as missing.
+    raises:   DocumentError from the constructor, if *tree* is not a map
     """
 
     def __init__(self, tree: Any, locator: Locator, what: str) -> None:
@@ -199,9 +199,9 @@ class Fields:
         return [item for index, item in enumerate(items) if self.parsed((*path, index), item, RunListItem.parse)]
 
     def parsed(self, path: Path, value: Any, parse: Callable[[Any], object]) -> bool:
-        """Whether *parse* accepts *value*.
+        """Whether *parse* accepts *value*. If it does not, a fault at *path* is noted.
 
-        Where it raises BadArgument or InvalidRunListItem, a fault at *path* is noted.
+        parse: called with *value*; it raises BadArgument or InvalidRunListItem for a wrong one. Its result is not used
         """
         try:
             parse(value)

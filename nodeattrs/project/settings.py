@@ -33,15 +33,16 @@ _VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
 class Settings:
     """The settings of one call, merged from defaults, nodeattrs.toml, environment variables and options.
 
+    An option is the strongest. The constructor finds the repository and reads no file. `folded` reads and merges the
+    settings once and keeps them.
     options:    name -> the value given; None for an option that is not given
     environ:    the environment variables
-    start:      the folder where the upward search for a nodeattrs.toml starts
-    repository: the settings of the named repository, else of the nearest one above; None where there is none
-    warnings:   about doubtful settings; complete after `folded` was read
-    raises:     NotFound from the constructor, where the named repository does not exist
+    start:      the folder where the search for a nodeattrs.toml begins; it goes upwards
+    repository: the settings of the named repository, or else of the nearest one that the search finds; None for neither
+    warnings:   about settings that are probably not meant; complete after `folded` was read
+    raises:     NotFound from the constructor, if the named repository does not exist
 
-    The constructor finds the repository and reads no file. `folded` reads and merges at its first use, and is kept. A
-    nodeattrs.toml above *start* that another user owns does not count, with a warning.
+    A nodeattrs.toml above *start* that belongs to another user is not used; `warnings` has a warning then.
     """
 
     def __init__(self, options: Mapping[str, Any], environ: Mapping[str, str], start: str = os.curdir) -> None:
@@ -92,10 +93,11 @@ class Settings:
 
     @property
     def store(self) -> str:
-        """The path or URL of the saved nodes: of an option or variable, else of nodeattrs.toml relative to its
-        repository, else the usual place.
+        """The path or URL of the saved nodes.
 
-        raises: DocumentError, where a repository that is not trusted names a server or a place outside, or brings the
+        An option or variable names it, or nodeattrs.toml, relative to its repository. If none does, it is the usual
+        place.
+        raises: DocumentError, if a repository that is not trusted names a server or a place outside, or brings the
                 store itself
         """
         given = [given["store"] for given, _ in self._given if "store" in given]
@@ -171,11 +173,11 @@ def sensitive_beside(named: str | None, *places: str | None) -> list[Path]:
 
 
 def settings_beside(named: str | None, *places: str | None) -> list[Config]:
-    """The settings that apply to a command for other systems than Chef, one for each nodeattrs.toml; [] where there is
+    """The settings that apply to a command that does not read a repository of Chef, one for each nodeattrs.toml; [] for
     none.
 
-    Looks in the repository, and at or above the current folder and each place. A file above a place counts only if the
-    user or root owns it.
+    A nodeattrs.toml is looked for in the repository, and at or above the current folder and each place. A file above a
+    place counts only if the user or root owns it.
 
     named:  the folder of the repository; None: NODEATTRS_REPO
     places: the files and folders that the command reads; None is ignored

@@ -74,7 +74,8 @@ class Constraint(NamedTuple):
 
     operator: one of = < > <= >= ~>
     version:  the version to compare with
-    digits:   the number of written parts, 2 or 3; with `~>` the last of them may grow
+    digits:   how many parts were written, 2 or 3. With `~>` the last of them may be higher; parts before it must be
+              equal
 
     >>> [Constraint.parse(asked).allows(Version(1, 9)) for asked in ("~> 1.2", "~> 1.2.3", "= 1.9.0")]
     [True, False, True]

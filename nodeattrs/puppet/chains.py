@@ -252,8 +252,9 @@ class _Reader:
 class RefMaker:
     """Makes references of one type: `Package['ntp']`, `Package['a', 'b']`, and collectors with `Package.where(...)`.
 
+    kind:    the type
     on_link: called with each link that uses one of its references; None for none
-    title:   a function that is applied to each title
+    title:   called with each title, it returns the title to use; by default the same
 
     >>> RefMaker("Package")["ntp"], RefMaker("Package").where(provider="yum").query
     (Package['ntp'], ('==', 'provider', 'yum'))

@@ -36,7 +36,12 @@ _ALONE = re.compile(r"\s*(?:\)|,\s*[A-Z]\w*\s*\)|$)")
 
 
 class PuppetClass(NamedTuple):
-    """A class of a manifest, its line, and the line of each of its parameters."""
+    """A class that a manifest declares.
+
+    name:       its name, with "::"
+    line:       the line where it begins
+    parameters: parameter -> the line that declares it
+    """
 
     name: str
     line: int
@@ -98,9 +103,10 @@ def lookups_in(text: str) -> Iterator[ManifestLookup]:
 
 
 def computed_keys_in(text: str) -> Iterator[list[str]]:
-    """For each double-quoted string that may be a key, yield the texts between its variables.
+    """Yield the constant parts of each double-quoted string that may be a key with variables: it has "::" and a
+    variable.
 
-    A string may be a key if it has "::", a variable, and a part with characters of keys.
+    The parts before, between and after the variables are given; "" for an empty one.
 
     >>> [*computed_keys_in('lookup("profile::${name}::port")')]
     [['profile::', '::port']]

@@ -49,9 +49,10 @@ class _Chained:
 
 
 class Reference(str):
-    """A reference to a class, a resource or an instance: text such as `Sql[one]`. It is not validated.
+    """A reference to a class, a resource or an instance: text such as `Sql[one]`. Any text is accepted.
 
-    type: the text before the bracket, or all of it; id: the text in the bracket without quotes, or ""
+    type: the text before the bracket; for a text without a bracket all of it
+    id:   the text in the bracket without quotes; "" without a bracket
 
     >>> Reference("Sql[one]").type, Reference("Sql['one']").id
     ('Sql', 'one')
@@ -91,7 +92,10 @@ class Ref(_Chained, Reference):
 
 
 class Refs(_Chained, tuple[Ref, ...]):
-    """Several references as one operand of a chain, as a tuple; `refs` makes it from texts and lists."""
+    """Several references as one operand of a chain, as a tuple. `refs` makes it from texts and lists.
+
+    An arrow to it or from it relates each of its references.
+    """
 
     @property
     def on_link(self) -> Callable[[Link], None] | None:
@@ -104,10 +108,12 @@ class Refs(_Chained, tuple[Ref, ...]):
 
 @dataclass(frozen=True, eq=False)
 class Collector(_Chained):
-    """All resources of a type that fit a query, wherever they are declared.
+    """A collector in a chain: all resources of a type that fit a query. Here it is not resolved to resources.
 
-    query:   None: all resources of the type
-    before:  the operand to its left in the chain and the arrow between, for a collector that turns out empty
+    type:    the type, such as "Package"
+    query:   the query; None: all resources of the type
+    before:  the operand at its left and the arrow between them, which are used if the collector finds nothing; None at
+             the beginning of a chain
     on_link: called with each link that uses this collector; None for none
     """
 
@@ -119,7 +125,10 @@ class Collector(_Chained):
 
 @dataclass(frozen=True, eq=False)
 class Notifying:
-    """An operand with `~` in front of it: the right side of a notifying arrow. It cannot begin a chain."""
+    """An operand with `~` in front of it: the right side of a notifying arrow. It cannot begin a chain.
+
+    operand: what the `~` is in front of
+    """
 
     operand: Any
 
@@ -149,9 +158,10 @@ class Link:
 
 @dataclass(frozen=True, eq=False)
 class Chain(_Chained):
-    """The links of a chain.
+    """A chain of operands, as `a >> b >> ~c` makes it. It may go on with a further operator.
 
-    value:   the operand that the next arrow starts at: the last one, or the one before it if that is an empty list
+    value:   the operand at the left of the next arrow: the last one, or the one before it if the last is an empty list
+    links:   the links of the chain, in order
     on_link: called with each link that is added; None for none
     """
 
@@ -165,10 +175,10 @@ class Chain(_Chained):
 
 
 def linked(left: Operand, arrow: Arrow, right: Operand) -> tuple[Link, Operand]:
-    """Returns (the link between two operands, the operand that the next arrow starts at).
+    """Returns (the link between two operands, the operand at the left of the next arrow).
 
-    The next arrow starts at the right operand, or at the left one where the right one is an empty Refs. A collector
-    on the right is copied, with the left operand and the arrow in its `before`.
+    The second is the right operand. If the right one is an empty Refs, it is the left one. A collector on the right is
+    copied, with the left operand and the arrow in its `before`.
     """
     if isinstance(right, Collector):
         right = Collector(right.type, right.query, (left, arrow), right.on_link)
@@ -242,9 +252,10 @@ def made(kind: str, title: str) -> Ref:
 
 
 def unquoted(text: str) -> str:
-    """A title without surrounding spaces, without its quotes (single, double or slashes) and their escapes.
+    """A title without surrounding spaces, quotes and escapes. Quotes are a pair of equal signs: single, double or
+    slashes.
 
-    A text without a pair of equal quotes only loses its spaces.
+    A text without such a pair only loses its spaces.
 
     >>> unquoted("'a \\\\'b\\\\''"), unquoted("plain")
     ("a 'b'", 'plain')

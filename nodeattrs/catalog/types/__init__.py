@@ -42,9 +42,10 @@ OURS = {"File": "files", "Directory": "files", "Link": "files", "Execute": "comm
 
 
 def type_named(name: str) -> Any:
-    """The class of a resource type: one of ours, or one of an installed package, which is imported then.
+    """The class of a resource type: a built-in one, or one of an installed package, which is imported then.
 
-    raises: BadArgument, where there is no such type; NodeattrsError, where it may not be run or fails to load
+    raises: BadArgument, if there is no such type; NodeattrsError, if code of the package may not run, or cannot be
+            loaded
     """
     if name in OURS:
         return getattr(import_module(f"{__name__}.{OURS[name]}"), name)
@@ -73,9 +74,13 @@ def parameters_of(kind: Any) -> list[str]:
 
 
 def subject_of(name: str, title: str, parameters: Mapping[str, Any]) -> Any:
-    """Make a resource of a type, which can be checked and applied.
+    """Make a resource of a type, which can then be checked and applied. Nothing is read or changed.
 
-    raises: BadArgument, for an unknown type or parameter, with similar names; the error of the type, for a bad value
+    name:       the type, such as "File"
+    title:      the first argument of the type
+    parameters: the other arguments of the type
+    raises:     BadArgument, for an unknown type or parameter, with similar names; the error of the type, for a bad
+                value
     """
     kind = type_named(name)
     known = parameters_of(kind)

@@ -30,12 +30,14 @@ class _Foreseen:
 
 @dataclass(frozen=True)
 class Site:
-    """The file system on which resources act; the argument of their methods.
+    """The file system on which resources act; the argument of their methods. One instance serves one run.
 
     root:    the folder that stands for "/"; no file outside of it is written
     backups: the folder for copies of replaced files; None: no copies are kept
 
-    One instance is for one run: in no-op mode it notes what earlier resources would have made.
+    `entry` and `folder` open a place below the root; they do not follow links that lead out of it. In no-op mode
+    nothing is made. The instance then notes which folders would exist by now (`foresee_folder`, `foresee_anything`),
+    and `is_foreseen` asks for them. The constructor touches no file.
     """
 
     root: Path = Path("/")
@@ -52,11 +54,13 @@ class Site:
 
     @contextlib.contextmanager
     def entry(self, name: str, *, make: bool = False) -> Iterator[FolderEntry]:
-        """A context with the entry *name* of an open folder, which stays the same if the path is changed meanwhile.
+        """A context with the entry *name* of an open folder. It stays the same folder if the path is changed meanwhile.
 
         The entry itself need not exist.
+        name:   a path below the root
         make:   make missing folders above it
-        raises: BadName; ResourceFailed, where a link leads out of the root; FolderMissing
+        raises: BadName; ResourceFailed, if a link leads out of the root or a file is in place of a folder;
+                FolderMissing, a missing folder above it without *make*
         """
         *above, last = _steps(name) or ["."]
         with self._folder(name, above, make) as folder:
@@ -106,7 +110,7 @@ class Site:
         self._foreseen.anything = True
 
     def is_foreseen(self, name: str) -> bool:
-        """Whether the folder of *name* was noted, or any file may exist."""
+        """Whether the folder that contains *name* was noted, or any file may exist. False outside of no-op mode."""
         return self._foreseen.anything or "/".join(_steps(name)[:-1]) in self._foreseen.folders
 
 
@@ -119,12 +123,13 @@ def _steps(name: str) -> list[str]:
 
 
 class ResourceType:
-    """The base of resource types, with defaults for optional methods: no refresh and no automatic relations.
+    """The base of the resource types. Its defaults: no refresh, no automatic relations, no managed place.
 
     A subclass is a dataclass whose first field is the title; it defines `check` and `apply`. A transaction calls
-    `tidy`, `check` and then `apply` for each change; in no-op mode `check`, and `foresee` if something differs.
+    `tidy`, then `check`, then `apply` for each change. In no-op mode it calls `check`, and `foresee` if something
+    differs.
     refreshable: whether `refresh` reacts to changes of other resources
-    HIDDEN:      parameters that queries and reports do not see, since they may hold secrets or long texts
+    HIDDEN:      names of fields that queries and reports do not show, since they may hold secrets or long texts
     """
 
     refreshable: bool = False

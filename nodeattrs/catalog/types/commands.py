@@ -32,20 +32,22 @@ Command = str | Sequence[str]
 
 @dataclass(repr=False)
 class Execute(ResourceType):
-    """A command, run where its conditions are met, or when a refresh comes.
+    """A command that runs if its conditions are met, or when a refresh comes.
 
-    command:      a text for the shell, or a list of words; the title unless given
-    creates:      do not run where this path exists
-    unless:       do not run where this command succeeds
-    only_if:      run only where this command succeeds
+    command:      a text for the shell, or a list of words without a shell; None: the title
+    environment:  variables for the command, beside the variables of this process
+    creates:      do not run if this path exists
+    unless:       a command; do not run if it exits with 0
+    only_if:      a command; run only if it exits with 0
     refresh_only: run only when a refresh comes
-    timeout:      seconds
-    returns:      the exit codes that are no failure
-    cwd:          the folder to run in, below the root of the run
+    timeout:      seconds, also for each condition; then the command is ended and the resource has failed
+    returns:      the exit code, or a list of exit codes, that is no failure
+    cwd:          the folder to run in, below the root of the run; None: not changed
     sensitive:    show neither command nor output; always so with a secret in command, environment or conditions
 
-    `check` evaluates the conditions, `apply` runs the command without evaluating them
-    again. The command finds the root of the run in NODEATTRS_ROOT.
+    All conditions must be met. `check` and `refresh` evaluate them, in no-op mode too; `apply` does not.
+    The command finds the root of the run in the variable NODEATTRS_ROOT.
+    The constructor raises BadArgument for a wrong *timeout*.
     """
 
     title: str
@@ -199,9 +201,9 @@ def _shown(command: Command) -> str:
 
 @dataclass(repr=False)
 class Log(ResourceType):
-    """A message in the report, shown as a change at each run, so that it can notify other resources.
+    """A message in the report. It counts as a change in each run, so that it can notify other resources.
 
-    message: the text; the title unless given
+    message: the text, or a secret, which is shown as "(withheld)"; None: the title
     """
 
     title: str

@@ -105,14 +105,20 @@ class _Placed(ResourceType):
 
 @dataclass(repr=False)
 class File(_Placed):
-    """A file. At most one of content, source and template is given; without them only mode and owners are set.
+    """A file. At most one of content, source and template is given; the constructor raises BadArgument for two.
 
-    path, ensure ("present", "absent", None), mode, owner and group are inherited.
-    content:   its text or bytes
-    source:    the path of a file to copy
+    path, mode, owner and group are as for `Directory`. Missing directories above it are an error.
+    ensure:    None: without content, a missing file is not made; "present": it is then made empty; "absent": it is
+               removed
+    content:   its text or bytes, or a secret with one of them; None: the content is not changed
+    source:    the path of a file to copy, on this machine and not below the root of the run
     template:  the path of a Jinja2 template, rendered in Jinja2's sandbox with `variables`
+    variables: the names that the template may use
     sensitive: show no content; always so with a secret in content or variables
-    backup:    keep replaced content, where the run has a folder for backups
+    backup:    keep a copy of removed or replaced content, if the run has a folder for backups
+
+    A link at the path is replaced by a file with the wanted content. It is left alone if `ensure` is "present", or if
+    no content is given. A directory at the path is an error.
     """
 
     content: Any = None
@@ -243,9 +249,14 @@ class File(_Placed):
 
 @dataclass
 class Directory(_Placed):
-    """A directory, made with the directories above it. With `ensure="absent"` it is removed, and must be empty.
+    """A directory. It is made together with missing directories above it.
 
-    The fields: path, ensure ("present", "absent", None), mode, owner and group.
+    path:   the absolute path
+    ensure: "present" or None: it is made; "absent": it is removed, which fails if it is not empty
+    mode:   its permissions; None: not changed
+    owner, group: a name or number; None: not changed
+
+    Anything else at the path is an error. `check` and `apply` raise ResourceFailed and OSError.
     """
 
     def check(self, site: Site) -> Sequence[Change]:
@@ -268,7 +279,11 @@ class Directory(_Placed):
             site.foresee_folder(self.path)
 
     def apply(self, change: Change, site: Site) -> None:
-        """Make or remove the directory, or set its mode or owners."""
+        """Make or remove the directory, or set its mode or owners.
+
+        change: one of the changes that `check` returned
+        raises: OSError, for example if a directory to remove is not empty; ResourceFailed
+        """
         is_made = change.what == "ensure" and self.ensure != "absent"
         with site.entry(self.path, make=is_made) as entry:
             if is_made:
@@ -291,8 +306,12 @@ class Directory(_Placed):
 class Link(ResourceType):
     """A symbolic link.
 
-    to:     the target, as it is written into the link; required unless `ensure` is "absent"
+    path:   the absolute path of the link
+    to:     the target, as it is written into the link; required unless `ensure` is "absent". It need not exist
     ensure: "present" or "absent"
+
+    A link with another target is replaced. A file or directory at the path is an error (raises: ResourceFailed).
+    The constructor raises BadArgument for a missing target or another `ensure`, and BadName for a path.
     """
 
     path: str
@@ -341,7 +360,11 @@ class Link(ResourceType):
             site.foresee_folder(self.path)
 
     def apply(self, change: Change, site: Site) -> None:
-        """Make, replace or remove the link."""
+        """Make, replace or remove the link.
+
+        change: one of the changes that `check` returned; it makes no difference here
+        raises: ResourceFailed, FolderMissing, OSError
+        """
         with site.entry(self.path) as entry:
             if self.ensure == "absent":
                 entry.remove()

@@ -88,9 +88,10 @@ class _Application(NamedTuple):
 def releases(document: Document, root: Path) -> Iterator[tuple[str, Release]]:
     """Yield (name, release) for each Helm source of an Application or ApplicationSet; nothing for another manifest.
 
-    The second source of an application is NAME/2. An ApplicationSet whose generators are not followed gives one
-    application, with its template as it is written.
-    raises: DocumentError, where the applications of one ApplicationSet have more than 20 million characters
+    The second Helm source of an application has the name NAME/2. If the generators of an ApplicationSet cannot be
+    followed here, it gives one application, with the template as it is written.
+    root:   the root of the repository, for the folders of charts and of generators
+    raises: DocumentError, if the applications of one ApplicationSet have more than 20 million characters
     """
     tree = document.tree
     kind = tree.get("kind") if isinstance(tree, dict) else None

@@ -104,8 +104,8 @@ class ChartSummary(NamedTuple):
     """Facts about a chart without its values, from Chart.yaml and charts/.
 
     has_values:    whether the chart has a values.yaml
-    is_library:    whether only other charts use it
-    hides_a_chart: whether a subchart is in a package or not there, so that its templates cannot be read
+    is_library:    whether the chart is of the type "library", which only other charts use
+    hides_a_chart: whether the templates of a subchart cannot be read, since it is in a package or missing
     paths_read:    the paths of values that Helm itself reads: the key of each subchart, and each condition
     """
 

@@ -90,11 +90,12 @@ def is_of_ruff(file: str) -> bool:
 
 
 def with_named_files(layers: Iterable[Layer], policy: str = "") -> Iterator[Layer]:
-    """Yield the layers, each with an unknown layer for each place where its file names files that are not read.
+    """Yield each layer, and an unknown layer for each place where its file names another file that is not read.
 
-    The unknown layer comes before the layer, or after it where the named files override it.
+    The unknown layer comes before the layer. If the named file overrides it, the unknown layer comes after it.
 
-    policy: the name of the fold's policy: under TypeScript's and Ruff's, their files are followed and get no such layer
+    policy: the name of the fold's policy. TypeScript's and Ruff's policies read the files that a file extends, so these
+            get no unknown layer
     """
     for layer in layers:
         found = [*_named_in(layer, policy)] if isinstance(layer.value, dict) else []
@@ -119,12 +120,12 @@ def _named_in(layer: Layer, policy: str) -> Iterator[tuple[_Named, TreePath]]:
 
 
 def spelled_paths(tree: object, steps: TreePath) -> Iterator[TreePath]:
-    """Yield the paths in a tree whose keys spell *steps*, in any spelling; nothing where *tree* is not a map.
+    """Yield the paths in a tree whose keys are *steps* in any spelling; nothing if *tree* is not a map.
 
-    Capitals, dashes and underscores do not count. One key may spell several steps, with an index behind it
-    ("spring.config.import[0]"), or have a condition behind it (`includeIf "gitdir:~/x"`).
+    Capitals, dashes and underscores make no difference. One key may be several steps ("spring.config.import[0]"). An
+    index or a condition at its end is ignored (`includeIf "gitdir:~/x"`).
 
-    steps: in small letters, without dashes and underscores
+    steps: in lower case, without dashes and underscores
     """
     for key, value in tree.items() if isinstance(tree, dict) else ():
         name = str(key).partition(" ")[0].partition("[")[0]
@@ -174,12 +175,15 @@ def is_followed(file: str, policy: str) -> bool:
 def with_bases(
     layers: Sequence[Layer], path: Path, reader: LayerReader, shown: Callable[[Path], str] = os.fspath
 ) -> list[Layer]:
-    """Read the files that a file of TypeScript or Ruff extends: their layers, then *layers*, the weakest first.
+    """Read the files that a file of TypeScript or Ruff extends. Returns their layers and then *layers*, the weakest
+    first.
 
-    A base that does not exist, or lies outside of the repository, is an unknown layer.
+    A base that does not exist, or is outside of the repository, is an unknown layer.
 
-    layers: of the file at *path*, already read; without `extends` they come back alone
-    shown:  a path -> the name of the file in places and messages
+    layers: the layers of the file at *path*, already read. If they extend nothing, the result has only these
+    path:   the file; its name decides between TypeScript and Ruff
+    reader: reads the bases
+    shown:  called with a path, it returns the name of the file in places and messages
     raises: DocumentError, for files that extend each other, and more than 100 files
     source: TypeScript, "TSConfig Reference", extends; Ruff, "Settings", extend
     """

@@ -47,10 +47,10 @@ _QUOTES = "'\""
 class Manifests:
     """The manifests of ConfigMaps and Secrets in the folders of a repository.
 
-    Nothing is read before `in_folder` is called. Each folder is then read once.
+    The constructor reads nothing. `in_folder` reads a folder at its first call and keeps the result.
 
-    sources: the sources in Git of the same repository
-    root:    of the repository
+    sources: the GitRepository manifests of the repository, and its root; only kept here for callers
+    root:    the folder of the repository
     """
 
     def __init__(self, sources: GitSources) -> None:
@@ -83,7 +83,10 @@ class Manifests:
 
 
 def releases(document: Document, manifests: Manifests) -> Iterator[tuple[str, Release]]:
-    """Yield (name, release) of a HelmRelease; nothing for another manifest, or one without a name or `spec`."""
+    """Yield (name, release) of a HelmRelease; nothing for another manifest, or for one without a name or `spec`.
+
+    manifests: the ConfigMaps and Secrets that the release may take values from
+    """
     tree = document.tree
     if not isinstance(tree, dict) or tree.get("kind") != "HelmRelease":
         return

@@ -59,13 +59,16 @@ def layers_of(
     shown: Callable[[pathlib.Path], str] = os.fspath,
     policy: str = "",
 ) -> Iterator[Layer]:
-    """Read files, folders and patterns, one after the other: their layers, also unknown ones for files they name.
+    """Read files, folders and patterns, one after the other, and yield their layers. Nothing is read before the first
+    one.
 
+    A file that names other files may give unknown layers for them.
     words:  as a fold names files; `FILE#2` is the second document of FILE. No words: no layers
-    folder: relative words are found below it
-    shown:  a path -> the name of the file in places and messages
-    policy: the name of the fold's policy. Under netplan's a folder is the root of a machine; under TypeScript's and
-            Ruff's the files that a file extends come before it
+    reader: reads the files
+    folder: the folder to which words are relative
+    shown:  called with a path, it returns the name of the file in places and messages
+    policy: the name of the fold's policy. Under netplan's policy a folder is the root of a machine. Under TypeScript's
+            and Ruff's, the files that a file extends come before it
     raises: NoFileFits, for a pattern that matches no file; DocumentError
     """
     for word in words:
@@ -130,10 +133,10 @@ def folded(
     """Merge layers, the weakest first, under a named policy.
 
     rules:     paths with another way to merge than the policy's
-    sensitive: paths of secrets; their values are wrapped as `Sensitive` in the layers themselves
-    strict:    refuse unknown layers
-    charts:    the charts of Helm whose values are the first layers; for Helm's policy alone
-    raises:    MergeConflict; UnknownLayer with *strict*; BadArgument, where there is no layer
+    sensitive: paths of secrets. Their values become `Sensitive` objects; this changes the values of *layers*
+    strict:    True: an unknown layer is an error
+    charts:    the charts of Helm whose values are the first layers; not used with a policy that is not Helm's
+    raises:    MergeConflict; UnknownLayer with *strict*; BadArgument, if there is no layer
     """
     if paths := list(sensitive):
         secrets = Secrets(paths)
@@ -172,9 +175,11 @@ class FoldLayers(NamedTuple):
 
 
 def layers_of_fold(repository: Folder, one: PlainFold, policy: NamedPolicy) -> FoldLayers:
-    """Read the files of a fold. Relative names count from the root of the repository.
+    """Read the files of a fold: its layers, the weakest first. Warnings are added to `repository.warnings`.
 
-    raises: NoFileFits, DocumentError; BadArgument, for a second chart; MergeConflict, as `layers_over_chart`
+    repository: the folder to which relative names in the fold are relative
+    policy:     under Helm's policy a first file that is a chart is read as a chart with its subcharts
+    raises:     NoFileFits, DocumentError; BadArgument, for a second chart; MergeConflict, as `layers_over_chart`
     """
     syntax: Syntax | None = one.syntax or None  # type: ignore[assignment]  # `read_fold` has looked it up
     reader = LayerReader(syntax, warnings=repository.warnings)
@@ -185,10 +190,10 @@ def layers_of_fold(repository: Folder, one: PlainFold, policy: NamedPolicy) -> F
 
 
 def chart_folder(words: Sequence[str], folder: pathlib.Path, policy: NamedPolicy) -> pathlib.Path | None:
-    """The path of the first word, where it is a folder with a Chart.yaml and the policy is Helm's; else None.
+    """The path of the first word, if it is a folder with a Chart.yaml and the policy is Helm's; else None.
 
-    words:  names of files, folders and patterns, counted from *folder*
-    raises: BadArgument, where another word than the first is a chart
+    words:  names of files, folders and patterns, relative to *folder*
+    raises: BadArgument, if another word than the first is a chart
     """
     if not isinstance(policy, HelmPolicy):
         return None
@@ -208,8 +213,12 @@ def layers_over_chart(
 ) -> FoldLayers:
     """Read a chart and its enabled subcharts, and put the layers of values files over their values.
 
-    files:  the layers of the values files; with a policy that is not Helm's, they come back alone
-    raises: DocumentError; MergeConflict, where the values of a subchart are no map
+    chart:  the folder of the chart
+    files:  the layers of the values files, the weakest first
+    reader: reads the files of the chart
+    policy: with a policy that is not Helm's, no chart is read, and the result has only *files*
+    shown:  a function from a file to its name in messages
+    raises: DocumentError; MergeConflict, if the values of a subchart are not a map
     """
     if not isinstance(policy, HelmPolicy):
         return FoldLayers(files)

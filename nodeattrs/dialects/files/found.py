@@ -168,9 +168,11 @@ def _each_release(
 
 
 def policy_for(files: Sequence[str], folder: Path) -> str:
-    """The name of the policy for files to be folded: of the program that reads files of such names, else the default.
+    """The name of the policy for some files: that of the program that reads files with such names, or the default
+    policy.
 
-    files:  at least one, the weakest first, counted from *folder*. The first decides, or the last for tsconfig and Ruff
+    files:  at least one, the weakest first, relative to *folder*. The name of the first file decides; for tsconfig and
+            Ruff the name of the last
     """
     names = [os.path.basename(file) for file in files]
     if (folder / files[0] / CHART).is_file() or names[0] in ("values.yaml", "values.yml"):

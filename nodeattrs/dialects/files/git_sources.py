@@ -29,23 +29,26 @@ _FIXED = ("commit", "semver", "tag")
 
 
 class GitSources:
-    """The GitRepository manifests in the YAML files of a repository. Nothing is read before the first question.
+    """The GitRepository manifests in the YAML files of a repository. `reason` asks whether one names this repository.
 
-    The files are then read once: an instance is for one version of the files.
+    The constructor reads nothing. The first `reason` reads the files, and later ones do not: use one instance for one
+    version of the files. Files that cannot be read are left out. In a repository with too many YAML files none is
+    found.
 
-    root: of the repository
+    root: the folder of the repository
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def reason(self, name: str, namespace: Any) -> str:
-        """Why the files of a GitRepository are not those that are here; "" where they are.
+        """Why the files of a GitRepository are not the files in this folder, as the end of a sentence; "" if they are.
 
-        Its URL has to name this repository, and its `ref` neither a version nor a commit. Where several manifests have
-        the name, each of them has to. One that is not found is another repository.
+        They are if its URL names this repository, and its `ref` names neither a version nor a commit. If several
+        manifests have the name, this must be true for each. A manifest that is not found counts as another repository.
 
-        namespace: of the source; None, or a manifest without one, fits any
+        name:      the name of the GitRepository
+        namespace: its namespace; None fits any namespace, and so does a manifest without one
         """
         found, unread = self._manifests
         named = [one for one in found if _is_named(one, name, namespace)]

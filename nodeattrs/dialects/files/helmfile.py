@@ -60,11 +60,13 @@ _VALUES = ("Values", "StateValues", "Environment.Values")
 
 
 def releases(root: Path, file: str, environment: str | None = None) -> Iterator[tuple[str, Release]]:
-    """Yield (name, release) of a helmfile: by ENVIRONMENT/NAME, or by NAME where it has no environments.
+    """Yield (name, release) for each release of a helmfile that is installed.
 
-    Releases that are not installed are left out.
-
-    environment: yield its releases alone, with its values filled into templates; None: all, with nothing filled in
+    The name is ENVIRONMENT/NAME; in a helmfile without environments it is NAME.
+    root:        the root of the repository
+    file:        the name of the helmfile, relative to *root*
+    environment: yield the releases of this environment alone, and fill its values into templates. None: yield the
+                 releases of all environments, and fill in nothing
     raises:      DocumentError
     """
     text = decoded(content_of(root / file, file), file)

@@ -100,12 +100,13 @@ def load(
 
     model:     a dataclass, an attrs class or a pydantic model
     files:     YAML, JSON, TOML, .ini or .properties, the weakest first
-    dotenv:    a .env file; a file that does not exist sets nothing, and nothing is read without *env*
-    env:       how variables begin: with "APP_" the variable APP_DB__PORT sets db.port; "" reads no variable
-    nested:    what divides the keys in the name of a variable; a name is taken in small letters
+    dotenv:    a .env file; a file that does not exist sets nothing. It is not read without *env*
+    env:       the beginning of the names of variables. With "APP_" the variable APP_DB__PORT sets db.port; "" reads
+               none
+    nested:    the text between two keys in the name of a variable. The keys are the name in lower case
     arguments: key -> value, as a command line gives them: {"db.port": 81}; None as a value sets nothing
     policy:    how values merge, or the name of a policy
-    environ:   the variables; None: of this process
+    environ:   the variables; None: the variables of this process
     raises:    InvalidSettings, with the file and line of each wrong value; DocumentError; MissingExtra;
                UnknownLayer, for a file that is encrypted as a whole; BadArgument, for a variable below another one
     """

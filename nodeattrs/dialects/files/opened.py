@@ -29,9 +29,9 @@ from nodeattrs.project.config import PlainFold
 class Folds(InRepository):
     """The folds of one version of a folder, and their merged trees.
 
-    Its subjects are the files that the question names as one fold; else the folds of nodeattrs.toml; else the folds
-    that are found in the folder. Nothing is read when it is made. The folds are looked for once; each `answer` reads
-    its files again.
+    If the question names files, they are the only fold. If not, the folds are those in nodeattrs.toml; if it has none,
+    they are found in the folder. The constructor reads nothing. The folds are looked for once. Each `answer` reads the
+    files of its fold again.
     """
 
     @cached_property

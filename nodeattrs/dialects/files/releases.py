@@ -83,12 +83,12 @@ Values = ValuesFile | SetValue | Layer
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A release of Helm as a file describes it; no file that it names has been read.
+    """A release of Helm as a file describes it. No file that it names has been read.
 
-    chart:  the folder of the chart, below the root of the repository; "" where the chart is not read
+    chart:  the folder of the chart, relative to the root of the repository; "": its files are not here
     origin: the line that names the chart
-    values: the values over the chart's, the weakest first
-    reason: why the values of the chart are not read; it counts where *chart* is ""
+    values: the values that the release adds to the chart's own, the weakest first
+    reason: why the files of the chart are not here; it has no meaning if *chart* is given
     """
 
     chart: str
@@ -98,7 +98,8 @@ class Release:
 
     @property
     def inline(self) -> Iterator[Layer]:
-        """The maps of values that stand in the file of the release itself; unknown layers are left out."""
+        """The maps of values that are written in the file of the release itself, the weakest first; unknown values are
+        left out."""
         return (one for one in self.values if isinstance(one, Layer) and isinstance(one.value, dict))
 
 
@@ -106,7 +107,9 @@ def layers_of_release(repository: Folder, release: Release, policy: NamedPolicy)
     """Read the chart and the values files of a release: its layers, the weakest first.
 
     A missing chart, a missing values file, and each `--set` after the first 200 are unknown layers.
-    raises: DocumentError, for a file that cannot be parsed; MergeConflict
+    repository: the folder to which the names in *release* are relative; warnings are added to its warnings
+    policy:     as for `layers_over_chart`
+    raises:     DocumentError, for a file that cannot be parsed; MergeConflict
     """
     reader = LayerReader(warnings=repository.warnings)
     files: list[Layer] = []
@@ -158,9 +161,9 @@ def unread_values(origin: Origin, reason: str, lines: Mapping[TreePath, int] | N
 
 
 def path_below(root: Path, folder: str, text: str) -> str:
-    """The path of *text*, counted from *folder*, as a path below the root. It need not exist.
+    """The path of *text*, which is relative to *folder*, as a path relative to the root. It need not exist.
 
-    "" where the path, or a link in it, leads out of the root.
+    "" if the path, or a link on the way, leads out of the root.
     """
     if "\0" in text:
         return ""
@@ -206,7 +209,10 @@ def elements(tree: Any, key: str) -> Iterator[tuple[int, Any]]:
 
 
 def texts_by_path(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (dotted path, text) for each text and whole number in nested maps. Lists and booleans are left out."""
+    """Yield (dotted path, text) for each text and whole number in nested maps. Lists and booleans are left out.
+
+    path: the path of *value*, which begins each of these paths; "" for the root
+    """
     if isinstance(value, dict):
         for key, one in value.items():
             yield from texts_by_path(one, f"{path}.{key}" if path else str(key))
@@ -235,13 +241,14 @@ def origin_at(document: Document, path: TreePath, kind: str, name: object) -> Or
 
 
 def inline_layers(document: Document, value: Any, path: TreePath, name: str, mark: str = "") -> list[Layer]:
-    """The layers of values that stand in the file of a release, as a map or as a text in YAML.
+    """The layers of values that are written in the file of a release, as a map or as a text in YAML.
 
     [] for a value that is neither, such as null. A text that is no YAML is one unknown layer.
 
-    name: of the release, in explanations
-    path: of *value* in the document
-    mark: how a template begins, such as "{{"; an unknown layer has the paths of texts with it. "" for none
+    path: the path of *value* in the document
+    name: the name of the release, in explanations
+    mark: the beginning of a template, such as "{{"; texts that contain it give one more layer, an unknown one. "": no
+          text is a template
     """
     if isinstance(value, str):
         return _of_text(document, value, path, name, mark)

@@ -35,7 +35,8 @@ def _place(origin: Origin) -> str:
 class BlameReport:
     """A merged tree with the place that set each line (--blame, --origins).
 
-    in_margin: whether places stand before the lines; else each is a comment behind its line
+    folded:    the merged tree
+    in_margin: True: the places are before the lines; False: each place is a comment at the end of its line
     """
 
     folded: Folded
@@ -54,7 +55,8 @@ class BlameReport:
         return {"version": 1, "value": data(self.folded.value), "leaves": leaves}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """Yield the lines of the tree in YAML, each with its place; a value of several layers names the first alone."""
+        """Yield the lines of the tree in YAML, each with its place. If several layers set a value, only the first place
+        is shown."""
         if not self.in_margin:
             yield from tree_lines(self.folded.value, screen, lambda path: self._origins.get(path, (None,))[0])
             return
@@ -73,7 +75,10 @@ def _margin(origins: tuple[Origin, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TraceReport:
-    """Explanations of paths of a merged tree (--explain); `trace_report` makes one."""
+    """Explanations of some paths of a merged tree (--explain). `trace_report` makes one from paths.
+
+    explanations: one for each path, in the order of the output
+    """
 
     explanations: Sequence[NodeExplanation]
 
@@ -109,7 +114,8 @@ class LastChanges:
     """The changes that the last layer of a fold makes (--diff-last).
 
     title:  the name of the last layer
-    before: the merge of all layers but the last; *after* is the merge of all
+    before: the merge of all layers but the last
+    after:  the merge of all layers
     """
 
     title: str
@@ -153,7 +159,10 @@ class LastChanges:
 
 @dataclass(frozen=True, slots=True)
 class ShownPolicies:
-    """The named policies and their tables (--policies)."""
+    """The named policies, each with its rules for two values (--policies).
+
+    policies: the policies to show, in this order
+    """
 
     policies: Sequence[NamedPolicy]
 

@@ -34,8 +34,8 @@ def _marker_for_secret(value: Any) -> Any:
 def text_of(tree: Any, form: str) -> str:
     """A merged tree as the text of a file, without its secrets.
 
-    form:   "json", "toml" or "env"; any other word means YAML. YAML and JSON have a marker in place of a secret,
-            .env leaves its line out
+    form:   "json", "toml" or "env"; any other word means YAML. In place of a secret there is a marker; .env leaves its
+            line out
     raises: BadValue, for a value that the form cannot hold, and for a tree that is nested too deeply
     """
     try:

@@ -35,13 +35,15 @@ _LARGEST, _ALL, _MOST = 1_000_000, 20_000_000, 5_000
 
 @dataclass(slots=True)
 class Uses:
-    """The values and templates that the files of a chart use; `uses_of` fills one in.
+    """The values and templates that the files of a chart use. `uses_of` makes one and fills it.
 
-    paths:    paths of values that are read; each stands for every path below it, too
+    paths:    the paths of values that are read. A path that is read makes every path below it read, too
     computed: path -> the place (FILE:LINE) that reads a value below it by a computed name
     defined:  the names of templates that the files define
-    included: the name of a template that the files include, "" for a computed name -> the first place
+    included: the name of a template that the files include -> the first place; the key "" is for a computed name
     unread:   files that could not be read, or were too large or too many
+
+    `covers` says whether a path is read, `names_below` names the keys below a path that are read.
     """
 
     paths: set[TreePath] = field(default_factory=set)

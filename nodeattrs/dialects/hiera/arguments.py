@@ -113,7 +113,7 @@ Arguments = Mapping[str, Any]
 
 
 def check_arguments(arguments: Arguments) -> None:
-    """Check that the arguments of a command go together. raises: BadUsage, with the first ones that do not"""
+    """Check that no arguments of a command exclude each other. raises: BadUsage, for the first pair that is found"""
     for word in ("knock_out_prefix", "sort_merged_arrays", "merge_hash_arrays"):
         if arguments.get(word) not in (None, False) and arguments.get("merge") != "deep":
             raise BadUsage(f"--{word.replace('_', '-')} is about --merge deep")
@@ -134,9 +134,10 @@ def check_arguments(arguments: Arguments) -> None:
 def tree_of(arguments: Arguments, place: str | None, decrypts: bool = True) -> Hiera:
     """The tree that the arguments and nodeattrs.toml describe; reads no hiera.yaml and no data.
 
-    place:    its hiera.yaml or folder; None: the one of --environmentpath, else the current folder
-    decrypts: False ignores --decrypt and the keys
-    raises:   BadArgument, where a named place does not exist
+    place:    a hiera.yaml, or a folder with one. None: the places that other arguments name, such as --environmentpath;
+              without those the current folder
+    decrypts: False: no value is decrypted, and the arguments with keys are ignored
+    raises:   BadArgument, if a named place does not exist
     """
     environmentpath = None if place else arguments["environmentpath"]
     private, public = arguments.get("eyaml_private_key"), arguments.get("eyaml_public_key")

@@ -46,7 +46,10 @@ def view(scope: Scope) -> dict[str, Any]:
 
 
 def values_or_errors(scope: Scope, keys: Iterable[str], **how: Any) -> dict[str, Any]:
-    """Key -> its value, or the error of its lookup. how: further arguments of `Scope.lookup`"""
+    """Look up several keys: key -> its value, or the error of its lookup. No error of a lookup is raised.
+
+    how: further arguments of `Scope.lookup`, such as default_value
+    """
     found: dict[str, Any] = {}
     for key in keys:
         try:
@@ -61,9 +64,9 @@ _NOBODYS_KEY = "no_such_key"
 
 @taking(scope=Scope)
 def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
-    """Key -> the levels that cannot be read and might change its value; {} where every level can be read.
+    """Key -> the levels that cannot be read and might change its value; {} if every level can be read.
 
-    Under the key "" are the levels that may have further keys.
+    A key that no level might change is not in it. Under the key "" are the levels that may have further keys.
     cost: one explanation for each key, if a level cannot be read
     """
     found: dict[str, tuple[UnknownLevel, ...]] = {}
@@ -78,9 +81,9 @@ def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
 class Kept(NamedTuple):
     """A part of a value that was not decrypted.
 
-    key:     the key, with the path of the part after it: "db.password"
+    key:     the key and the path of the part below it, as one dotted text: "db.password"
     reason:  why it stays encrypted
-    origins: the lines that set it, the strongest first
+    origins: the lines that set the part, the strongest first
     """
 
     key: str
@@ -136,9 +139,9 @@ def _compared(value: Any) -> Any:
 
 @taking(hiera=LoadedTree, scopes=ListLike)
 def unused(hiera: LoadedTree, scopes: Iterable[Scope]) -> Unused:
-    """The data files that none of some scopes reads, and the keys that are shadowed on all of them.
+    """The data files that none of some scopes reads, and the keys whose value counts on none of these scopes.
 
-    Files below the datadirs of the environments of the scopes count.
+    Only files below the datadirs of the environments of the scopes are looked at.
     cost: one look at each key of each file, for each scope
     """
     read: set[str] = set()

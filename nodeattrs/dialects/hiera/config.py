@@ -50,16 +50,18 @@ _CODEDIR = "/etc/puppetlabs/code"
 
 
 class HierarchyEntry(NamedTuple):
-    """One level of a hierarchy, as hiera.yaml has it, with the values of `defaults` where it has none.
+    """One level of a hierarchy. What hiera.yaml does not set at the level is taken from its `defaults`.
 
-    kind, function: the kind and the name of its data function: ("data_hash", "yaml_data"), ...
-    location:       "path", "paths", "glob", "globs", "mapped_paths", "uri", "uris", or None for no location
-    declared:       the templates of its locations; for mapped_paths: variable, local variable, template
-    datadir:        the template of its folder
-    options:        for the data function
-    line:           where it stands; None for a built-in entry
-    ending:         the ending of its files in versions 3 and 4, which is added to the name that is filled in
-    templates:      `declared`, each with the ending
+    name:      the name of the level
+    kind:      the kind of its data function: "data_hash", "lookup_key", "data_dig", ...
+    function:  the name of its data function: "yaml_data"
+    location:  "path", "paths", "glob", "globs", "mapped_paths", "uri", "uris", or None for no location
+    declared:  the templates of its locations; for mapped_paths its three texts: variable, local variable, template
+    datadir:   the template of its folder
+    options:   the options for the data function
+    line:      its line in hiera.yaml; None for a built-in entry
+    ending:    for versions 3 and 4, the ending that is added to a filled-in file name, such as ".yaml"
+    templates: `declared`, each with the ending
     """
 
     name: str
@@ -79,13 +81,13 @@ class HierarchyEntry(NamedTuple):
 
 
 class HieraConfig(NamedTuple):
-    """A hiera.yaml as data.
+    """The checked content of a hiera.yaml.
 
-    file:     its name in messages; None for the built-in one
+    file:     its name in messages; None for the built-in configuration
     folder:   the folder that its datadirs are relative to
     entries:  its levels, the strongest first
-    defaults: the entries of `default_hierarchy`; None where there is none
-    built_in: whether this stands for a global hiera.yaml that does not exist
+    defaults: the entries of `default_hierarchy`; None if it has none
+    built_in: whether it takes the place of a global hiera.yaml that does not exist
     """
 
     file: str | None

@@ -40,10 +40,12 @@ class SettingLine(NamedTuple):
 
 
 def settings_in(file: pathlib.Path, name: str, sections: Sequence[str] = ("main",)) -> dict[str, SettingLine]:
-    """Name -> setting in an INI file as Puppet reads it; {} where there is no file.
+    """Name -> setting in an INI file as Puppet reads it; {} if there is no such file.
 
     Settings before the first heading belong to `main`.
-    sections: the sections that count, the strongest first; in one section the first line counts
+    name:     the name of the file in messages
+    sections: the sections to read, the strongest first; all others are left out. In one section the first line of a
+              name counts
     raises:   BadData, for a line that is no setting, heading or comment
     """
     if not file.is_file():
@@ -77,12 +79,12 @@ def _filled(text: str, known: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class PuppetConf:
-    """The places that a puppet.conf names; a setting that it leaves out has Puppet's default, relative to that file.
+    """The places that a puppet.conf names. A setting that it leaves out has Puppet's default, relative to that file.
 
-    hiera_config:    the global hiera.yaml
-    environmentpath: folders with environments, as one text
-    basemodulepath:  folders with modules
-    known:           the values of confdir, codedir and environmentpath, which other settings may refer to
+    hiera_config:    the global hiera.yaml, which need not exist
+    environmentpath: the folders with environments, as one text with ":" between them
+    basemodulepath:  the folders with modules
+    known:           the values of confdir, codedir and environmentpath, for other settings that contain `$confdir`
     """
 
     hiera_config: pathlib.Path
@@ -119,14 +121,16 @@ def puppet_conf(place: pathlib.Path) -> PuppetConf:
 def modulepath(
     folder: pathlib.Path, name: str, base: Sequence[pathlib.Path], known: Mapping[str, str], warn: Warn
 ) -> list[pathlib.Path]:
-    """The folders of the modules of an environment: from its environment.conf, else its `modules` and *base*.
+    """The folders of the modules of an environment: from its environment.conf; without a setting there its `modules`
+    and *base*.
 
-    Wildcards give the folders that exist; other folders need not exist. A part with an unknown setting is left out,
-    with a warning.
+    A part with wildcards gives only folders that exist; other folders need not exist. A part with an unknown setting is
+    left out, with a warning.
     folder: the folder of the environment
     name:   the name of environment.conf in messages
     base:   the value of `$basemodulepath`
     known:  setting -> value, for `$name` in the text
+    warn:   called with each warning
     raises: BadData, for a faulty environment.conf; TooMuch
     """
     written = settings_in(folder / ENVIRONMENT_CONF, name).get("modulepath")

@@ -42,11 +42,11 @@ from nodeattrs.formats.places import HALF_PAIR, Mark, Text
 
 
 class ReadDocument(NamedTuple):
-    """A parsed file.
+    """A parsed data file.
 
     document: its tree, with the line of each value
-    unfit:    key -> (what data may not hold in its value, the offset of that)
-    text:     its text
+    unfit:    key -> (words for a part of its value that data may not hold, the offset of the part in the text)
+    text:     the text of the file
     twice:    the keys of the root that are written more than once
     """
 
@@ -67,7 +67,8 @@ def read_document(
 
     Callers must not change the tree: all readers of the same content share it.
     name:   the name in messages
-    marks:  True notes the line of each value while YAML is parsed; False parses again for the first line
+    marks:  True: the line of each value is noted while YAML is parsed. False: the first question for a line parses the
+            text again
     raises: FileNotFoundError; BadData with file and line, for a file that cannot be read or parsed
     cost:   one read of the file; the same content is parsed once in a process
     """
@@ -109,17 +110,20 @@ def _roots(text: str) -> Iterator[str]:
 
 
 class DataSource:
-    """Data of one level at one location: the base of DataFile, FunctionData, RubyData and OverwrittenValue.
+    """The data of one level at one location. The base of DataFile, FunctionData, RubyData and OverwrittenValue.
 
-    tree: key -> value as it is written; None where the keys are not known, as of a data function
+    tree: key -> value as it is written; None if the keys are not known, as for a data function
+
+    `value` gives the value of a key, and `locator` its lines. `overwritten` gives earlier values of the same key.
     """
 
     tree: dict[str, Any] | None = None
 
     def value(self, key: str, resolver: Resolver) -> Any:
-        """The value with its expressions filled in, ABSENT, or `Unknown` where it cannot be read.
+        """The value of a key with its expressions filled in. ABSENT: the key is not set. `Unknown`: it cannot be read.
 
-        Callers must not change it.
+        Callers must not change the value.
+        resolver: fills in the variables and lookups in expressions
         """
         raise NotImplementedError
 
@@ -134,9 +138,11 @@ class DataSource:
 
 @dataclass(frozen=True, slots=True)
 class OverwrittenValue(DataSource):
-    """A value of a key that the same file sets again further down. Its expressions are not filled in.
+    """A value that does not count, because the same file sets its key again further down.
 
-    data: the value; mark, text: where it stands
+    data: the value, with expressions as they are written
+    mark: the place of the value in the text
+    text: the text of the file
     """
 
     data: Any
@@ -160,15 +166,17 @@ class _OverwrittenLocator(NamedTuple):
 
 
 class DataFile(DataSource):
-    """One data file, parsed. Made by `file_source`; a lookup calls `value`.
+    """One data file, already parsed. Use `file_source` to make one; a lookup calls `value`.
 
-    file:     its name in messages
-    tree:     key -> value, with expressions as they are written
-    document: the parsed document, with the line of each value
-    warnings: keys written twice, keys that no lookup finds, and encrypted texts that are never decrypted
+    read:      the parsed file
+    tree:      key -> value, with expressions as they are written
+    decrypt:   a function that returns the decrypted value; None: values are not decrypted
+    sensitive: paths whose values become secrets; the first step is the key
+    file:      its name in messages
+    document:  the parsed document, with the line of each value
+    warnings:  keys written twice, keys that no lookup finds, and encrypted texts that are never decrypted
 
-    Plans of expressions and decrypted values are kept. `decrypt` is a function that decrypts a value; `sensitive` are
-    paths whose values become secrets.
+    The instance keeps decrypted values, and how to fill in the expressions of each value. It reads no file.
     """
 
     tree: dict[str, Any]
@@ -337,13 +345,16 @@ def file_source(
 
 
 class FunctionData(DataSource):
-    """A data function in Python, called for each key; also a level that is left out or cannot be read.
+    """The source for a data function in Python, which is called for each key.
 
+    It is also the source for a level that is left out or cannot be read: its *ask* then always returns `Unknown`.
+    name:      the name of the function
+    ask:       called with a key. It raises KeyError for a key without a value, and returns `Unknown` for one that
+               cannot be read
+    sensitive: paths whose values become secrets; the first step is the key
     file:      "function NAME", in place of a file name
-    ask:       a function of a key; raises KeyError for a key without a value, returns `Unknown` for an unreadable one
-    sensitive: paths whose values become secrets
 
-    `value` fills in the expressions of each value; nothing is cached.
+    `value` fills in the expressions of each value. Nothing is kept: each `value` calls the function.
     """
 
     def __init__(self, name: str, ask: Callable[[str], Any], sensitive: Iterable[Path] = ()) -> None:

@@ -36,7 +36,9 @@ from nodeattrs.formats.documents import Document
 class HieraError(NodeattrsError):
     """The base of the errors of lookups.
 
-    kind: the fault in one word for programs, such as "not_found" or "hash_in_unique"; required
+    message: what is wrong
+    kind:    the fault in one word for programs, such as "not_found" or "hash_in_unique"
+    facts:   further fields of `NodeattrsError`: hint, details, origins, ...
     """
 
     entry = declared(
@@ -57,11 +59,13 @@ class HieraError(NodeattrsError):
 class KeyNotFound(HieraError, NotFound):
     """No data has the key, and there is no default.
 
-    details: levels that might have the key, and gaps of the hierarchy; () for none
-    hint:    a similar key, or another way out
+    message: what is wrong
+    details: lines about levels that might have the key, and about gaps of the hierarchy; () for none
+    hint:    a similar key, or another way out; None for none
+    facts:   further fields of `NodeattrsError`
 
-    Both may be given as functions, which are called when the attribute is first read: they look at all keys.
-    Pickling calls them, too.
+    *details* and *hint* may be functions without arguments, since they look at all keys. Such a function is called when
+    the attribute is first read, or when the error is pickled; its result is kept.
     """
 
     entry = NOT_FOUND.entry
@@ -114,9 +118,10 @@ class BadLookup(HieraError, BadArgument):
 
 
 class UnsetVariable(BadLookup):
-    """A text names a variable that is not set; for that, Puppet 8 ends the lookup.
+    """A text in the data names a variable that is not set. Puppet 8 ends the lookup for that.
 
-    variable: its name without the steps below it; the message is made of it
+    variable: the name of the variable: "facts" for `facts.os.name`. The message contains it
+    hint:     how to set it
     """
 
     entry = UNSET_VARIABLE.entry
@@ -156,8 +161,9 @@ class Checks:
 
     document: the parsed hiera.yaml
 
-    `fault` and `invalid` return an error. `known`, `map`, `text`, `texts` and `once` raise one; `map`, `text` and
-    `texts` return the checked value.
+    `fault` and `invalid` return an error and raise nothing. `map`, `text` and `texts` return the checked value: a map,
+    a text that is not empty, a list of at least one such text. `known` checks the keys of a map. `once` checks that a
+    name is new, and notes it.
     """
 
     document: Document
@@ -169,7 +175,10 @@ class Checks:
         return self.fault(CONFIG_INVALID, message, path, hint)
 
     def known(self, tree: Mapping[Any, Any], known: tuple[str, ...], path: Path) -> None:
-        """Check that a map has no keys but *known*. raises: BadData, with a similar key"""
+        """Check that all keys of a map are in *known*. raises: BadData, for the first other key, with a similar key
+
+        path: the path of the map in the document, for the line of the error
+        """
         for key in tree:
             if key not in known:
                 hint = meant(key, known) or f"known are {', '.join(known[:8])}"

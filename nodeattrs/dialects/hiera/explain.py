@@ -34,7 +34,13 @@ from nodeattrs.errors import NodeattrsError, TooDeep
 
 @dataclass(frozen=True, slots=True)
 class KnockedOut:
-    """A value that a marker removed, the marker, and the lines that set each, the strongest first."""
+    """A value of a weaker source that a marker such as "--name" removed.
+
+    value:  the removed value
+    set_by: the lines that set the value, the strongest first
+    marker: the marker
+    by:     the lines that set the marker, the strongest first
+    """
 
     value: Any
     set_by: tuple[Origin, ...]
@@ -45,12 +51,12 @@ class KnockedOut:
 class UnknownLevel(NamedTuple):
     """A level that cannot be read, and might change the value of a key.
 
-    key:      the key: that of the explanation, or one that its value looks up
+    key:      the key that was looked up, or a key that its value needs
     layer:    "global", "environment", "module" or "default_hierarchy"
-    name:     the name of the entry
-    origin:   the line of the entry in hiera.yaml
+    name:     the name of the level
+    origin:   the line of the level in hiera.yaml
     reason:   why it cannot be read
-    is_merge: True: its lookup_options might change how the key merges; False: it might set the key
+    is_merge: True: its lookup_options might change how the key is merged; False: it might set the key
     """
 
     key: str
@@ -87,23 +93,25 @@ class UnknownLevel(NamedTuple):
 
 
 class Explanation:
-    """The explanation of one lookup: its value, the search, and the lines that set each part.
+    """The explanation of one lookup: its value, the places that were searched, and the lines that set each part.
 
-    key:           as the caller wrote it, with steps
-    root:          its first step, which is the key in the files
-    value:         what `lookup` returns; ABSENT where it raises
+    key:           the key as the caller wrote it, with the steps after it: "ntp.servers.0"
+    root:          the first step of it, which is the key in the files
+    value:         what `lookup` returns; ABSENT if it raises
     error:         what `lookup` raises, or None
-    found_in:      "data", "override", "default_values_hash", "default_value" or "otherwise"
+    found_in:      what gave the value: "data", "override", "default_values_hash", "default_value" or "otherwise"
     strategy:      the strategy, as it is written in lookup_options
     strategy_from: "argument", "default", or the line of lookup_options that chose the strategy
     option:        the name or expression in lookup_options that chose it; None for none
     searched:      each place that was searched, in order, with its outcome: found, no_key, no_file, ...
-    shadowed:      lines of the key below the first place that has it, for `first`
-    converted:     the type of `convert_to`, where it was applied; else None
+    shadowed:      with the strategy `first`, the lines that set the key and do not count
+    converted:     the type of `convert_to`; None if nothing was converted
     needed:        the keys that expressions in the value looked up
     unknown:       the levels that cannot be read and might change the value
 
-    Lines are found when a property or method asks for them; a value from an argument of the call has none.
+    `origins` gives the lines that set a path, and `leaves` all leaves with their lines; `knocked` gives the values that
+    a knock-out prefix removed. They look for lines when they are called. Values from an argument of the call have no
+    lines.
     """
 
     def __init__(self, key: str, value: Any, error: NodeattrsError | None, recorder: Recorder) -> None:
@@ -198,8 +206,8 @@ class Explanation:
     def leaves(self) -> Iterator[tuple[Path, Any, tuple[Origin, ...]]]:
         """Yield (path, value, lines that set it) for each leaf and list element; nothing for a secret or no value.
 
-        The values are those before a conversion.
-        cost: that of the merge once more, one visit a leaf, and one look at each file's lines
+        If the value was converted, these are the parts before the conversion.
+        cost: the merge is made once more; one visit a leaf, and one look at each file's lines
         """
         part = NOTHING if self.is_secret else self._part()
         if part.value is not ABSENT:
@@ -280,11 +288,12 @@ class Explanation:
 
 
 def explained(scope: BaseScope, key: str, recorder: Recorder, ask: Callable[[], Any]) -> Explanation:
-    """The explanation of a lookup, which *ask* makes with *recorder*.
+    """Make a lookup by calling *ask*, and return its explanation. An error of the lookup becomes the field `error`.
 
-    A NodeattrsError or RecursionError of *ask* does not come out: the explanation has it as its `error`.
-    scope:    gives the levels that are unknown, and the place of the merge strategy
-    recorder: its `key` is set; the explanation keeps the recorder
+    key:      the key as the caller wrote it
+    recorder: the call that *ask* makes the lookup with; its notes become the explanation
+    ask:      called without arguments, it returns the value. Only its NodeattrsError and RecursionError are not raised
+              here
     """
     value: Any = ABSENT
     error: NodeattrsError | None = None
@@ -318,7 +327,7 @@ def _setters(scope: BaseScope, key: str, outer: Recorder) -> tuple[Origin, ...]:
 
 
 def explained_options(scope: BaseScope, key: str) -> Explanation:
-    """The explanation of the merged `lookup_options` that hold for a key's module."""
+    """The explanation of the merged `lookup_options` for the module of a key. An error becomes its field `error`."""
     recorder = Recorder(scope, LOOKUP_OPTIONS)
     recorder.chosen_by = "a rule of its own"
     error: NodeattrsError | None = None
@@ -334,9 +343,12 @@ def explained_options(scope: BaseScope, key: str) -> Explanation:
 
 
 def undecided(scope: BaseScope, keys: Iterable[str], merge: Merge, call: LookupCall) -> tuple[UnknownLevel, ...]:
-    """The levels that cannot be read and might change the value of the first of some keys that is found.
+    """The levels that cannot be read, and might change the answer of a lookup of several keys; () for none.
 
-    () for none. Levels that might set an earlier key count, too.
+    The keys are searched in order until one has a value. Levels that might set an earlier key count, too.
+    merge:  the strategy that the call names; None for none
+    call:   the lookup
+    raises: HieraError
     """
     levels: list[UnknownLevel] = []
     for key in keys:

@@ -29,9 +29,10 @@ from nodeattrs.dialects.hiera.values import written
 
 
 class Resolver(Protocol):
-    """Gives the values of variables and keys that expressions name; `LookupCall` is one.
+    """What filling in the expressions of a text needs: the values of variables and keys. `LookupCall` is one.
 
-    untrusted: set to True once a fact put a `%` or `{` into a text, which then must not be read as an expression
+    untrusted: the plan of a text sets it to True if the value of a variable has a `%` or `{`. Such a result must not be
+               read as an expression again
     """
 
     untrusted: bool
@@ -47,11 +48,14 @@ class Resolver(Protocol):
         ...
 
     def variable(self, name: Any, below: Path = ()) -> Any:
-        """The value of a variable; None where there is none. below: the steps that are read in it"""
+        """The value of a variable; None if it is not set.
+
+        below: the steps that the expression reads in the value; they are only noted
+        """
         ...
 
     def with_variable(self, name: str, value: Any) -> Resolver:
-        """The same resolver with one more variable, which hides others of its name."""
+        """A copy of the resolver with one more variable, which hides others of its name."""
         ...
 
     def note_unset(self, name: str) -> None:
@@ -135,11 +139,11 @@ def _as_key(name: Any, key: Any) -> Any:
 
 @lru_cache(maxsize=65536)
 def text_plan(text: str, calls: bool = True) -> Plan:
-    """The function that fills in one text; cached.
+    """Parse a text into the function that fills it in. The function takes a Resolver; it is cached for each text.
 
-    The plan returns a text, a secret where a part is secret, or any value for a text that is one `alias(..)`.
-    A call of an unknown or forbidden function raises BadLookup when the plan is used.
-    calls: whether `lookup(..)` and `alias(..)` may be called; False for texts of hiera.yaml
+    It returns a text, a secret if a part is secret, or any value for a text that is only `alias(..)`. A call of an
+    unknown or forbidden function is an error of the plan when it is used: it raises BadLookup.
+    calls: whether `lookup(..)` and `alias(..)` are allowed; False for texts of hiera.yaml
     """
     pieces: list[str | _Piece] = []
     at = 0

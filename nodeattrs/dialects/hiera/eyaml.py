@@ -34,9 +34,11 @@ class NoKey(Exception):
 
 
 def decrypted(value: Any, decrypt: Decrypt) -> Any:
-    """A copy of a value with its texts decrypted, or `Encrypted` where that is not possible.
+    """A copy of a value with its texts decrypted. A text becomes `Encrypted` if *decrypt* raises NoKey for it.
 
-    Keys of maps, and texts without `ENC[..]`, stay as they are, as in Puppet. raises: BadLookup, for a wrong key
+    Keys of maps, and texts without `ENC[..]`, stay as they are, as in Puppet.
+    decrypt: called with one `ENC[..]`, it returns the clear text
+    raises:  BadLookup, if a key does not fit the text
     """
     if type(value) is str:
         return _text(value, decrypt) if _MARK.search(value) else value
@@ -78,9 +80,13 @@ def keep_encrypted(text: str) -> str:
 
 
 class Pkcs7:
-    """Decrypts texts with a pair of keys, in the files that `eyaml createkeys` writes; call it with an `ENC[..]`.
+    """A function that decrypts one text `ENC[PKCS7,...]` with a pair of keys; call it with the text.
 
-    The files are read at the first call. A file that cannot be read leaves each text `Encrypted`.
+    private_key: the file with the private key, as `eyaml createkeys` writes it
+    public_key:  the file with the public key
+
+    The constructor reads nothing. The first call reads both files and keeps the keys. If a file cannot be read, each
+    call raises NoKey; lookups then keep the text, as `Encrypted`.
 
     >>> Pkcs7("private_key.pkcs7.pem", "public_key.pkcs7.pem")
     <Pkcs7 private_key.pkcs7.pem>
@@ -136,8 +142,9 @@ class Pkcs7:
 def pkcs7_of(options: Mapping[str, Any], folder: pathlib.Path) -> Pkcs7:
     """The decryption with the keys that the options of a level name, by default keys/*.pkcs7.pem. Reads no key.
 
-    options: of the level: pkcs7_private_key, pkcs7_public_key
-    folder:  with the hiera.yaml; a file is looked for in the working directory first, as Puppet does, and then here
+    options: the options of the level: pkcs7_private_key, pkcs7_public_key
+    folder:  the folder of the hiera.yaml. A relative file is taken from the working directory if it exists there, as in
+             Puppet; if not, from this folder
     """
     places = []
     for name in ("private_key", "public_key"):

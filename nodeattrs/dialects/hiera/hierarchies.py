@@ -46,15 +46,20 @@ _Read = TypeVar("_Read")
 
 
 class LoadedTree:
-    """The base of `Hiera`: the layers on disk (each a HieraConfig, or None), and the files that were read so far.
+    """The base of `Hiera`: finds the hiera.yaml files and data files of a tree, and keeps what was read. `Hiera` has
+    the rows.
 
-    The constructor reads only puppet.conf; each method reads what it needs, once.
-    sensitive:   makes a secret of a value, for `convert_to: Sensitive`
-    documented:  whether strategies follow the documentation where Puppet does not
-    is_strict:   whether warnings and levels that cannot be read are errors
-    skip_levels: names of levels to leave out; skipped: those met so far
-    lacking:     (file, line) of a level whose data function does not exist here -> the error for it
-    shapes, named: kept for `BaseScope.look`: the sources, and the variables, of entries
+    The constructor reads only puppet.conf. Each method reads the files that it needs, once; `forget` drops them.
+    A layer is a HieraConfig, or None if there is no such hiera.yaml.
+    sensitive:      a function that makes a secret of a value, for `convert_to: Sensitive`
+    documented:     whether strategies follow the documentation if Puppet does not
+    is_strict:      whether warnings and levels that cannot be read are errors
+    puppet_version: 7 or 8
+    runs_ruby:      whether data functions in Ruby are run
+    skip_levels:    the names of levels to leave out
+    skipped:        those names in skip_levels for which a level was found so far
+    lacking:        (file, line) of a level whose data function does not exist here -> the error for it
+    shapes, named:  caches of `BaseScope.look`
     """
 
     @taking(
@@ -432,7 +437,10 @@ class LoadedTree:
         yield from (source for source in found if isinstance(source, DataFile))
 
     def check(self) -> tuple[int, list[NodeattrsError]]:
-        """Read every data file of every environment. Returns (the number of files, the errors); `warnings` has more."""
+        """Read every data file of every environment. Returns (the number of files, the errors).
+
+        It raises nothing for a fault. Faults that do not stop reading are in `warnings` afterwards.
+        """
         count, faults = 0, []
         for environment in self.environments() or ["production"]:
             try:
@@ -449,9 +457,9 @@ class LoadedTree:
         return count, faults
 
     def data_entries(self, environment: str) -> Iterator[HierarchyEntry]:
-        """Yield an entry for each data file below the datadirs of an environment, once; no data file is opened.
+        """Yield an entry for each data file below the datadirs of an environment; no data file is opened.
 
-        The name and the only path of an entry are the path of the file.
+        A file below two datadirs comes once. The name and the only path of an entry are the path of the file.
         """
         seen: set[str] = set()
         for config in self.configs(environment):

@@ -193,12 +193,14 @@ class _Pattern:
 
 
 class Options:
-    """The merged lookup_options for the keys of one module, or for keys without a module.
+    """The merged lookup_options for the keys of one module, or for keys without a module. `of` finds the entry for a
+    key.
 
+    merged:   lookup_options: name or expression -> entry
     exact:    name -> entry
-    patterns: (expression, its text, entry) for names that begin with ^, in order
+    patterns: (expression, its text, entry) for each name that begins with ^, in order
 
-    `of` finds the entry for a key. The constructor compiles no expression.
+    The constructor compiles no expression, so a wrong one is an error only in `of`.
     """
 
     def __init__(self, merged: Mapping[Any, Any]) -> None:
@@ -211,9 +213,12 @@ class Options:
                 self.exact[name] = entry
 
     def of(self, root: str) -> tuple[str, Mapping[str, Any]] | None:
-        """Returns (name or expression, its options) for a key: the exact name, else the first expression that fits.
+        """Returns (name or expression, its options) for a key; None if there is no entry for it.
 
-        None for no entry. A null under an exact name counts as no entry; another entry than a map has no options, {}.
+        The exact name counts first, and then the first expression that fits. A null under an exact name counts as no
+        entry.
+        An entry that is not a map has no options: {}.
+        root:   the key, without the steps after it
         raises: BadLookup "bad_pattern", for an expression that cannot be used and might fit the key; TooMuch
         """
         entry = self.exact.get(root)

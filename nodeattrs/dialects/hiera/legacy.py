@@ -18,6 +18,8 @@ from nodeattrs.puppet.legacy_facts import modern_fact
 class LegacyUse(NamedTuple):
     """A line that names a legacy fact.
 
+    file:     the name of the file
+    line:     the number of the line, counted from 1
     what:     where in the file: "the level NAME", the path in the data, or "code"
     variable: the legacy fact, as it is written
     instead:  the fact to write, without "facts."

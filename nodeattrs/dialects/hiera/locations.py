@@ -39,16 +39,16 @@ class Location(NamedTuple):
 
 
 class DataLocation(NamedTuple):
-    """One location of one entry of a hierarchy, for one scope; a place that is searched.
+    """A place that a lookup searches: one location of one level, with its variables filled in for one scope.
 
     layer:    "global", "environment", "module" or "default_hierarchy"
-    entry:    the name of the entry
+    entry:    the name of the level
     declared: the template, as hiera.yaml has it
     file:     the filled-in path or URI, as messages show it; for a data function its name
-    source:   the data there; None where there is no such file
-    config:   the hiera.yaml that has the entry
-    line:     the line of the entry
-    folder:   the datadir, filled in; "" where there is none
+    source:   the data there; None if there is no such file
+    config:   the hiera.yaml that has the level; None for a built-in level
+    line:     the line of the level; None for a built-in level
+    folder:   the filled-in datadir; "" for a location without one
     """
 
     layer: str
@@ -172,9 +172,10 @@ def _is_file(path: str) -> bool:
 def globbed(folder: str, pattern: str, budget: Budget, fits: Callable[[str], bool] = _is_file) -> Iterator[str]:
     """Yield the paths that match a glob of Ruby, sorted by the bytes of their names; hidden ones are left out.
 
-    folder:  the pattern is matched below it, if it begins with it
+    folder:  if the pattern begins with this folder, the folder's own characters are not read as a glob
     pattern: may have `{a,b}`, `*`, `**/`, `?` and `[..]`; a pattern without them gives an existing path
-    fits:    the paths that count; by default all that are no folders
+    budget:  counts the names that are compared
+    fits:    called with a path, it returns whether the path counts; by default all that are no folders
     raises:  BadLookup "bad_glob", for too many alternatives; TooMuch
     """
     base = folder.rstrip("/") + "/"

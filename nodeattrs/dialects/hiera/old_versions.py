@@ -32,7 +32,11 @@ _BACKENDS_4 = ("yaml", "json", "hocon")
 
 
 def check_version_3(tree: Mapping[Any, Any], checks: Checks) -> None:
-    """Check the keys and types of a hiera.yaml of version 3, whether it counts or not. raises: BadData"""
+    """Check the keys and types of a hiera.yaml of version 3, also if that layer does not use it. raises: BadData
+
+    tree:   the map of the document
+    checks: the checks for the document
+    """
     backends = _texts(tree, "backends", _BACKENDS_3, checks)
     _texts(tree, "hierarchy", _HIERARCHY_3, checks)
     checks.known(tree, (*_KEYS_3, *backends), ())
@@ -72,7 +76,12 @@ def entries_of_version_3(
 
 
 def entries_of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[ConvertedEntry]:
-    """Yield an entry for each level of a hiera.yaml of version 4 that has paths. raises: BadData"""
+    """Yield an entry for each level of a hiera.yaml of version 4; a level with an empty list of paths gives none.
+
+    tree:   the map of the document
+    checks: the checks for the document
+    raises: BadData, for a fault of the document, while entries are taken
+    """
     checks.known(tree, _KEYS_4, ())
     folder = "data" if tree.get("datadir") is None else checks.text(tree["datadir"], ("datadir",))
     hierarchy = _HIERARCHY_4 if tree.get("hierarchy") is None else tree["hierarchy"]
@@ -96,7 +105,10 @@ def entries_of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[Co
 
 
 def version_5_hint(made: Iterable[ConvertedEntry]) -> str:
-    """A hint with the same hierarchy in version 5, as JSON; general advice where it is empty or has a fault."""
+    """A hint with the same hierarchy in version 5, as JSON. If it has no entry or a fault, the hint is general advice.
+
+    made: the entries from version 3 or 4; a BadData while they are taken is not raised
+    """
     try:
         entries = [
             {**entry, "paths": [with_ending(name, ending) for name in entry["paths"]]} for entry, _, ending in made

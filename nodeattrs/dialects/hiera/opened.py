@@ -51,12 +51,13 @@ def _found(folder: Path, template: str, named: Collection[str]) -> Iterator[tupl
 
 
 class NodeKeys(Mapping[str, Any]):
-    """The keys of a node -> their values; a key is looked up when it is first read, and kept.
+    """A map of the keys of a node to their values. A key is looked up when it is first read, and its result is kept.
 
-    The value of a key that cannot be looked up is its error; a key without a value is not in the map. Iteration looks
-    all keys up. The constructor lists the keys, which reads the data files.
-    how:    further arguments of each lookup
-    raises: NodeattrsError, where a data file cannot be read
+    If a lookup fails, its error is the value in the map. A key without a value is not in the map (raises: KeyError).
+    Iteration and `len()` look up all keys. The constructor reads the data files for the list of keys.
+    scope:  the node
+    how:    further arguments for each `Scope.lookup`, such as merge
+    raises: NodeattrsError, if a data file cannot be read
     """
 
     def __init__(self, scope: Scope, how: Mapping[str, Any]) -> None:
@@ -84,18 +85,19 @@ class NodeKeys(Mapping[str, Any]):
 
 
 class HieraKeys(WithFacts):
-    """A Hiera tree in one version of the files: subjects are nodes, and an answer has the keys of one node.
+    """A Hiera tree in one version of the files. Its subjects are nodes, and an answer has the keys of one node.
 
-    With the arguments of a command of the dialect, these choose tree and nodes; else the settings of the repository
-    do. The constructor reads nothing.
+    For a command of the dialect, the arguments in `request.options` choose the tree and the nodes. For other verbs the
+    settings of the repository choose them. The constructor reads nothing.
     unread: files that may change the last answer, and what else could not be read for it
     """
 
     @cached_property
     def place(self) -> Path | None:
-        """The hiera.yaml or its folder: as the request or the settings name it, else in the root of the side.
+        """The hiera.yaml or its folder, as the request or the settings name it. Without a name it is in the root of the
+        side.
 
-        None where it is not there. raises: DocumentError, for faulty settings
+        None if it does not exist. raises: DocumentError, for faulty settings
         """
         named = self.request.named(self.side, "hiera", self.repository.config.hiera)
         if named is not None:
@@ -114,7 +116,11 @@ class HieraKeys(WithFacts):
 
     @property
     def is_there(self) -> bool:
-        """Whether there is a tree: a hiera.yaml, or the one that the settings or the arguments name."""
+        """Whether there is a tree: a hiera.yaml, or the tree that the settings name.
+
+        If the arguments of a command name the tree, it is True. raises: the errors of `hiera`, if that tree is not
+        there
+        """
         return self.place is not None if self._arguments is None else bool(self.hiera)
 
     @property
@@ -123,7 +129,10 @@ class HieraKeys(WithFacts):
         return () if self._arguments is None else warnings_of(self.hiera)
 
     def subjects(self) -> Iterable[str]:
-        """The nodes that are known; else those with data files of their own; else "", a node without a name."""
+        """The nodes that the arguments name, or all nodes that are known.
+
+        If none is known: the names for which there is a data file, such as "web1" or "role=web". If there is none: "".
+        """
         if self._arguments is not None:
             return self._names
         return self.known() or self._with_data() or {""}
@@ -199,9 +208,11 @@ class HieraKeys(WithFacts):
         return self.hiera.environment_layer(self.request.environment or USUAL_ENVIRONMENT)
 
     def answer(self, name: str) -> Answered:
-        """{"key": the keys of the node}; a key is looked up when it is read, and an error is its value.
+        """{"key": the keys of the node}, as a `NodeKeys`: a key is looked up when it is read, and its value may be an
+        error.
 
-        Sets `unread`: the files that facts which are not given may choose, for the keys in question.
+        Sets `unread` to the data files that might be read if more facts were given. With `request.about`, only the
+        files that may change these keys. Any *name* is accepted: an unknown node has no facts.
         """
         arguments = self._arguments
         if self.looks is not None:
@@ -257,9 +268,9 @@ class HieraKeys(WithFacts):
         return not (has_program or self.request.store or self.request.ruby)
 
     def look(self, name: str, look: Look) -> Any:
-        """What the node has where another one was looked at, as `BaseScope.look`.
+        """The value that the node has for something that the answer of another node has read, as `BaseScope.look`.
 
-        For ("known",): whether facts of the node are known, and its environment. The last scope is kept.
+        For ("known",): whether facts of the node are known, and its environment. The scope of the last node is kept.
         """
         if self._last[0] != name:
             self._last = name, self._scope(name)

@@ -30,8 +30,9 @@ _STARS = re.compile(r"\*+")
 
 
 class FileCache:
-    """Remembers what it read of files, for all scopes that share the object. Made once for a command.
+    """Three functions whose results are kept. One instance serves all scopes of a command.
 
+    The constructor takes *shown*, a function from a file to its name in messages.
     shown(file):               the name of a file in messages
     keys(file):                (the keys of a data file, the keys of its lookup_options); (None, []) if unreadable
     matching(folder, pattern): the files below a folder that fit a glob of Python, sorted
@@ -65,12 +66,13 @@ def possible_files(
     is_node: bool = True,
     merge: Merge = None,
 ) -> Iterator[Unread]:
-    """Yield an Unread, with the keys that it may set, for each file that an unset variable in a path may name.
+    """Find the files that a path in hiera.yaml might name if an unset variable were set.
 
-    A file that sets no key that matters is left out, also where stronger levels have all of its keys.
+    Yields an Unread for each file, with the keys that it may set. A file is left out if it cannot change any wanted
+    key, for example since stronger levels set all of its keys.
     wanted:  the first steps of the keys that matter; None for all keys
     is_node: False leaves out paths with the name of a node
-    merge:   the strategy that a call names
+    merge:   the strategy that a call names; None for none
     cost:    a look at each file that fits, and an explanation for each of its keys
     """
     deciding = cache(partial(_deciding_templates, scope, merge=merge))

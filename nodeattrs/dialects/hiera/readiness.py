@@ -31,7 +31,9 @@ _SHOWN = 5
 class NewFailure(NamedTuple):
     """A fault that lookups have under Puppet 8 and not under Puppet 7.
 
-    keys, nodes: the keys that fail for it, and the nodes on which they do, in order; "" is a node without a name
+    fault: the error
+    keys:  the keys that fail with it, in order; the values of this map are None
+    nodes: the nodes on which they fail, in order; "" is a node without a name. The values of this map are None
     """
 
     fault: NodeattrsError
@@ -56,7 +58,8 @@ class Readiness(NamedTuple):
 
 
 def without_legacy_facts(scope: Scope, tree: Hiera) -> Scope:
-    """A scope for the same node in another tree, without its legacy facts and the variables that they make."""
+    """A scope for the same node in another tree, without its legacy facts and the variables that have their names and
+    values."""
     old = scope.variables["facts"]
     facts = {name: value for name, value in old.items() if modern_fact(name) is None}
     others = {name: value for name, value in scope.variables.items() if name in facts or value is not old.get(name)}
@@ -93,8 +96,9 @@ def readiness(before: Mapping[str, Scope], after: Mapping[str, Scope]) -> Readin
 def legacy_uses(tree: Hiera, environments: Iterable[str]) -> list[LegacyUse]:
     """The lines of hierarchies, data files, manifests and templates that name legacy facts, each once; [] for none.
 
-    cost:   one look at each file
-    raises: NodeattrsError, where a file cannot be read
+    environments: the names of the environments to search
+    cost:         one look at each file
+    raises:       NodeattrsError, if a file cannot be read
     """
     found: dict[LegacyUse, None] = {}
     for environment in environments:

@@ -40,10 +40,12 @@ class SearchedLocation:
 
 @dataclass(frozen=True, slots=True)
 class FoundValue:
-    """A value that a place has for the key of a Recorder.
+    """The value that one place has for the key of a Recorder.
 
-    number: of the source; a stronger source has a higher one
-    value:  `Unknown` where the place cannot be read
+    number: the number of the source; the number of a stronger source is higher
+    place:  the place
+    key:    the root key
+    value:  the value; `Unknown` if the place cannot be read
     """
 
     number: int
@@ -74,21 +76,23 @@ class FoundValue:
 
 
 class Recorder(LookupCall):
-    """A lookup call that notes its search, and gives each part of a value the number of its source.
+    """A lookup call that notes its search, so that the result can be explained.
 
+    Pass it to `BaseScope.answer` in place of a LookupCall, and read its fields afterwards. If the default hierarchy is
+    searched as well, its notes replace the notes of the search before.
+    scope:       the node
     key:         the root key
+    override, defaults: the arguments `override` and `default_values_hash` of the lookup
+    needed:      a list to which the keys in expressions are added; None: they are not noted
     how:         the strategy
-    chosen_by:   "argument" or "default"; lookup_options chose the strategy where `option` is set
+    chosen_by:   "argument" or "default". If `option` is set, lookup_options chose the strategy
     option:      the name or expression in lookup_options that chose it; None for none
-    wanted:      the type of `convert_to`, where it was applied; else None
+    wanted:      the type of `convert_to`; None if nothing was converted
     is_secret:   whether `convert_to` makes a secret of each value of the key
     searched:    the places that were asked, in order, each with its outcome
-    shadowed:    values of places below the first one found, each source once; only for `first`
-    folding:     the folding that made the value; None where the search ended in an error
+    shadowed:    with the strategy `first`, the values of places below the first one found, each source once
+    folding:     the folding that made the value; None if the search ended in an error
     in_defaults: whether the default hierarchy of a module was searched last
-
-    It is passed to `BaseScope.answer` in place of a LookupCall, and read afterwards. A search of the default hierarchy
-    replaces the notes of the search before.
     """
 
     def __init__(
@@ -116,7 +120,11 @@ class Recorder(LookupCall):
         self._is_found = False
 
     def strategy(self, merge: Merge, option: Option | None) -> Strategy:
-        """The strategy, as of a LookupCall; notes who chose it, and whether the value becomes a secret."""
+        """The strategy of a lookup, as `LookupCall.strategy` returns it. Sets `chosen_by`, `option` and `is_secret`.
+
+        merge:  the strategy that the call names; None for none
+        option: (name, options) of the entry in lookup_options for the key; None for none
+        """
         self.chosen_by = "default" if merge is None else "argument"
         if merge is None and option is not None and option[1].get("merge") is not None:
             self.option = option[0]
@@ -128,9 +136,10 @@ class Recorder(LookupCall):
         return super().converted(value, wanted)
 
     def value_in(self, root: str, how: Strategy, hierarchy: Hierarchy, is_cached: bool = False) -> Any:
-        """The value that a hierarchy has for the key, or ABSENT; notes the search and its folding.
+        """The value that a hierarchy has for the key, or ABSENT. Notes each place that is searched, and the folding.
 
-        For `first`, the places below the first one found are asked, too.
+        With the strategy `first`, places below the first one found are asked as well, for `shadowed`.
+        root, is_cached: not used; the key is that of the constructor, and each search is made anew
         """
         self._begin(how, hierarchy)
         self.folding = hierarchy.folding(how, self._ask)

@@ -36,10 +36,10 @@ def _as_yaml(value: Any) -> Iterator[str]:
 class NodeResult(NamedTuple):
     """The result of a command for one node.
 
-    value:   a value, all values by their keys, an explanation, or an error
+    value:   a value, a map of all keys to their values, an explanation, or an error
     unknown: the levels that cannot be read and might change the value, or one of the values
-    unset:   unset variable that a value names -> the keys that need it
-    kept:    the parts that are still encrypted
+    unset:   variable that is not set -> the keys whose values name it
+    kept:    the parts of values that were not decrypted
     """
 
     value: Any
@@ -49,10 +49,11 @@ class NodeResult(NamedTuple):
 
 
 class LookupReport(NamedTuple):
-    """A value for each node; or with `is_whole` all keys of each node.
+    """The value of a key for each node, or all keys of each node.
 
-    key:   the keys that were looked up, as one text
-    found: name of the node -> its result, whose value may be an error
+    key:      the keys that were looked up, as one text
+    found:    name of the node -> its result, whose value may be an error
+    is_whole: whether each value is a map of all keys of the node; a value in that map may be an error
     """
 
     key: str
@@ -88,7 +89,8 @@ class LookupReport(NamedTuple):
 class ExplainReport(NamedTuple):
     """The explanation of a key for each node.
 
-    with_causes: also the lines of hiera.yaml and lookup_options that chose the levels and the merge
+    explanations: name of the node -> the explanation
+    with_causes:  whether to add the lines of hiera.yaml and lookup_options that chose the levels and the merge
     """
 
     explanations: Mapping[str, Explanation]
@@ -267,7 +269,10 @@ def _row(cells: list[str], screen: Screen) -> Iterator[str]:
 
 
 def unused_report(found: Unused, nodes: int) -> PlainReport:
-    """The report of the files that no node reads, and of the keys that are shadowed on all. nodes: their number"""
+    """The report of the files that no node reads, and of the keys whose value counts for no node.
+
+    nodes: the number of nodes
+    """
     text = [f"{file}: read by none of {nodes} nodes" for file in found.files]
     text += [f"{origin.place}: {key} is always shadowed" for key, origin in found.shadowed]
     shadowed = [{"key": key, "file": origin.file, "line": origin.line} for key, origin in found.shadowed]
@@ -276,9 +281,9 @@ def unused_report(found: Unused, nodes: int) -> PlainReport:
 
 
 class NeededVariables(NamedTuple):
-    """The variables that hierarchies name.
+    """The variables that the hierarchies name, for each node.
 
-    nodes: node -> the variables of its hierarchies, in order
+    nodes: name of the node -> the variables, each with the paths that need it and whether it is set
     """
 
     nodes: Mapping[str, Sequence[Needed]]

@@ -31,12 +31,12 @@ _SCRIPT = Path(__file__).with_name("ruby") / "functions.rb"
 
 
 class RubyFunctions:
-    """The Ruby process for all functions of a tree. It starts at the first `ask`, and again if it has ended.
+    """The Ruby process for all data functions of a tree. It starts at the first `ask`, and again if it has ended.
 
     root:   the folder of the tree
     strict: the value of `Puppet[:strict]`: "error" or "warning"
 
-    One question runs at a time; threads wait for each other.
+    `ask` holds a lock, so one function runs at a time and threads wait for each other.
     """
 
     def __init__(self, root: Path, strict: str) -> None:
@@ -46,12 +46,13 @@ class RubyFunctions:
         self._numbers = count()
 
     def ask(self, message: Sequence[Any], arguments: Sequence[Any], resolver: Resolver) -> Any:
-        """Call a function and return its result.
+        """Call a function and return its result. The process is started if it does not run.
 
-        ABSENT for a key that it does not have; `Unknown` where it needs more of Puppet, or works on a secret.
-        message:  the place of the level, and the name, file and environment of the function
-        resolver: fills in texts that the function interpolates
-        raises:   RecipeFailed, where the function fails; NotFound, without a Ruby; the errors of filling in; TooMuch
+        ABSENT for a key that the function does not have. `Unknown` if it needs more of Puppet, or works on a secret.
+        message:   the place of the level, and the name, file and environment of the function
+        arguments: the arguments of the function, as JSON can hold them
+        resolver:  fills in texts that the function interpolates
+        raises:    RecipeFailed, if the function fails; NotFound, without a Ruby; the errors of filling in; TooMuch
         """
         process = self._started()
         node = self._nodes.setdefault(resolver.node, next(self._numbers))
@@ -114,15 +115,15 @@ def _fitting(dispatches: Iterable[Sequence[str]], arguments: Sequence[Any]) -> i
 
 
 class RubyData(DataSource):
-    """The data source of a level at one location whose data function is in Ruby; each `value` calls the function.
+    """The data source for a location of a level whose data function is in Ruby. Each `value` calls the function.
 
     functions:   the process
     entry:       the level
-    file:        the file of the function; as an attribute "function NAME"
+    file:        as an argument, the file of the function; the attribute is "function NAME"
     environment: the name of the environment
     given:       the options of the function
-    failed:      a function that makes the error for a failed call
-    sensitive:   paths whose values become secrets
+    failed:      called with (message, key=...), it returns the error for a failed call
+    sensitive:   paths whose values become secrets; the first step is the key
     """
 
     def __init__(

@@ -151,7 +151,9 @@ def _binary(text: str) -> str | RefusedScalar:
 def read(text: Text, budget: Budget | None = None, *, marks: bool = False) -> ParsedYaml:
     """The first document of a text, as Puppet reads it; an empty text has the tree {}.
 
-    marks:  True notes the place of each part in this pass; False parses again when a caller asks for a place
+    budget: the limits; None: the usual ones
+    marks:  True: the place of each part is noted in this pass. False: the first question for a place parses the text
+            again
     cost:   one event a key and value
     raises: DocumentError with line and column; TooMuch
     """

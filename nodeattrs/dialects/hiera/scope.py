@@ -30,15 +30,15 @@ REQUIRED: Any = object()
 
 
 class Scope(BaseScope):
-    """A node in an environment that looks keys up in a tree. Made by `Hiera.scope`, which reads no file.
+    """A node in an environment, which looks keys up in a tree. `Hiera.scope` makes it and reads no file.
 
     tree:        the loaded tree
-    variables:   facts, trusted facts and variables by the names that expressions use
-    missing:     unset variable -> the keys whose values name it, of all lookups so far
-    has_unknown: whether a level that was asked so far could not be read
+    variables:   facts, trusted facts and variables, by the names that expressions use
+    missing:     variable that is not set -> the keys whose values name it, for all lookups so far
+    has_unknown: whether a level that was searched so far could not be read
 
-    `lookup` gives a value, `explain` the lines behind it. Files are read at the first lookup that needs them, and
-    kept in the tree; each lookup searches anew.
+    `lookup` returns a value and `explain` the lines behind it. `hiera`, `hiera_array` and `hiera_hash` are Puppet's
+    older functions. Files are read at the first lookup that needs them, and kept in the tree. Results are not kept.
     """
 
     def lookup(
@@ -52,18 +52,18 @@ class Scope(BaseScope):
         override: Mapping[str, Any] | None = None,
         otherwise: Callable[[Any], Any] | None = None,
     ) -> Any:
-        """The value of a key; of several keys the value of the first one found. Null counts as found.
+        """The value of a key; for several keys the value of the first one that is found. Null counts as found.
 
         The caller may change the result: it is a copy.
 
-        merge:               a strategy that goes before lookup_options
-        value_type:          what the answer has to be, in Puppet's words: "Array[String]"
-        default_value:       the answer where nothing is found
-        default_values_hash: key -> answer where nothing is found, before default_value
-        override:            key -> answer before everything
-        otherwise:           called with *name* where nothing is found; returns the answer
-        cost:                one look-up a file until the first one found; for merges one visit a value
-        raises:              KeyNotFound and its kin, see docs/hiera.md
+        merge:               a strategy, or its name, that is used in place of the one in lookup_options; None for none
+        value_type:          the type that the answer must have, in Puppet's words: "Array[String]"; None: any type
+        default_value:       the answer if nothing is found
+        default_values_hash: key -> the answer if nothing is found; it counts before default_value
+        override:            key -> the answer; it counts before all data
+        otherwise:           called with *name* if nothing is found and there is no other default; it returns the answer
+        cost:                one look at each file until the first one found; for merges one visit a value
+        raises:              KeyNotFound; the other errors of docs/hiera.md
         """
         call = LookupCall(self, override, default_values_hash, ("",))
         try:
@@ -292,23 +292,25 @@ class Hiera(LoadedTree):
     The constructor reads only puppet.conf. `scope()` makes a node that looks keys up; many threads may do so at once.
     config:          a hiera.yaml, or a folder with one: the environment layer, for every environment
     environmentpath: instead of config: a folder with a folder for each environment
-    global_config:   the hiera.yaml of the global layer; where that file is absent, the built-in one holds
+    global_config:   the hiera.yaml of the global layer; if that file does not exist, a built-in one is used
     modulepath:      folders with modules, after those of environment.conf, or of `modules` beside it
-    basemodulepath:  what `$basemodulepath` is in environment.conf
-    puppet_conf:     a puppet.conf, or its folder: what it says of hiera_config, environmentpath, basemodulepath
-    functions:       data functions by the names that hiera.yaml uses; entry points of the group `nodeattrs.hiera`
-                     are found too
+    basemodulepath:  the folders that `$basemodulepath` means in environment.conf
+    puppet_conf:     a puppet.conf, or its folder; it gives global_config, environmentpath and basemodulepath, unless
+                     they are arguments
+    functions:       data functions by the names that hiera.yaml uses; entry points of the group `nodeattrs.hiera` are
+                     found too
     decrypt:         whether to use the keys that hiera.yaml names for eyaml; or a function that decrypts one `ENC[..]`
-    root:            the folder that file names in messages are counted from
+    root:            the folder to which file names in messages are relative
     sensitive:       a function that makes a secret of a value, for `convert_to: Sensitive`
-    documented:      the strategies follow the documentation where Puppet does not
+    documented:      the strategies follow the documentation if Puppet does not
     strict:          warnings and levels that cannot be read are errors
     skip_levels:     the names of levels to leave out
-    sensitive_paths: paths, the first step a key: a value there is a secret, and so is each value it is put into
-    puppet_version:  7 or 8, whose rules hold: 8 ends a lookup at an unset variable, a data file that is not a map, and
-                     a hiera.yaml of version 3 in an environment
+    sensitive_paths: paths whose first step is a key. A value there becomes a secret, and so does a value that contains
+                     it
+    puppet_version:  7 or 8: the version whose rules are used. Puppet 8 ends a lookup at an unset variable, a data file
+                     that is not a map, and a hiera.yaml of version 3 in an environment
     ruby:            run data functions of the control repository that are Ruby, with the ruby of this machine
-    raises:          BadArgument, where no layer is named or a named place does not exist
+    raises:          BadArgument, if no layer is named or a named place does not exist
 
     >>> hiera = Hiera("cookbooks_example/hiera")
     >>> hiera.scope(node="web2").lookup("ntp::servers")

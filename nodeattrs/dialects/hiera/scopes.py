@@ -74,10 +74,11 @@ def scopes_of(arguments: Mapping[str, Any], hiera: Hiera, names: Sequence[str] |
 def named_nodes(arguments: Mapping[str, Any], names: Sequence[str] | None) -> dict[str, Path | NodeFacts]:
     """Name -> facts, or the file of the facts, for each node that the arguments of a command name; never empty.
 
-    Without --facts, or with facts of one node, the only name is the first of *names*, or "".
-    names:  the nodes; None or () for all nodes of --facts
-    raises: BadArgument, where a node has no facts there; BadUsage, for several names with facts of one node;
-            DocumentError
+    Without --facts, or with facts of one node, the result has one name: the first of *names*, or "".
+    arguments: the arguments; "facts" is a file, a folder, "-" for standard input, or None
+    names:     the nodes; None or () for all nodes of --facts
+    raises:    BadArgument, if --facts has no facts of a node; BadUsage, for several names with facts of one node;
+               DocumentError
     """
     place = None if arguments["facts"] is None else Path(arguments["facts"])
     if place is None:
@@ -104,11 +105,13 @@ def named_nodes(arguments: Mapping[str, Any], names: Sequence[str] | None) -> di
 def scope_from_arguments(
     arguments: Mapping[str, Any], hiera: Hiera, name: str, given: Path | NodeFacts, looks: Looks | None = None
 ) -> Scope:
-    """The scope of a node with the trusted facts, classifier, environment and variables of the arguments.
+    """The scope of a node with the trusted facts, classifier, environment and variables that arguments name.
 
-    given:  its facts, or the file that has them, which is read
-    looks:  notes what the scope looks at of the node; None: nothing is noted
-    raises: BadUsage, DocumentError; UnknownLayer, for a classifier that may not be run
+    arguments: the arguments of a command of the dialect
+    name:      the name of the node; "": the name in its facts
+    given:     its facts, or the file that has them, which is read
+    looks:     notes what the scope reads of the node; None: nothing is noted
+    raises:    BadUsage, DocumentError; UnknownLayer, for a classifier that may not be run
     """
     found = node_at(given) if isinstance(given, Path) else given
     node, trusted = name or _name_in(found.facts), None

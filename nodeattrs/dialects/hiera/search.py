@@ -54,11 +54,13 @@ OPTIONS = strategy_of("hash")
 
 
 class LayerSources:
-    """The data sources of one layer in one list, the strongest first; places without a source are left out.
+    """The data sources of one layer in one list, the strongest first.
 
-    flat: (the map of keys of a source, its place); None in place of the map for a data function
+    levels: the levels of the layer; places without a source are left out
+    flat:   for each source the pair (its map of keys, its place); for a data function the map is None
 
-    Scopes with the same sources in the same levels share one instance, and answers are cached under it.
+    Scopes with the same sources in the same levels share one instance. Answers are kept in a cache with the instance as
+    key.
     """
 
     def __init__(self, levels: Sequence[LocatedLevel]) -> None:
@@ -74,7 +76,7 @@ class LayerSources:
 class SearchedLayer:
     """One layer as a scope searches it: global, environment, module, or a default hierarchy.
 
-    levels:  its entries with their places, the strongest first; () for a layer that is not there
+    levels:  its levels with their places, the strongest first; () for a layer that does not exist
     sources: the sources of all levels in one list
     """
 
@@ -94,8 +96,8 @@ _NO_LAYER = SearchedLayer((), LayerSources(()))
 class Hierarchy:
     """The layers that a scope searches for the keys of one module, or for keys without a module.
 
-    layers: global, environment and module
-    module: its name; None for keys without a module
+    layers: the layers, the strongest first: global, environment and module; one that does not exist has no levels
+    module: the name of the module; None for keys without a module
     """
 
     layers: Sequence[SearchedLayer]
@@ -160,17 +162,17 @@ class DefaultHierarchy(Hierarchy):
 
 @dataclass(slots=True, eq=False)
 class LookupCall:
-    """One lookup while it runs; expressions in values resolve variables and other keys by it.
+    """One lookup while it runs. Expressions in values ask it for variables and other keys.
 
     scope:     the scope that is searched
-    override:  key or variable -> value before all data
-    defaults:  key or variable -> value where nothing else has one
+    override:  key or variable -> a value that counts before all data; None for none
+    defaults:  key or variable -> a value that counts if nothing else has one; None for none
     chain:     the keys that need each other: the key of the call first, the current one last
-    found_in:  "data", or the argument of the call that gave the value
-    needed:    collects the keys that expressions look up; None: they are not collected
-    untrusted: whether a fact put a `%` or `{` into a text, which is then not read as an expression
+    found_in:  what gave the value: "data", or the name of an argument of the call
+    needed:    a list to which each key in an expression is added; None: keys are not noted
+    untrusted: whether a variable put a `%` or `{` into a text; then the text is not read as an expression
 
-    A lookup inside of a value is a further instance, which shares the budget and the values found so far.
+    For each key in an expression, `lookup` makes a further instance. It shares the budget and the values found so far.
     """
 
     scope: BaseScope
@@ -197,10 +199,11 @@ class LookupCall:
         return self.scope
 
     def variable(self, name: Any, below: Path = ()) -> Any:
-        """The value of a variable, from override, scope or defaults; None where none of them has it.
+        """The value of a variable; None if it is not set. Overrides of the call count first, then the scope, then its
+        defaults.
 
         name:  may begin with "::"
-        below: the steps that the caller takes inside of the value, for `Looks`
+        below: the steps that the caller takes inside of the value; they are only noted in the looks of the scope
         """
         if self.scope.looks is not None and self.chain[0] not in (_HIERARCHY, IN_LEVELS):
             self.scope.looks.note("variable", (name, *below))
@@ -220,10 +223,10 @@ class LookupCall:
         return inner
 
     def note_unset(self, name: str) -> None:
-        """Note in `scope.missing` that the current keys need a variable that is not set.
+        """Note in `scope.missing` that the current keys need a variable that is not set. For a path of hiera.yaml do
+        nothing.
 
-        Variables in paths of the hierarchy are not noted: the level has no file then.
-        raises: UnsetVariable, under Puppet 8 or in strict mode, unless the variable is set to null
+        raises: UnsetVariable, under Puppet 8 with known facts or in strict mode, unless the variable is set to null
         """
         if self.chain[0] == _HIERARCHY:  # the level has no file then, which is said where levels are named
             return
@@ -241,8 +244,8 @@ class LookupCall:
     def lookup(self, key: str) -> tuple[Any, bool]:
         """Returns (the value of a key that an expression names, whether its texts may be read as expressions).
 
-        The value is ABSENT where nothing has the key. It is looked up once in a call.
-        raises: BadLookup "recursive_lookup", where the key is being looked up already
+        The value is ABSENT if nothing has the key. Within one call each key is looked up once, and its value is kept.
+        raises: BadLookup "recursive_lookup", if the key is being looked up already; the errors of its own lookup
         """
         if self.needed is not None:
             self.needed.append(key)
@@ -269,8 +272,10 @@ class LookupCall:
     def value_in(self, root: str, how: Strategy, hierarchy: Hierarchy, is_cached: bool = False) -> Any:
         """The value that a hierarchy has for a key, or ABSENT. Callers must not change it.
 
-        is_cached: whether a merged value that is equal for all nodes is kept for them; False where the call names the
-                   strategy
+        root:      the key without its steps
+        how:       the strategy
+        is_cached: True: if no source of the key depends on the node, the merged value is kept for all nodes. False if
+                   the call names the strategy
         """
         if how is FIRST:
             return self._first(root, hierarchy)
@@ -330,16 +335,18 @@ class BaseScope:
     """The base of `Scope`: one node in one environment, and the search of a tree for its keys.
 
     tree:        the loaded tree
+    facts:       the facts of the node; they become `variables`
     node:        its name; "" without one
     environment: its name
-    variables:   facts, trusted facts and variables by the names that expressions use
-    knows_facts: whether facts of the node are given; then a variable that is not among them is not set on the node
-    looks:       notes what is looked at of the node; None: nothing is noted
-    has_unknown: whether a level that was asked so far could not be read
-    missing:     unset variable -> the keys whose values name it, of all lookups so far
+    trusted:     the trusted facts; None: they are made from the name of the node
+    variables:   facts, trusted facts and other variables, by the names that expressions use
+    knows_facts: whether the facts of the node are known. If they are, a variable that is not among them is not set
+    looks:       notes which levels and variables are read; None: nothing is noted
+    has_unknown: whether a level that was searched so far could not be read
+    missing:     variable that is not set -> the keys whose values name it, for all lookups so far
 
-    The constructor reads nothing. Levels, hierarchies and lookup_options are resolved at their first use and kept; a
-    value is searched for anew in each lookup.
+    The constructor reads nothing. Levels, hierarchies and lookup_options are resolved at their first use and kept.
+    Values are not kept. `answer` makes a whole lookup; `places` and `entries` list where it would search.
     """
 
     def __init__(
@@ -371,10 +378,11 @@ class BaseScope:
         self._known_gaps: dict[str | None, list[str]] = {}
 
     def look(self, look: Look) -> Any:
-        """What this scope has where another scope of the tree looked; equal results mean equal answers.
+        """What this scope has for something that another scope of the tree has read. Equal results mean equal answers.
 
-        For "levels" the sources of a layer by their ids; for "set" whether a variable is set; for "variable" whether
-        there is one, and its value at a path.
+        For "levels": the sources of a layer, by their ids. For "set": whether a variable is set. For "variable":
+        whether there is one, and its value at a path.
+        look:   an entry of `Looks`
         raises: NodeattrsError
         """
         kind, what = look[0], look[1]
@@ -469,9 +477,13 @@ class BaseScope:
     # --- one key
 
     def answer(self, key: str, merge: Merge, call: LookupCall, *, defaults: bool = True) -> Any:
-        """The value of one key: from the call's overrides, the data, or its defaults; else ABSENT.
+        """The value of one key, or ABSENT. The overrides of the call count first, then data, then the defaults of the
+        call.
 
         Callers must not change it: files share it.
+        key:      it may have steps into the value
+        merge:    the strategy that the call names; None for none
+        call:     the lookup, which merges values and fills in expressions
         defaults: False leaves the call's defaults out
         """
         if call.override is not None and key in call.override:
@@ -483,9 +495,12 @@ class BaseScope:
         return value
 
     def search(self, key: str, merge: Merge, call: LookupCall) -> Any:
-        """The value that data has for a key, converted by its lookup_options, or ABSENT.
+        """The value that data has for a key, converted as its lookup_options say, or ABSENT.
 
-        The key may have steps into the value. `lookup_options` itself is never found. raises: HieraError
+        key:    it may have steps into the value; for `lookup_options` itself the result is always ABSENT
+        merge:  the strategy that the call names; None for none
+        call:   the lookup, which merges values and fills in expressions
+        raises: HieraError
         """
         if key.startswith(LOOKUP_OPTIONS) and (key == LOOKUP_OPTIONS or key.startswith(LOOKUP_OPTIONS + ".")):
             return ABSENT
@@ -501,7 +516,12 @@ class BaseScope:
         return value if value is ABSENT or wanted is None else call.converted(value, wanted)
 
     def strategy(self, merge: Merge, option: Option | None) -> Strategy:
-        """The strategy that a call names, else that of the lookup_options of a key, else `first`. raises: BadLookup"""
+        """The strategy for a key: the one in *merge*, then the one of its lookup_options, then `first`. raises:
+        BadLookup
+
+        merge:  the strategy that the call names; None for none
+        option: (name, options) of the entry in lookup_options for the key; None for none
+        """
         if merge is None and option is not None:
             merge = option[1].get("merge")
         if merge is None:
@@ -528,7 +548,8 @@ class BaseScope:
     # --- layers
 
     def module_with_data(self, root: str) -> str | None:
-        """The module of a key, where that module has a hiera.yaml; else None."""
+        """The module of a key, such as "ntp" for "ntp::servers". None if the key has none, or the module has no
+        hiera.yaml."""
         module = module_of(root)
         if module is None:
             return None

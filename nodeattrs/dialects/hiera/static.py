@@ -90,7 +90,7 @@ class _Code:
 def code_files(roots: Iterable[str]) -> Iterator[str]:
     """Yield the files below some folders that may look keys up: code, data, and files without an ending.
 
-    Hidden files and folders, and node_modules, are left out. After 20,000 files no more are given.
+    Hidden files and folders, and node_modules, are left out. It ends after 20,000 files.
     """
     left = _MOST_FILES
     for root in roots:

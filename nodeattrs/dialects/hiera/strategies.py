@@ -43,14 +43,14 @@ class Strategy:
     """How the values of one key become one value. `strategy_of` makes it; threads may share it.
 
     name:     first, unique, hash, deep or reverse_deep
-    policy:   what two values become where they meet
+    policy:   the table that says what two values become
     options:  the options that are set: name -> value
-    alone:    the policy for the value of a level with one source; None: it is taken as it is
-    opening:  the policy for the first value found in a level with several sources; None: it is taken as it is
-    last:     the policy for the result after all levels; None: it is taken as it is
-    from_top: whether a stronger value lies over a weaker one; False for reverse_deep
+    alone:    the policy for the value of a level with one source; None: the value is taken as it is
+    opening:  the policy for the first value found in a level with several sources; None: the value is taken as it is
+    last:     the policy for the result after all levels; None: the result is taken as it is
+    from_top: whether the stronger of two values is merged over the weaker one; False for reverse_deep
 
-    `level` folds one level, and levels inside of levels; `finished` then gives the folding of the whole.
+    Call `level` for the sources of each level, and then for the levels; then `finished` makes the folding of the whole.
     """
 
     name: str
@@ -70,10 +70,10 @@ class Strategy:
         folding.lay(part, self.policy)
 
     def level(self, sources: Sequence[One], ask: Callable[[One], Part | Folding]) -> Part | Folding:
-        """Fold the values of the sources of one level, the strongest first; NOTHING where no source has one.
+        """Fold the values of the sources of one level, the strongest first; NOTHING if no source has one.
 
         The part of a single source may be returned as it is.
-        ask:    source -> its part or folding, NOTHING where it lacks the key
+        ask:    called with a source, it returns its part or folding; NOTHING if the source does not have the key
         raises: CannotMerge, and the errors of *ask*
         """
         if len(sources) == 1 and self.alone is None:
@@ -88,7 +88,10 @@ class Strategy:
         return folding or NOTHING
 
     def finished(self, level: Part | Folding) -> Folding:
-        """The folding of the whole: that of a level, or a part in a folding of its own, with `last` applied."""
+        """The folding of the whole lookup, after `level` was called for all sources. `last` is applied to it.
+
+        level: the result of `level`; a part becomes a folding of its own
+        """
         if isinstance(level, Folding):
             folding = level
         else:
@@ -340,11 +343,11 @@ def _anonymous(value: Any) -> Part:
 def merge(values: Iterable[Any], strategy: str | Mapping[str, Any] | None = None, *, documented: bool = False) -> Any:
     """Merge the values of one key, the strongest first; returns a copy.
 
-    values:     plain data; `ABSENT` stands for a source that lacks the key, `Unknown` for one that cannot be read
-    strategy:   see `strategy_of`
-    documented: follow the documentation where Puppet itself does not
+    values:     plain data. `ABSENT` means a source without the key, and `Unknown` a source that cannot be read
+    strategy:   a name, or a map with `strategy` and options; None means first
+    documented: follow the documentation if Puppet does something else
     cost:       one visit for each key that two sides have, and one copy of the result
-    raises:     BadLookup, CannotMerge, KeyNotFound where no value is given
+    raises:     BadLookup, CannotMerge; KeyNotFound, if no value is given
 
     >>> merge(["time.pdx", ["a.ntp", "b.ntp"], "a.ntp"], "unique")
     ['time.pdx', 'a.ntp', 'b.ntp']

@@ -26,12 +26,12 @@ from nodeattrs.puppet.regex import translated
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A parsed type. `parse_type` makes it.
+    """A parsed type. `parse_type` makes it; `str()` gives its text.
 
-    text:      as it was written, without spaces around it
+    text:      the type as it was written, without spaces around it
     name:      the word before the brackets
     arguments: the parsed arguments in the brackets: types, numbers, texts, expressions, maps
-    holds:     a function of a value: whether the value has this type
+    holds:     called with a value, it returns whether the value has this type
     """
 
     text: str

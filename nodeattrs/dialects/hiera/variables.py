@@ -32,7 +32,7 @@ NAMES = frozenset(
 class Needed:
     """A variable that a level of a hierarchy names.
 
-    variable: as it is written: facts.os.family
+    variable: the variable with the steps after it, as it is written: "facts.os.family"
     layer:    "global", "environment", "module" or "default_hierarchy"
     template: the text that names it: a path with its datadir, a URI, or an option
     origin:   the level, and its line in hiera.yaml
@@ -74,7 +74,11 @@ def needed(scope: BaseScope, module: str | None = None) -> list[Needed]:
 
 
 def unset_sentences(scope: BaseScope, module: str | None = None) -> Iterator[str]:
-    """Yield a sentence for each variable that is not set, with the shortest text that needs it; nothing for none."""
+    """Yield a sentence for each variable that the hierarchies name and that is not set; nothing for none.
+
+    It has the shortest text that names the variable, and the number of other texts.
+    module: also the hierarchy of this module; None: only the global layer and the environment
+    """
     paths: dict[str, list[str]] = {}
     for one in needed(scope, module):
         if not one.is_set:
