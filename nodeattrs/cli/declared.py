@@ -44,12 +44,14 @@ _SHARED = {
 
 
 class Module(NamedTuple):
-    """A declared command in the form of a module of this package: `cli.program` treats both alike.
+    """A declared command in the form that `cli.program` uses: it has the same names as a Python module of a command.
 
-    SUMMARY:     its line in the help of the program
-    EXAMPLES:    the end of its help: examples and exit codes
-    add_options: adds its arguments, or its actions with theirs, to a parser
-    perform:     runs it; returns the exit code
+    `module_of` makes it. It has no methods.
+    SUMMARY:     one line for the list of commands in the help of the program
+    DESCRIPTION: the text at the start of the command's own help
+    EXAMPLES:    the text at the end of the command's own help: examples and exit codes
+    add_options: a function (parser) -> None that adds the arguments; for a group of commands, it adds their subparsers
+    perform:     a function (options, terminal) -> exit code that runs the command
     """
 
     SUMMARY: str

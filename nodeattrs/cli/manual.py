@@ -26,10 +26,12 @@ class Option(NamedTuple):
 class HelpPage(NamedTuple):
     """The help of a command, of one of its actions, or of the program, as data. `entries` makes it.
 
-    words:   the words of the command: ("catalog", "check"); () for the program
-    summary: its line in the help of the program; "" for the program
-    options: title of a group -> its options and arguments; a command with actions has the group "actions"
-    more:    the text after the options, with examples and exit codes
+    words:       the words of the command: ("catalog", "check"); () for the program
+    summary:     its line in the help of the program; "" for the program
+    usage:       the line of usage
+    description: the text before the options
+    options:     title of a group -> its options and arguments; a command with actions has the group "actions"
+    more:        the text after the options, with examples and exit codes
     """
 
     words: tuple[str, ...]

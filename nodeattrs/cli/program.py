@@ -89,9 +89,11 @@ _IN_ONE_ROW = {"role": "environment", "lsp": "mcp"}
 
 
 class Parser(argparse.ArgumentParser):
-    """The class of all parsers. Its messages have a code, and name similar options; a full disk raises OSError.
+    """The class of all parsers of this program.
 
-    Unknown words are refused by the parser of the command, and not by the parser above it.
+    It differs from an `ArgumentParser` of Python in three ways. Its messages end with a code, and propose options with
+    a similar name. If a subcommand is given unknown words, its own parser refuses them, so that the message names the
+    subcommand. A message that cannot be written, because the disk is full, raises OSError.
     """
 
     def error(self, message: str) -> NoReturn:

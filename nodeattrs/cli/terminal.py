@@ -33,13 +33,16 @@ QUIET_SECONDS = 0.5
 
 
 class Terminal(Caller):
-    """The output of one command: reports to stdout; warnings, errors and progress to stderr.
+    """The output of one command: reports go to stdout; warnings, errors and progress go to stderr.
 
-    The constructor writes nothing; it makes both streams escape characters that they cannot encode. A command calls
-    `report` or `text`, and the program calls `finish` at the end.
+    The constructor writes nothing. It sets both streams of this process to escape characters that they cannot encode. A
+    command calls `report` or `text`, and the program calls `finish` at the end.
+    On stderr, `warn` writes warnings, each once, and `complain` an error. `remark` escapes other lines, and `aside`
+    writes them unchanged. `progress` and `counting` show progress, on a terminal only. `screen` says how wide lines may
+    be.
     colour: "auto", "always" or "never"; "auto" colours a terminal, unless NO_COLOR is set
-    form:   the format of reports: "text", "json" or "yaml"; others are written as text
-    unread: the sources that were not read and may change the answer; `cli.exits.final_code` prints them
+    form:   the format of reports: "text", "json" or "yaml"; any other format counts as "text"
+    unread: the sources that were not read and may change the answer, as keys; `cli.exits.final_code` prints them
     """
 
     def __init__(self, colour: str = "auto", form: str = "text") -> None:

@@ -26,12 +26,14 @@ from nodeattrs.errors import MergeConflict
 
 
 class Decision(NamedTuple):
-    """A place where two values met, and the rule that decided. Maps merged key by key have none; their entries have.
+    """A place where two parts meet in a merge, and the rule that decides there. Keys of the upper part alone are
+    places, too.
 
-    path:    from the root of the two parts that are merged
-    policy:  the table that decided
-    verdict: its rule: KEEP, TAKE, DROP or a handler
-    lower, upper: the two values; lower may be ABSENT
+    If both values are maps that are merged key by key, there are decisions for their entries, and none for the maps.
+    path:         the steps from the root of the two parts
+    policy:       the policy that decided
+    verdict:      what the policy says for these two types: KEEP, TAKE, DROP, or a handler function
+    lower, upper: the two values with their origins; the value of *lower* may be ABSENT
     """
 
     path: Path
@@ -348,17 +350,19 @@ class Step(NamedTuple):
 
 
 class Folding:
-    """Parts merged one after another, with the steps remembered. Call `lay` for each part, then read `result`.
+    """Parts that are merged one after another; the steps are recorded. Call `lay` for each part, then read `result`.
 
-    from_top: False: each part lies over the result so far; True: the result so far lies over each part
-    opening:  a policy for the first part, which is merged over nothing; None: the first part is taken as it is
-    start:    a part that is there before the first one, with no source; None: nothing
-    growing:  True: joined lists are extended in place, for callers that keep no earlier result
-    result:   all parts so far, merged; ABSENT where there are none. With *from_top* many parts wait until `result` is
-              read, and reading costs what was laid since the last reading
-    laid:     the number of parts and changes so far; `start` counts as one, an ABSENT part as none
-    steps:    each part with its policy, in order. Earlier results are not kept: `rounds`, `results` and
-              `results_before` compute them again
+    `change` applies functions to the result instead of merging a part. `finish` is an optional last step. `add_step`
+    only records. `rounds`, `results` and `results_before` compute earlier results again, because those are not kept.
+    `located` computes the last result again, with more exact origins.
+    from_top: False: each part is merged over the result so far; True: the result so far is merged over each part
+    opening:  a policy for the first part, which is then merged over nothing; None: the first part is taken unchanged
+    start:    a part without a source that is there before the first one; None: the folding starts empty
+    growing:  True: joined lists are extended in place, which changes earlier results, so nobody may keep these
+    result:   all parts so far, merged; its value is ABSENT if there are none. With *from_top* and many parts, the merge
+              is done when `result` is read
+    laid:     the number of parts and changes so far; `start` counts as one, and an ABSENT part does not count
+    steps:    a `Step` for each part or change, in order
 
     >>> from nodeattrs.core.policy import INSIDE
     >>> folding = Folding()
