@@ -131,7 +131,11 @@ def _near(entry: HelpPage, known: Iterable[HelpPage]) -> list[str]:
 
 
 def man(entry: HelpPage, version: str, others: Iterable[str] = ()) -> str:
-    """The text of a page for `man`, section 1, in roff. others: names of pages for SEE ALSO"""
+    """The text of a page for `man`, section 1, in roff.
+
+    version: the version of nodeattrs, for the head of the page
+    others:  names of pages for SEE ALSO; empty: the page has no such section
+    """
     lines = [
         f'.TH {_roff(entry.page_name.upper())} 1 "" "{PROGRAM} {version}" "{PROGRAM}"',
         ".nh",

@@ -99,7 +99,9 @@ def may_run_code(options: argparse.Namespace) -> bool:
 def settings_limits(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float]:
     """Read the nodeattrs.toml that counts, and print warnings about it; returns the limits that it sets, {} for none.
 
-    raises: NotFound, DocumentError, for bad settings; but not for `check`, which reports them as findings
+    Returns {} also for a repository that the user does not own, unless it is named.
+    options: the parsed options; `command`, `repo`, `store` and `budget` are used if they are there
+    raises:  NotFound, DocumentError, for bad settings; but not for `check`, which reports them as findings
     """
     if options.command == "check":
         from nodeattrs.project.config import RepositorySettings

@@ -104,7 +104,8 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Parse words; returns (options, []). Unknown words end the program with exit code 2.
 
-        Words that argparse leaves over behind an option belong to the argument that takes any number of words.
+        argparse returns some words behind an option as unknown. They are added to the argument that takes any number of
+        words, if there is exactly one such argument.
         """
         found, left = super().parse_known_args(args, namespace)
         if left and not self._add_to_list(found, left):

@@ -358,7 +358,7 @@ class Folding:
     from_top: False: each part is merged over the result so far; True: the result so far is merged over each part
     opening:  a policy for the first part, which is then merged over nothing; None: the first part is taken unchanged
     start:    a part without a source that is there before the first one; None: the folding starts empty
-    growing:  True: joined lists are extended in place, which changes earlier results, so nobody may keep these
+    growing:  True: joined lists are extended in place, which changes earlier results, so the caller must not keep these
     result:   all parts so far, merged; its value is ABSENT if there are none. With *from_top* and many parts, the merge
               is done when `result` is read
     laid:     the number of parts and changes so far; `start` counts as one, and an ABSENT part does not count

@@ -23,8 +23,9 @@ from nodeattrs.core.tree import ABSENT, strict_key
 class Part:
     """A value with its origins: the sources that set it. The constructor copies and checks nothing.
 
+    `at` gives an entry of a map or list as a part, and `elements` all elements of a list.
     value:   plain data, or ABSENT
-    origins: one of the forms that `core.origins` lists; () for no source, None where origins are not kept
+    origins: one of the forms that `core.origins` lists; () if there is no source, None if origins are not recorded
     """
 
     __slots__ = ("origins", "value")
@@ -81,15 +82,15 @@ Join = Callable[[Part, Part], Part]
 
 @dataclass(frozen=True, eq=False)
 class Handler:
-    """A rule of a policy: a function that makes one part of two, and promises about it. Nothing checks the promises.
+    """A rule of a policy: a function that makes one part of two, with promises about it. Nothing checks the promises.
 
-    Call it as the function. Handlers are equal only to themselves.
-    join:     (lower, upper) -> part; may raise MergeConflict
+    A handler is called like its function. Two handlers are equal only if they are the same object.
+    join:     a function (lower, upper) -> part; it may raise MergeConflict
     name:     its name in tables and explanations
-    total:    it never raises, and depends on nothing but its two values: lazy reading needs that
-    hides:    the result has nothing of the lower value, so an unread lower value cannot matter
-    regroups: for several lists in a row it does not matter which two are joined first
-    settles:  applied again to its own result over nothing, it changes nothing
+    total:    the function never raises, and uses nothing but its two values; lazy reading requires this
+    hides:    the result contains nothing of the lower value, so that an unread lower value does not matter
+    regroups: if several lists are joined in a row, the result does not depend on which two are joined first
+    settles:  the result does not change if the function is called again with nothing below it
 
     >>> last = Handler(lambda lower, upper: upper, "last", total=True)
     >>> last(Part(1, 1), Part(2, 2)), last.total
@@ -192,10 +193,11 @@ def sliced(part: Part, start: int, stop: int | None) -> Part:
 
 
 def by_position(lower: Part, upper: Part, join: Callable[[Part, Part], Part]) -> Part:
-    """The part of a new list: *join* makes each element of the two elements with the same index.
+    """A part with a new list: each element is the result of *join* for the two elements with the same index.
 
-    For the missing elements of the shorter list, *join* gets an ABSENT part. Where it returns ABSENT, there is no
-    element.
+    For the missing elements of the shorter list, *join* gets an ABSENT part. If it returns an ABSENT part, the element
+    is left out.
+    join: a function (lower element, upper element) -> new element
     """
     nothing = Part(ABSENT, ())
     pairs = zip_longest(lower.elements(), upper.elements(), fillvalue=nothing)
@@ -381,12 +383,14 @@ def regrouped(handler: Callable[[Part, Part], Part], parts: list[Part]) -> Part:
 
 
 class InPlace:
-    """The lists and maps that one folding made itself. No other code holds them, so the next step may extend them.
+    """The lists and maps that one folding made itself. No other code holds them, so its next step may extend them.
 
-    While it is the value of `IN_PLACE`, the handlers `concat` and `unite` call its methods of the same names, and a
-    merge of two maps asks `owns` and writes into the map. It remembers the last 64 of each. An error within a merge
-    may leave a list or map half changed: the folding then merges its steps again.
-    lists: False: lists are copied, since other code may hold them; only maps are extended
+    `core.folding` makes it and sets it as the value of `IN_PLACE` during a merge. The handlers `concat` and `unite`
+    then call its methods of the same names. A merge of two maps calls `owns`, and writes into the map if that is true.
+    `register` adds a map, and `release` forgets everything.
+    At most 64 lists and 64 maps are remembered; the oldest are forgotten, and are copied from then on. An error during
+    a merge may leave a list or map half changed. The folding then repeats all its steps.
+    lists: False: lists are always copied, because other code may hold them; only maps are extended
     """
 
     __slots__ = ("_lists", "_maps", "_unions", "lists")

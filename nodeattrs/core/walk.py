@@ -28,7 +28,8 @@ class SetValue(NamedTuple):
     source: the number of the source
     path:   the path in the merged tree
     value:  the value in the source's own tree
-    own:    the path in the source's own tree: an element of a united list has another index there
+    own:    the path in the source's own tree; it differs from *path* for an element of a united list, whose index
+            changes
     """
 
     source: int
@@ -38,12 +39,15 @@ class SetValue(NamedTuple):
 
 
 class Overridden(NamedTuple):
-    """A loss: a setting that another one replaced, hid or removed. A walk collects losses on its way down the path.
+    """A loss: a setting that another setting replaced, hid or removed. A walk collects losses on its way down the path.
 
-    by:           the numbers of the overriding sources; its own, too, where it would be overridden without all others
-    policy, line: the table and the line that decided
-    further_up:   whether it lost as a part of a map that was replaced above
-    in_sum:       True: nothing of it is left in a merged value, and it is not known what replaced each part
+    `one_step_down` follows the loss to an entry of its value; `blocks` says whether its value is above a path.
+    setting:      the setting that lost
+    by:           the numbers of the overriding sources; its own number is included if it loses even without all others
+    policy, line: the policy that decided, and the line of that policy
+    further_up:   True: it lost as a part of a map that was replaced above
+    in_sum:       True: several sources made the merged value, which has nothing of this setting; it is not known which
+                  of them replaced it
     """
 
     setting: SetValue
@@ -83,12 +87,14 @@ class Overridden(NamedTuple):
 
 
 class PendingLosses(NamedTuple):
-    """Losses that were not looked up yet: those some steps below a place of a walk. The walk looks them up at its end.
+    """Losses that were not computed yet, for a path below a place that the walk has passed. The walk computes them at
+    its end.
 
-    here:     the place in the walk, a private object of `core.tracing`
-    keys:     the steps from that place
-    path:     the path in the merged tree where the steps end
-    by, rule: the sources and the rule that override the setting at that place, too; () and None where it is read
+    here:     the place in the walk, an object that only `core.tracing` uses
+    keys:     the steps from that place down to *path*
+    path:     the path in the merged tree
+    by, rule: the sources and the rule that override the setting at that place itself; () and None if that setting is
+              read
     """
 
     here: Any
@@ -138,13 +144,14 @@ def without_repeats(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
 class Walk(NamedTuple):
     """The result of a walk along one path: `core.tracing.walk` makes it, `core.trace.traced` turns it into a trace.
 
-    standing:   the settings that are read, in the order of their numbers; of the cover, where there is one
+    standing:   the settings that are read, in the order of their numbers; if there is a cover, the settings of the
+                cover
     overridden: the losses; the setting that would be read without the winner comes first
     unknown:    the numbers of the sources that might decide and cannot be read
-    value:      the value that is read; ABSENT where none is, also where a scalar or list above blocks the path
+    value:      the value that is read; ABSENT if the path is not set, or if a scalar or list above blocks it
     origins:    the origins of the value: where each source has it
-    cover:      the path of the scalar or list that blocks the path; else None
-    holding:    settings of maps above the path, with nothing at the path, without which another value would be read
+    cover:      the path of a scalar or list above the path, which blocks it; None if nothing blocks it
+    holding:    settings of maps above the path that have nothing at the path; without them, another value would be read
     """
 
     standing: tuple[SetValue, ...]

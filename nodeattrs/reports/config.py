@@ -15,7 +15,7 @@ from nodeattrs.reports.values import on_one_line
 
 @dataclass(frozen=True, slots=True)
 class ShownSettings:
-    """The report about the settings of a call. URLs are shown without their passwords.
+    """The report about the settings of one call of nodeattrs. Passwords in URLs are not shown.
 
     traces: the trace of each setting, in the order of the report
     """

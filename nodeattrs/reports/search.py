@@ -45,7 +45,7 @@ class FoundNode(NamedTuple):
 class SearchPage(NamedTuple):
     """The part of a search result that is reported, and its order.
 
-    only:    report these names only; None: all
+    only:    names of nodes; other nodes that were found are left out. None: all are reported
     sort:    the path of the attribute to sort by; None: sort by name
     reverse: reverse the order
     offset:  the number of nodes to skip at the beginning
@@ -162,7 +162,7 @@ class FoundNodes(StreamedReport):
     offset: the number of nodes before this page
     count:  the number of nodes on this page
     titles: the titles of the requested attributes
-    page:   the rows; each node is read when its row is
+    page:   an iterator over the rows; a node is read from the store when its row is taken
     doubts: an error for each field or path of the query that no node has
     unread: sources that were not read and may change the result
     """

@@ -26,13 +26,14 @@ _Answer = TypeVar("_Answer")
 
 
 class Reply(NamedTuple):
-    """The answer of one subject: its values, or the error that stands in their place. `Subjects.replies` makes it.
+    """The answer of one subject: its values, or the error instead of them. `Subjects.replies` makes it.
 
+    dialect: the dialect of the subject
     subject: its name; "" for a subject without a name, and for a dialect that cannot list its subjects
-    parts:   kind of value -> the values, perhaps looked up when they are read; {} with an error
-    unread:  what was not read for the subject
-    error:   why the subject cannot be resolved, or the dialect cannot list its subjects; None: it has values
-    facts:   the file with its facts; "none", "of its last run", or "" where the dialect has no facts
+    parts:   kind of value -> the values; some are computed only when they are read. {} if there is an error
+    unread:  what was not read for the subject; `unread_at` selects what may change a path
+    error:   why the subject cannot be resolved, or why the dialect cannot list its subjects; None: there are values
+    facts:   the file with its facts, or "none", or "of its last run"; "" if the dialect has no facts
     """
 
     dialect: Dialect
@@ -84,12 +85,14 @@ def _value(part: Part, path: Path) -> Any:
 
 
 class Subjects:
-    """The subjects of the folder of one question, in each dialect that it names, or in all.
+    """The subjects of one folder, in each dialect that a question names, or in all dialects.
 
-    The constructor reads nothing. `names` opens the dialects and lists the subjects, once; `replies` and `answers` ask
-    for values, one subject after another, and use `names`.
+    The constructor reads nothing. `names` opens the dialects and lists the subjects, once. `replies` yields the values
+    of each subject. `answers` yields the result of a function for each subject, and computes equal subjects only once.
+    Read `warnings` last.
+    question: the question: its folder, options and dialects
     unlisted: dialect -> why its subjects cannot be listed; filled by `names`
-    unread:   what was not read, of the dialects that have no subject without it; filled by `names`
+    unread:   what was not read in dialects that have no subjects; filled by `names`
     """
 
     def __init__(self, question: Question) -> None:

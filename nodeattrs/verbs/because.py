@@ -38,10 +38,13 @@ class CausingLines(NamedTuple):
 
 
 class CauseSearch:
-    """The search for the causes of differences, for one dialect; it computes at most 200 answers in all.
+    """The search for the causes of differences, for one dialect. It computes at most 200 answers in all.
 
-    The constructor computes nothing. `lines_of` is the entry. The first time, it copies the side after into the folder
-    *private*, and then puts files there as they were before. Computed answers are kept.
+    Call `lines_of` for each difference. The constructor computes nothing. `lines_of` copies the files of the side after
+    into a folder, once, and then changes single places there back to the side before. It keeps computed answers. If no
+    answers are left, it returns the lines that the traces name.
+    job:     the dialect and the two sides
+    hunks:   the changed places
     private: an existing folder that no other code writes to
     """
 

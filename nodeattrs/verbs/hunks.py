@@ -23,8 +23,9 @@ _MOST_LINES = 20_000
 class Hunk(NamedTuple):
     """A place of a change: lines of one file on the side before, and the lines that replace them on the side after.
 
-    first, last:         the lines before, counted from 0, without *last*; equal where lines are added
-    new_first, new_last: the lines after, in the same way; equal where lines are removed
+    file:                the name of the file in both sides
+    first, last:         the lines before as a half-open range, counted from 0; both are equal if lines are only added
+    new_first, new_last: the lines after, in the same way; both are equal if lines are only removed
     whole:               True: the whole file is this place
     """
 
@@ -37,7 +38,7 @@ class Hunk(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a changed file, as reports name it. It prints as "roles/web.json:9", or with "(gone)" behind.
+    """A line of a changed file, as reports name it. It prints as "roles/web.json:9" or "roles/web.json:9 (gone)".
 
     line:    counts from 1; None for a file as a whole
     is_gone: True: a line of the side before; False: of the side after
@@ -84,7 +85,10 @@ def _lines(text: str) -> list[str]:
 class Hunks:
     """The places in which the files of two sides differ.
 
-    The constructor reads nothing. `files` compares marks of the files, `all` reads the changed ones; both once.
+    The constructor reads nothing. `files` compares the files by their marks, and `all` reads the changed files; both do
+    so once. `at` finds the place that contains a line, and `line_of` the line that names a place. `without` gives the
+    content of a file with some places changed back.
+    before, after: the two sides
     """
 
     before: Side

@@ -37,7 +37,8 @@ MOST = 60_000
 class Pattern:
     """A pattern of paths: `apache2.**`, `*.port`; of resources `File[/etc/*].content`. `fits` matches a path.
 
-    A text without `*` means the one path that it spells; no text is refused.
+    A text without `*` matches only the path that it spells. The constructor accepts every text; a text that is not a
+    path matches at most a resource.
 
     >>> Pattern("apache2.**").fits(("apache2", "tls", "port")), Pattern("*.port").fits(("app", "x", "port"))
     (True, False)

@@ -42,8 +42,8 @@ def _setter(part: Part, path: Path) -> Origin | None:
 class Blame:
     """The report of `blame`: all values of some subjects, each with the line that set it.
 
-    Values and lines are looked up while it is printed.
-    replies: of the subjects, also of those that cannot be resolved
+    Values and lines are looked up each time it is printed.
+    replies: the replies of the subjects, also of subjects that cannot be resolved
     top:     the folder to which file names in values are relative
     """
 
@@ -201,7 +201,8 @@ def _cell(part: Part, path: Path) -> Cell | None:
 class SubjectDifference:
     """The report of `diff`: the paths whose values differ between two subjects.
 
-    titles:        the names of both sides; or the name and the place of other files
+    titles:        the names of both subjects. If one subject is compared in two versions of the files: its name, and
+                   the place of the other files
     before, after: the replies of both subjects
     found:         the differences; () for equal subjects
     """

@@ -37,7 +37,7 @@ class WhereReport:
 
     effects: one for each path that a line of the question sets and a subject has
     asked:   dialect -> (number of subjects that were computed, number of all)
-    unused:  (file, Setting) of the lines whose path no subject has from them
+    unused:  (file, Setting) for each line that sets a path for no subject
     failed:  subject -> why it cannot be resolved
     path:    the key of the question; () for a line or a file
     """

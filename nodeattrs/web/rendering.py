@@ -87,6 +87,9 @@ def url(*steps: object, **query: object) -> str:
 class SourceLinks:
     """Makes links to lines of files, by the setting `[web] source_url`. Without a pattern places are plain text.
 
+    `link` gives the URL of a line, or "". `place` gives the HTML of an origin, with a link if there is one. `shown`
+    gives the path of a file in the repository. `at` returns a copy for another commit.
+
     pattern: a URL with {file}, {line}, {root} and {commit}; "" for none
     root:    the folder of the repository; "" if files are relative already
     commit:  "" means HEAD

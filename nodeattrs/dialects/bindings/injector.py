@@ -45,17 +45,21 @@ _T = TypeVar("_T")
 class Injector:
     """The values of keys, for layers and a state. The constructor resolves the layers; `inject` makes a value.
 
+    Each value is made when it is first injected, and then kept, unless its producer makes a new one each time. `get`
+    returns a default where `inject` raises NotBound. `scope` returns an injector for one request or run. `child` and
+    `override` return a further injector over this one. `explain` says why a key has its value. `close` closes what
+    factories have opened.
     layers:    the highest first: `Layer`s, or lists of sets; sets are `Bindings` or `BindingSet`s
     state:     the categories of the request, the highest first, as a `State` or as (name, value) pairs
-    classes:   the classes that `Type[X]` may name, beside the classes of the builder
+    classes:   the classes that `Type[X]` may name, in addition to the classes of the builder
     functions: transformers, combinators and functions of expressions, by name
-    objects:   the instances that parameters and queries read
-    faults:    errors that were found when the layers were read
-    lenient:   errors stand in `faults` and are not raised; correct keys can be asked for
-    strict:    a key that an unread layer might decide raises UnknownLayer
+    objects:   the instances that parameters and queries read; None: there are none
+    faults:    errors that were found when the layers were read; they are raised with the injector's own
+    lenient:   True: errors are kept in `faults` and not raised, and keys without errors can be injected
+    strict:    True: a key that an unread layer might decide raises UnknownLayer
     cost:      linear in the number of bindings; a further `inject` of a key is one look-up in a dict
-    raises:    BindingErrors: every conflict, open abstract, baseless override, shadowed final,
-               type mismatch of a constant and malformed item, in one report
+    raises:    BindingErrors, with all faults in one report: conflicts, an abstract key that nothing binds, an override
+               of nothing, a binding over a final one, a constant of the wrong type, and malformed items
 
     >>> from nodeattrs.bindings import Bindings
     >>> ssh = Bindings("ssh::default")
@@ -361,8 +365,10 @@ _NOTHING = object()
 class Filled:
     """A parameter with its value, as `fill_parameters` found it.
 
-    source: "bindings", "lookup", "default" or "nothing"; then the value is None
-    place:  the declaration in words, or the key that was looked up; "" for others
+    name:   the name of the parameter
+    value:  its value; None if the source is "nothing"
+    source: where the value comes from: "bindings", "lookup", "default" or "nothing"
+    place:  the declaration in words, or the key that was looked up; "" for the other sources
     """
 
     name: str
@@ -385,9 +391,11 @@ def fill_parameters(
 ) -> dict[str, Filled]:
     """Name -> the value of each parameter of a class: from the bindings, else from *lookup*, else from *defaults*.
 
-    target: "ntp", "class ntp", "Web[one]"
-    lookup: called with "target::name" and a marker, which it returns where it finds nothing; None: no look-ups
-    raises: TypeMismatch, LookupLoop, BindingError; what *lookup* raises
+    target:   the class, type or instance: "ntp", "class ntp", "Web[one]"
+    names:    the names of its parameters
+    lookup:   a function ("target::name", marker) -> value, or the marker if it finds nothing; None: no look-ups
+    defaults: name -> value; a parameter without any value has the source "nothing"
+    raises:   TypeMismatch, LookupLoop, BindingError; what *lookup* raises
     """
     filled: dict[str, Filled] = {}
     prefix = target.removeprefix("class ").removeprefix("Class[").removesuffix("]")
@@ -410,7 +418,8 @@ def fill_parameters(
 
 @taking(injector="classes", run_list=ListLike)
 def extended_run_list(injector: Injector, run_list: Iterable[str]) -> list[str]:
-    """A new run-list: the items, then the included classes as recipes, except for recipes that are listed already.
+    """A new run-list: first all items, then the included classes as recipes. A recipe that is listed already is not
+    added.
 
     The class `apache::vhost` is the recipe `apache::vhost`; `apache` and `apache::default` are one recipe.
     """

@@ -25,8 +25,10 @@ _ASKED: Look = ("asked",)
 class BindingKeys(WithFacts):
     """One version of the site of bindings of a repository, and the keys that each node gets from it.
 
-    Nothing is read before a question. Each question composes the site for its node; files that did not change are read
-    once. With `notes_looks`, nodes that agree in the facts that an answer read share the answer (`core.looks`).
+    `subjects` lists the nodes, `answer` gives the keys of one node, and `levels` the layers. Nothing is read before one
+    of them is called. `answer` and `site` compose the site for a node; a file that did not change is read once.
+    If `notes_looks` is true, all facts that an answer reads are noted, and nodes with equal facts there share the
+    answer (`core.looks`).
     """
 
     @property

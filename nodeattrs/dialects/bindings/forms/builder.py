@@ -214,8 +214,10 @@ _AnyLine = TypeVar("_AnyLine", bound=_Line)
 class Block:
     """Items that are in effect together: a whole set (`Bindings`), or the items inside a `when`.
 
-    `bind`, `fragment`, `multibind` and `parameters` return a line that is finished by further calls; the others add a
-    finished item. name: of the set; classes: those that the lines name, which an injector gets to know
+    `bind`, `fragment`, `multibind` and `parameters` return an unfinished item, whose methods complete it: `.to(22)`.
+    The other methods add a complete item, and return nothing. `when` returns a block for use in a `with` statement.
+    name:    the name of the set
+    classes: the classes that the items name; an injector gets to know them
     """
 
     def __init__(self, name: str, classes: Classes) -> None:
@@ -372,9 +374,10 @@ class _When(Block):
 
 
 class Bindings(Block):
-    """A named set of bindings, written as Python: a block whose lines become the items of `to_set`.
+    """A named set of bindings, written as Python. Calls such as `bind` add items; `to_set` returns the items so far.
 
-    An injector takes it as it is. name: "module::name", or a name alone for the site
+    An injector accepts the object itself in a layer. `of_values` makes a set from plain data.
+    name: "module::name", or a name alone for the site
 
     >>> ssh = Bindings("ssh::default")
     >>> _ = ssh.bind("ssh::port", int).to(22)

@@ -49,12 +49,15 @@ _DEFAULT_LAYERS: list[Any] = [
 
 @dataclass
 class Site:
-    """A site as it is written, nothing evaluated. A reader fills the fields; the methods evaluate them.
+    """A site as it is written. A reader fills the fields; nothing is evaluated before a method is called.
 
-    parts:      `site { }` as data, with expressions as values: "defaults" (attribute -> value), "environments"
-                (name -> attributes), "dynamic" ("dir", "attrs"), "categories" ([name, value], the highest first),
-                "layers" ("name", "include", "exclude"); None where no `site { }` is written
-    statements: the assignments beside `site { }`; the one to `$environment` selects the environment
+    `evaluated` gives the environments, and `listed_categories` the categories with their values, for the variables of
+    one request. Both raise BindingError if an expression fails. `layers` gives the layers, and `listed` a part as it is
+    written.
+    parts:      the contents of `site { }`; None if it is not written. The values are expressions. The parts are
+                "defaults" (attribute -> value), "environments" (name -> attributes), "dynamic" ("dir", "attrs"),
+                "categories" ([name, value], the highest first), and "layers" ("name", "include", "exclude")
+    statements: the assignments outside of `site { }`; the assignment to `$environment` selects the environment
     listed_at:  category -> the line that lists it
     layers_at:  the line of each layer, in the order of the layers
     """
@@ -153,7 +156,15 @@ def _worked(part: Any, ask: Callable[[str], Any]) -> Any:
 
 @dataclass(frozen=True)
 class Environment:
-    """An environment and its paths: absolute, and without a slash at the end. `environment_of` makes it."""
+    """An environment and its paths: absolute, and without a slash at the end. `environment_of` makes it.
+
+    envdir:      the folder of the environment
+    modulepath:  the folders that have the modules
+    manifestdir: the folder of the manifests
+    manifest:    the file that has the categories and the layers
+    templatedir: the folder of the templates
+    bindingsdir: the folder of the sets that `confdir:` references name
+    """
 
     name: str
     envdir: str
@@ -257,7 +268,7 @@ class Inventory:
 
     modules: the name of a module -> the names of its sets
     confdir: the names of the sets of the configuration directory
-    schemes: further schemes that have a provider; None allows any scheme
+    schemes: further schemes that have a provider; None allows any scheme. `names` knows only "confdir" and "module"
     """
 
     modules: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -38,9 +38,13 @@ _NARROWER: dict[str, frozenset[str]] = {
 
 @dataclass(frozen=True)
 class Type:
-    """A type of values, as `parse_type` reads it; its text is canonical, so that equal types have equal texts.
+    """A type of values, as `parse_type` reads it. Its text is canonical: equal types have equal texts.
 
-    args: types, for Array and Hash; else one text: a title, the name of a class, or a pattern; () for none
+    `holds` says whether a value conforms to the type. `accepts` says whether another type is the same or narrower, and
+    `excludes` whether it certainly has no value in common. `kind` is the first half of a key.
+    name: the word before the brackets: "Array", "Type", "Sql", ...
+    args: for Array and Hash, types; for other types one text: a title, the name of a class, or a pattern. (): no
+          brackets
     """
 
     name: str
@@ -234,8 +238,10 @@ _OF_EVERY_PROTOCOL = frozenset(
 class Classes:
     """A register of the classes of Python that `Type[X]` may name: name -> class.
 
-    A class is registered with `add`, or offered with a function that loads it when it is needed and where code may run.
-    known:  the first classes, by name
+    `add` registers a class. `offer` registers a function that loads a class later; it is called only if code of the
+    repository may run. For an unknown name `find` and `require` return None. If the code of an offered class may not
+    run, `find` returns None and `require` raises UnknownLayer. `is_subclass` and `is_instance` compare by name.
+    known:  the first classes, by name; None: there are none
     raises: BindingError ("ambiguous-class"), for two classes of one name
 
     >>> Classes({"Path": str}).find("Path")

@@ -50,7 +50,14 @@ class Making(local):
 class Bound:
     """The declarations of layers for a state, the keys that they need, and errors about keys.
 
-    The constructor resolves the layers, and raises no faults. register: the classes that `Type[X]` names
+    The constructor resolves the layers. It raises no faults: they are in `resolution.faults`. `declaration` finds the
+    declaration of a key, and returns None for a key that is not bound. `needs` yields the keys that a declaration looks
+    up. `slots` gives the parameters of a callable. `unfilled`, `not_bound`, `mismatch` and `about` return errors for
+    the caller to raise.
+    layers:   the layers, the highest first
+    state:    the categories of the request
+    register: the classes that `Type[X]` names
+    objects:  the instances that parameters and queries read
     """
 
     def __init__(

@@ -67,13 +67,15 @@ ClassStatement = tuple[bool, str, Declaration]
 
 
 class ValueMaker(Bound):
-    """The maker of the values of keys, for an injector or for a scope; it is the `ProducerScope` of producers.
+    """The maker of the values of keys, for an injector or for a scope. Producers get it as their `ProducerScope`.
 
-    `value_of` and `ask` give values; they make each product once for its scope, under one lock. Products that were
-    made are read without the lock.
-    kept:       id of a declaration -> its product; also what `once` made
+    `value_of` gives the value of a key; `ask` gives None if nothing is bound. Each product is made once for its scope,
+    under a lock, and then read without the lock. `scoped` returns a maker for an inner scope. `collected` and `giver`
+    say how the last value of a key was made, for explanations.
+    kept:       the id of a declaration -> its product; also what `once` made
     opened:     the context managers that were entered for products
-    scope_name: "" for the maker of an injector
+    scope_name: the name of the scope; "" for the maker of an injector
+    functions:  name -> a function that expressions and options may name; `inject` is added
     injector:   the value of a parameter of the type Injector
     """
 

@@ -109,7 +109,11 @@ _HASH_WORDS = ("priority", "error", "flatten", "uniq", *_IN_ORDER, *_BY_POSITION
 
 @dataclass(frozen=True)
 class Fragment:
-    """A fragment of a multibind, and its product."""
+    """A fragment of a multibind, and its product.
+
+    declaration: the declaration of the fragment
+    value:       the product of the declaration
+    """
 
     declaration: Declaration
     value: Any

@@ -126,10 +126,14 @@ _PER_SIGN = 50
 
 
 class LanguageText:
-    """A text of the language: parses itself, and gives the places, sources and errors of its branches.
+    """A text of the language. `parsed` gives its tree; the other methods give places, texts and errors of its branches.
 
-    file: its name in messages; None for none
-    name: the set that is being read, for origins; a reader of sets changes it
+    The constructor parses nothing. `guarded` calls a function, and turns a RecursionError into a BindingError. `tried`
+    calls a function, and adds the place of a branch to its BindingError. `error` returns an error for the caller to
+    raise.
+    text: the text; a byte order mark is removed
+    file: the name of the file in messages; None for none
+    name: the name of the set that is being read, for origins; a reader of several sets changes it
     """
 
     @taking(text=str)
