@@ -144,8 +144,9 @@ def _add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: s
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run the declared command of the parsed options, print its output, and return its exit code.
 
-    A command about saved nodes may hand over to the verb of the repository. A command that returns an error instead of
-    a report has it printed; findings of a check go through `checks.finish`.
+    If a command about saved nodes finds no store, the verb of the same name about the repository may run instead. If
+    the command returns an error instead of a report, the error is printed. Findings of a check go through
+    `checks.finish`.
     raises: the error of the command
     """
     command: Command = options.declared

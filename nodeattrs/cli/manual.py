@@ -56,7 +56,7 @@ def entries(parser: argparse.ArgumentParser, words: tuple[str, ...] = (), summar
     """Yield the HelpPage of a parser, then of its commands and actions, each before its own actions.
 
     Hidden options are left out.
-    words, summary: of this parser, for a parser that is not the program's
+    words, summary: the words and the summary of this parser; () and "" for the program
     """
     usage = re.sub(r"\s+", " ", parser.format_usage().removeprefix("usage:")).strip()
     options: dict[str, list[Option]] = {}

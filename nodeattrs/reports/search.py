@@ -72,12 +72,12 @@ def search(
 ) -> FoundNodes:
     """Search saved nodes; returns one page of rows with the values of some attributes.
 
-    attributes: title of a column -> the path of its values
+    attributes: title of a column -> the path of its values; empty: names only
     page:       order, offset and limit
     at:         search the revisions of that time; None: the latest ones
-    raises:     NotFound, where no node found has the attribute to sort by
+    raises:     NotFound, if none of the found nodes has the attribute to sort by
     cost:       reads each node of the page, when its row is read; with `page.sort` it reads each node found, at once.
-                Of the nodes with layers that were not read it reads 100
+                To list unread sources, at most 100 more nodes are read
     """
     names = found = store.search(query, at)
     missing = unknown_names(store, query, bool(names), at)

@@ -336,7 +336,8 @@ def differences(before: Answered, after: Answered, tops: tuple[str, str]) -> Ite
     """Yield a Difference, without lines, for each path whose value differs between two answers; nothing for equal ones.
 
     Where one side has an error instead of an answer, there is one Difference of kind NO_ANSWER, or none for the same
-    error. Values that are computed when they are read are computed. A value nested too deep is compared by its key.
+    error. Values that are computed when they are read are computed. For a value that is nested too deeply, the
+    Difference is at its first step.
     tops: the folders of both sides; these are removed from texts in the values
     """
     kinds = [NO_ANSWER] if NO_ANSWER in {*before, *after} else [*dict.fromkeys((*before, *after))]

@@ -176,6 +176,8 @@ def answer(site: ShownProject, name: str, /, **given: str | Sequence[str] | None
     """Run the command of a question and return its answer. An error, also of the parameters, is in the answer, not
     raised.
 
+    The exit code of such an answer is 0.
+    name:  the name of the question; an unknown one is an error in the answer
     given: parameter -> its value or values; empty ones and None count as missing
     """
     values = {one: [value] if isinstance(value, str) else value for one, value in given.items() if value}

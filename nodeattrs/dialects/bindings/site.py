@@ -116,9 +116,12 @@ def _of_package(point: Any, looks: Looks) -> Any:
 
 
 def loaded(root: Path, text: str, modules: dict[str, Any] | None = None) -> Any:
-    """The object of "package.module:name", or of "file.py:name" in a folder; its module is run.
+    """The object that a text names: "package.module:name", or "file.py:name". Its module is run.
 
-    modules: file -> its module, for files that are not to be run again; this call adds its file. None: none
+    root:    the folder that "file.py" is relative to
+
+    modules: file -> its module, for files that were run before; they are not run again, and this call adds its file.
+             None: the file is run
     raises:  UnknownLayer, where no code may run; DocumentError, where the object cannot be loaded
     """
     modules = {} if modules is None else modules

@@ -246,9 +246,10 @@ def title_of(maker: ValueMaker, one: Declaration) -> str:
 
 
 def account_of(maker: ValueMaker, wanted: Asked, value: Any) -> Account:
-    """The account of the declarations of a key, and of unread sets that may declare it; an empty one for neither.
+    """The account of the declarations of a key, and of unread sets that may declare it. Without any of them it is
+    empty.
 
-    value: the injected value; ABSENT for none. It is shown for the declaration that gave it
+    value: the injected value, which is shown for the declaration that gave it; ABSENT if the injection failed
     """
     several = maker.resolution.declared.get(wanted.key, [])
     giver = maker.giver(wanted)

@@ -137,9 +137,12 @@ class Producing:
 
 
 def called(given: Any, scope: ProducerScope) -> Callable[..., Any] | None:
-    """The function of an option: a callable, the name of a function, or a lambda; None for anything else.
+    """The function that an option names; None if there is no such function.
 
     An exception of the function becomes a BindingError ("function-failed").
+    given: a callable, the name of a function of *scope*, or an expression whose value is a function. Anything else
+           gives None
+    scope: has the functions by name, and the variables of an expression
     """
     if isinstance(given, str):
         given = scope.functions.get(given)
@@ -442,7 +445,13 @@ Condition = tuple[Any, ...]
 
 
 def condition(attribute: str, sign: str, wanted: Any) -> Condition:
-    """A comparison of a query. raises: BindingError ("syntax"), for an operator of patterns without a valid pattern"""
+    """A comparison of a query: (attribute, sign, wanted).
+
+    attribute: the name of a parameter of the instances; "name" and "title" are the title of an instance
+    sign:      one of `SIGNS`; it is not checked
+    wanted:    the value to compare with; for an operator of patterns, a text or a compiled pattern
+    raises:    BindingError ("syntax"), for an operator of patterns without a valid pattern
+    """
     if sign in PATTERN_SIGNS and not isinstance(wanted, re.Pattern):
         if not isinstance(wanted, str):
             raise BindingError(SYNTAX, f"{wanted!r} is no pattern")

@@ -143,10 +143,11 @@ class ValueMaker(Bound):
             return self.kept[id(thing)]
 
     def call(self, call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-        """The result of a callable; missing arguments are filled by their annotations.
+        """The result of a callable. Missing arguments are filled with the values of the keys in their annotations.
 
         A generator function gives a context manager, which is not entered here.
-        raises: NotBound, BindingError ("arguments"); what the callable raises
+        args, named: the arguments that are known
+        raises:      NotBound, BindingError ("arguments"); what the callable raises
         """
         ready, given = list(args), dict(named)
         for slot in not_given(self.slots(call), args, named):
@@ -170,10 +171,13 @@ class ValueMaker(Bound):
         return None if slot.default is ABSENT else ABSENT
 
     def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-        """A new object of a class, whose constructor is filled; its hook `__inject__(injector, ...)` makes it instead.
+        """A new object of a class. Missing arguments of the constructor are filled, as `call` does it.
 
-        of:     a class, or the name of one
-        raises: BindingError ("unknown-class", "abstract-class", "arguments"), NotBound, UnknownLayer
+        If the class has a method `__inject__`, this is called instead, with the injector and the known arguments only.
+
+        of:          a class, or the name of one
+        args, named: the arguments that are known
+        raises:      BindingError ("unknown-class", "abstract-class", "arguments"), NotBound, UnknownLayer
         """
         known = of if isinstance(of, type) else self.register.require(of)
         if known is None:
@@ -279,9 +283,12 @@ class ValueMaker(Bound):
         return self._collected.get(id(of.root))
 
     def ask(self, wanted: Asked, args: Mapping[str, Any] = _NOTHING) -> Any:
-        """The value of a key; None where nothing is bound or produced. Else as `value_of`.
+        """The value of a key, as `value_of`; but None if nothing is bound or produced.
 
-        raises: TypeMismatch, LookupLoop, BindingError; NotBound, for a parameter on the way
+        args:   arguments for its callable, by name; then the product is made anew, and not kept
+
+        raises: TypeMismatch, LookupLoop, BindingError; NotBound, if a callable on the way needs a parameter without a
+                value
         """
         given = self._given.get(wanted.key, _MISSING)
         if given is not _MISSING:
