@@ -85,7 +85,7 @@ class Terminal(Caller):
     def certainty(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """Returns {"certain": bool, "unread": [...]} for the data of a report: all noted sources, and refused files.
 
-        data: its own `certain` and `unread` count, too; it is not changed
+        data: a report; if it has `certain` and `unread`, these are combined with the noted sources. It is not changed
         """
         from nodeattrs.core.unread import Unread, certainty
 
@@ -127,7 +127,7 @@ class Terminal(Caller):
                 self.aside(warning_lines(found, self.screen(sys.stderr)))
 
     def complain(self, error: Exception, root: str | None = None, traceback: BaseException | None = None) -> None:
-        """Write an error to stderr: place, message, code, details and hint. It ends nothing.
+        """Write an error to stderr: place, message, code, details and hint. The program goes on.
 
         root:      the repository; for a RecipeFailed its stack frames there are written, too
         traceback: an exception whose whole traceback is written before; None: no traceback

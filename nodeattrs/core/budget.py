@@ -201,8 +201,9 @@ class Budget:
     def exceeded(self, limit: str) -> TooMuch:
         """Returns, and does not raise, the error that says that a limit is exceeded. For code that counts by itself.
 
-        Its hint proposes twice the limit; for the greatest depth there is none to propose.
-        limit: "steps", "values", "bytes", "depth" or "seconds"
+        Its hint proposes twice the limit; for a depth that is at its maximum it proposes flatter data.
+        limit:  "steps", "values", "bytes", "depth" or "seconds"
+        raises: AttributeError, for any other limit
         """
         most = getattr(self.limits, limit)
         way = f"[limits] {limit} in nodeattrs.toml, --budget, or core.budget.limited"

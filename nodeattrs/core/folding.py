@@ -361,7 +361,8 @@ class Folding:
     growing:  True: joined lists are extended in place, which changes earlier results, so the caller must not keep these
     result:   all parts so far, merged; its value is ABSENT if there are none. With *from_top* and many parts, the merge
               is done when `result` is read
-    laid:     the number of parts and changes so far; `start` counts as one, and an ABSENT part does not count
+    laid:     the number of parts, and of calls of `change`, so far; `start` counts as one, an ABSENT or unknown part
+              does not
     steps:    a `Step` for each part or change, in order
 
     >>> from nodeattrs.core.policy import INSIDE
@@ -445,7 +446,7 @@ class Folding:
         """Replace the result by what each of *changes* returns, one after another, and return the last one.
 
         Each change is a step without a policy: a function (result so far, *of*) -> new result, such as a JSON patch.
-        of:     what the changes set, with its source; for the origins
+        of:     the values that the changes set, with their source, from which a change takes origins
         raises: the error of a change; the folding is as before then
 
         >>> from nodeattrs.core.part import entries
@@ -463,9 +464,10 @@ class Folding:
         return result
 
     def finish(self, policy: Policy) -> Part:
-        """Merge the result over nothing under *policy*: a last step, in which a handler may change it.
+        """Merge the result with an absent lower value under *policy*, as a last step. A handler of the policy may
+        change it.
 
-        Returns the result. While the folding is empty there is no step, and the result is ABSENT.
+        Returns the result. If the folding is empty, no step is recorded, and the result is ABSENT.
         """
         if self.laid:
             self.result = meet(policy, NOTHING, self.result)
@@ -581,7 +583,7 @@ def replay_step(verdict: Verdict, lower: Part, upper: Part) -> tuple[Part, list[
 def replay_steps(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
     """Merge maps with *so_far* again, in order, and return the result: for a trace. No part that is given changes.
 
-    row:  (part, policy of the entries, whether the part lies below) for each map; an ABSENT part is skipped
+    row:  (part, policy of the entries, True if the part is the lower side) for each map; an ABSENT part is skipped
     cost: the cost of merging the parts; results in between are not kept
     """
     created, under = InPlace(), None

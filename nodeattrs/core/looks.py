@@ -110,7 +110,8 @@ def fact_at(facts: Mapping[Any, Any], look: Look) -> str:
 
     A text of 64 characters or more is returned as its hash.
 
-    look: (ENTRY, path), (KEYS, path), (TREE, path), (SORT, path) or (IS, path, text)
+    look: (ENTRY, path): the value, but for a map only that it is one; (KEYS, path): for a map its keys; (TREE, path):
+          the whole value; (SORT, path): its type; (IS, path, text): "True" if it is *text* in any case
     """
     kind, path = look[:2]
     value = dig(facts, path)

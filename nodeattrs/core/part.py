@@ -125,7 +125,7 @@ def handler(
 def entries(of: Mapping[Any, Part], *otherwise: Part) -> Part:
     """The part of a map, made of *of*: key -> part of the entry. Its origins are None where one entry keeps none.
 
-    otherwise: where *of* is empty, the value is {}, and the sources of these parts have set it
+    otherwise: used if *of* is empty: the value is then {}, and its origins are the sources of these parts
     """
     if not of:
         return made({}, *otherwise)
@@ -138,7 +138,9 @@ def entries(of: Mapping[Any, Part], *otherwise: Part) -> Part:
 def kept(part: Part, keys: Container[Any], *of: Part) -> Part:
     """The part of a map, with only the entries whose key is in *keys*, in a new map.
 
-    of: where no entry is left, the sources of these parts have set {}; without *of*, {} has the origins of the rest
+    keys: the keys to keep; other keys in it do not matter
+    of:   used if no entry is left: the origins of the result {} are the sources of these parts. Without *of*, {} has
+          the origins of *part*
     """
     value = {key: entry for key, entry in part.value.items() if key in keys}
     if not value and of:
@@ -209,7 +211,8 @@ def by_field(lower: Part, upper: Part, field: Any, join: Callable[[Part, Part], 
     """The part of a new list: the lower elements, each map joined with the upper map that has an equal *field*.
 
     All other elements of the upper list are appended, also those that are no map. A map that is the same object in both
-    lists stays as it is. Of lower maps with an equal field the first one counts. Both sources count as setters of the
+    lists stays as it is. If several lower maps have an equal field, only the first is joined. If several upper maps do,
+    all are joined with it in turn. Both sources count as setters of the
     field.
     cost: linear; one hash for each element
     """

@@ -237,7 +237,10 @@ class Policy:
         return rule.resolved() if isinstance(rule, Meet) else rule
 
     def at(self, key: Any) -> Policy:
-        """The policy for the entries under *key* of two maps that are merged: this one, unless `by_key` has another."""
+        """The policy for the entries under *key* of two maps that are merged.
+
+        This policy if `by_key` is None; otherwise the policy that `by_key` has for *key*, or for ANY_KEY.
+        """
         known = self.by_key
         if known is None:
             return self

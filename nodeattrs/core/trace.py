@@ -227,11 +227,13 @@ def traced(
 ) -> Trace:
     """The trace made from a walk: a claim for each setting that the walk found.
 
-    value:  the value that is read at the path; ABSENT where none is
+    path:   the path of the walk
+
+    value:  the value that is read at the path; ABSENT if it is not set
     claim:  a function from a SetValue of the walk to its Claim: the caller knows origins and verbs. For an unknown
             source it is called with the value UNREAD
     titles: rank -> name of the slot or layer
-    past:   the history
+    past:   the values that were set before, for `Trace.history`
     once:   True: settings with the same file, line and path become one claim, even from two layers
     """
     seen: dict[Any, int] = {}

@@ -67,12 +67,14 @@ class Overridden(NamedTuple):
         return len(self.setting.path) < len(path)
 
     def one_step_down(self, key: Any, path: Path, is_index: bool) -> Overridden | None:
-        """The same loss for the entry *key*, at *path*; None where the setting has no value there.
+        """The same loss for the entry *key* of its value; None if its value has no such entry, so that nothing is lost
+        there.
 
-        Returned unchanged: a loss that was recorded at *path* or below it, a scalar or list that blocks the path, and a
-        map without the key where the key is an index or the map an element, since its source gives the whole map.
-        path:     ends in *key*
-        is_index: whether the key is an index of a list
+        In these cases the loss is returned unchanged. It was recorded at *path* or below it. Its value is a scalar or
+        list that blocks the path. Or its value is a map without the key, and the key is an index or the map is an
+        element of a list; then the source sets the whole map.
+        path:     the path of the entry; it ends in *key*
+        is_index: True: the key is an index of a list
         """
         setting = self.setting
         if len(setting.path) >= len(path):
@@ -130,8 +132,8 @@ def losses_below(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[
 def without_repeats(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
     """The losses, one for each place of a source, in the order of their first appearance.
 
-    Of several for one place the first counts, but one with *in_sum* only where there is no other. Losses of source 0,
-    which is no real source, are left out.
+    If there are several for one place, the first one without *in_sum* is taken, or else the first one. Losses of source
+    0, which is not a real source, are left out.
     """
     once: dict[At, Overridden] = {}
     for lost in losses:
@@ -237,12 +239,13 @@ def with_next_first(
 ) -> Walk:
     """The walk, changed so that `overridden` begins with the setting that would be read without the winners.
 
-    First the winners' own settings are removed, then the maps that contain them, outwards, until another setting is
-    read. If none is, other settings override the losses, too, and their sources are added to `by`. The walk comes back
-    unchanged where nothing is overridden.
-    own:   (place, default) -> the value that a source has at a place, or the default
-    again: set of places -> the walk without these places
-    along: place -> the place, then the maps that contain it, outwards
+    First the settings of the winners are removed, then the maps that contain them, from the inside out, until another
+    setting is read. If no other setting is ever read, further settings override the losses, too; then their sources are
+    added to `by`. If nothing is overridden, the walk is returned unchanged.
+    own:   a function (place, default) -> the value that a source has at a place, or the default
+    again: a function (set of places) -> the walk without these places; if it raises a NodeattrsError, that step is
+           skipped
+    along: a function (place) -> the place, then the maps that contain it, from the inside out
     cost:  at most one walk for each step of the path, and some for maps that stay
     """
     winners = {At(setting.source, setting.own) for setting in found.standing}

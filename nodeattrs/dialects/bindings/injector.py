@@ -134,7 +134,8 @@ class Injector:
     def get(self, key: Any, type: Any = None, /, *, default: Any = None, **args: Any) -> Any:
         """The value of a key, as `inject`, or *default* where nothing is bound or produced.
 
-        raises: TypeMismatch, LookupLoop, BindingError; NotBound for a parameter on the way
+        raises: TypeMismatch, LookupLoop, BindingError; NotBound, if a callable on the way needs a parameter without a
+                value; UnknownLayer, with *strict*
         """
         wanted = self._asked(key, type)
         value = self._maker.ask(wanted, args)
@@ -250,9 +251,11 @@ class Injector:
         return inner
 
     def close(self) -> None:
-        """Close what was opened for products, the last first; what is asked for afterwards is made anew.
+        """Close what was opened for products, the last first. The injector can still be used: it makes all products
+        anew.
 
-        raises: what closing raises, and BindingError ("needs-await") where something was opened asynchronously
+        raises: what closing raises, and BindingError ("needs-await"), if something was opened asynchronously; then
+                nothing is closed
         """
         if self._maker.opened.needs_await:
             raise BindingError(NEEDS_AWAIT, "something was opened asynchronously", hint="await injector.aclose()")

@@ -251,13 +251,17 @@ class Block:
         uniq: bool | None = None,
         transform: Any = None,
     ) -> _MultibindLine:
-        """Bind a name, or a type alone, to the collection of all fragments that name its id.
+        """Bind a name, or a type alone, to the collection of all fragments that have its id. Returns the unfinished
+        item.
 
-        name:     a name; or an array or hash type, such as list[Plugin], whose text is the id, too
-        type:     an array or hash type; a list unless given
-        id:       what fragments name; the name itself unless given, None takes no fragments
+        name:     a name. Or an array or hash type, such as list[Plugin]; then the text of the type is the id
+        type:     an array or hash type; None: a list
+        id:       the id that fragments name; True: the name itself. None or "": the collection has no fragments
         combine:  a name (concat, append, flatten, uniq, sum, merge, ...), a callable or a policy of the core
-        conflict: for hashes: priority, error, ignore, append, merge
+        conflict: for two fragments with the same name in a hash: priority, error, ignore, append, merge
+        flatten:  True, or a number of levels: lists in the collection are replaced by their entries
+        uniq:     True: equal elements are taken once
+        transform: a function, or its name, that is called with the collection and returns the value
         """
         options = {
             "combinator": combine, "conflict_resolution": conflict, "flatten": flatten, "uniq": uniq,

@@ -43,7 +43,11 @@ class DocumentReading:
         self._faults: list[BindingError] = []
 
     def guarded(self, read: Callable[[], _Found]) -> _Found | None:
-        """The result of *read*; raises BindingErrors with all faults that were noted so far, if there are any."""
+        """Call *read*, and return its result.
+
+        If faults were noted before or during the call, it raises BindingErrors with all of them instead. A `Malformed`
+        that *read* raises is caught; the fault for it is noted already. A RecursionError becomes a fault.
+        """
         found = None
         try:
             found = read()
@@ -198,7 +202,9 @@ class Field:
             taken[name] = taken[self.same_as] if self.same_as else self.default
 
     def write_into(self, model: Any, data: dict[str, Any]) -> None:
-        """Put the attribute of an object as the word into *data*; an attribute with its default is left out."""
+        """Put the attribute of an object into *data*, under the word of this field; an attribute with its default is
+        left out.
+        """
         value = getattr(model, self.attribute or self.word)
         usual = getattr(model, self.same_as) if self.same_as else self.default
         if self.needed or self.written or value != usual:
