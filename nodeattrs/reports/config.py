@@ -31,7 +31,9 @@ class ShownSettings:
         return {"version": 1, "settings": settings}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One line for each setting, and one below it for each overridden place; an overridden default has none."""
+        """One line for each setting, and one below it for each place that is overridden. Overridden defaults are left
+        out.
+        """
         rows = [
             (spell(one.path) if number == 0 else "", _who(claim), on_one_line(_plain(claim.value)), number)
             for one in self.traces

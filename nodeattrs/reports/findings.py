@@ -110,11 +110,12 @@ class Finding:
 
 @taking(severity=get_args(Severity), code=str)
 def finding_of(problem: object, severity: Severity = "error", code: str = NodeattrsError.entry.code) -> Finding:
-    """An error, a warning or a sentence as a Finding; a Finding is returned unchanged.
+    """An error, a warning or a text as a Finding; a Finding is returned unchanged.
 
-    The place of an error is its file and line, else its first origin with a file. The message does not repeat it.
-    severity: for an error or a sentence
-    code:     for a sentence; an error has its own
+    The place of an error is its file and line, or else its first origin with a file. The place is removed from the
+    start of the message, and from the details. The first line of a text is the message, and the others are details.
+    severity: the severity of an error or a text
+    code:     the code of a text; an error has its own
 
     >>> from nodeattrs.errors import DocumentError
     >>> finding_of(DocumentError("must be text", file="a.json", line=3)).head()

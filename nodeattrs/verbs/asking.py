@@ -51,8 +51,8 @@ class Reply(NamedTuple):
     def unread_at(self, path: Path = ()) -> list[Unread]:
         """The places that were not read and may change the value at *path*, or below; [] where the value is certain.
 
-        Encrypted values count, and a subject that cannot be resolved counts as one place. An unknown layer counts
-        where the trace of the path names it.
+        Encrypted values are included. A subject that cannot be resolved gives one place. An unknown layer is included
+        if the trace of the path names it.
         cost: a trace of the path; for the empty path one for each key, where keys are looked up one by one
         """
         if self.error is not None:
@@ -105,10 +105,10 @@ class Subjects:
 
     @cached_property
     def names(self) -> dict[str, list[str]]:
-        """Dialect -> its subjects, sorted, for the dialects whose files are there; listed once.
+        """Dialect -> its subjects, sorted, for the dialects whose files are there; listed once. A list may be empty.
 
-        raises: NotFound, where no dialect has a subject and all was read; the error of a dialect that cannot list its
-                subjects, where no other has any
+        raises: if no dialect has a subject, and nothing was left unread: the error of a dialect that cannot list its
+                subjects, or else NotFound
         """
         side, request = self.question.side, self.question.request
         found = {}
@@ -223,9 +223,10 @@ def key_of(question: Question) -> Path:
 
 
 def trace_at(part: Part, path: Path) -> Trace | None:
-    """The trace of a path; None where the part has no traces, and where nothing sets the path and no claim is about it.
+    """The trace of a path. None if the part has no traces, if the path is not found, and if the trace has no value and
+    no claims.
 
-    raises: any error but NotFound, of a value that cannot be had
+    raises: the error of a value that cannot be computed, except for NotFound
     """
     try:
         trace = None if part.trace is None else part.trace(path)

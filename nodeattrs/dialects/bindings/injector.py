@@ -110,10 +110,12 @@ class Injector:
         """The value of a key: made at the first injection, and kept for its scope.
 
         key:    a name; or a type alone, for a binding without a name
-        type:   what the value must conform to, and for other types than data a part of the key
+        type:   the type that the value must conform to; for types other than data it is also a part of the key. None:
+                any data
         args:   passed to the constructor or factory; then the product is made anew and not kept
         cost:   one look-up in a dict once the value is there
-        raises: NotBound, TypeMismatch, LookupLoop, BindingError
+        raises: NotBound, also if the producer gives nothing; TypeMismatch, LookupLoop, BindingError; UnknownLayer, with
+                *strict*
         """
         if not args:
             try:

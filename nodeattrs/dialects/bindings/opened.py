@@ -75,10 +75,12 @@ class BindingKeys(WithFacts):
         )
 
     def answer(self, name: str) -> Answered:
-        """The answer for a node: each key of data -> its value, or the error that its injection ends with.
+        """The answer for a node: its only part, "key", has for each key of data the value, or the error of its
+        injection.
 
-        It also sets `unread`: the blocks whose condition is about a category without a value.
-        raises: BindingErrors, unless the request leaves out layers: then faults are errors of their keys
+        It also sets `unread`: the blocks with a condition on a category that has no value.
+        raises: BindingErrors, for faults of the site. But if the request leaves out layers, a fault is the error of its
+                key
         """
         if self.looks is not None:
             self.looks.note(*_ASKED)

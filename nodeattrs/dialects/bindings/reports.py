@@ -82,7 +82,10 @@ class ExplainedBinding:
         return self.explanation.trace(self.path)
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The table of the trace, or the error; for the whole value also ties, named fragments and look-ups."""
+        """The table of the trace; if the injection failed, the error is its first line.
+
+        For the whole value, ties, named fragments and look-ups follow; then the causes, if they are wanted.
+        """
         found, problem = self.trace, self.explanation.problem
         table = Explained(found).lines(screen)
         if problem is not None:

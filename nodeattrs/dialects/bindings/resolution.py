@@ -340,9 +340,9 @@ class Resolution:
     open: list[OpenBlock] = field(default_factory=list)
 
     def may_count(self) -> Iterator[Unread]:
-        """Yield the open blocks as unread places, with the keys that each may set.
+        """Yield the open blocks as unread places, with the keys that each may set; no keys if they are not known.
 
-        A block is left out where higher layers decide all of its keys.
+        A block is left out if layers above its own decide all of its keys.
         """
         for one in self.open:
             keys = one.keys
@@ -363,7 +363,9 @@ class Resolution:
         return f"{what}: {where}set {one.place.set}, layer {one.place.layer}, {self.when(one)}"
 
     def pairs(self) -> dict[tuple[str, str, str], Origin]:
-        """(left, arrow, right) -> the line, for each pair of resources in order; of equal pairs the highest line."""
+        """(left, arrow, right) -> the line that says so, for each pair of resources. For equal pairs it is the line in
+        the highest layer.
+        """
         found: dict[tuple[str, str, str], Origin] = {}
         for item in self.dependencies:
             for pair in item.pairs():
@@ -380,10 +382,10 @@ _MANY = 50_000
 
 
 def resolve(layers: Iterable[Layer], state: State, objects: Objects) -> Resolution:
-    """The resolution of layers for a state; errors stand in its faults, and are not raised.
+    """The resolution of layers for a state. Errors are added to its faults, and are not raised.
 
     layers:  the highest first
-    objects: give the names of parameters of types
+    objects: has the names of the parameters of types
     cost:    linear in the number of bindings
     source:  docs/bindings.md, "Which declaration wins"
     """
@@ -610,7 +612,7 @@ def _best(table: _DeclarationTable, key: Key, several: list[Declaration]) -> Dec
 
 
 def reason_above(upper: Declaration, lower: Declaration) -> Reason:
-    """The reason why the position of *upper* is better than the position of *lower*.
+    """The reason why the position of *upper* is better than the position of *lower*. The positions must not be equal.
 
     `Reason.LAYER` for a higher layer; `Reason.CATEGORIES` where *upper* has all categories of *lower*, and further
     ones that rank below them; else `Reason.CATEGORY`, since the highest category that differs ranks higher.

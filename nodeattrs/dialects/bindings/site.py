@@ -52,9 +52,13 @@ def site_of(
 ) -> Composition:
     """The composition of a site of bindings for one node of a repository. It reads the files of the site.
 
+    folder: the repository, whose settings name providers and classes
     place:  the folder of the site
-    search: finds saved nodes; None where there is no store
-    looks:  where the facts that are read are noted; None: nowhere
+    node:   the name of the node; "" for none
+    facts:  the facts of the node
+    environment: the name of the environment; None: as the site or the classifier selects
+    search: a function that finds saved nodes; None if there is no store
+    looks:  where reads of facts are noted; with *search* it also refuses to share the answer. None: nothing is noted
     more:   further arguments of `Composition`
     """
     providers: dict[str, Provider] = {"nodes": partial(_from_nodes, search)}

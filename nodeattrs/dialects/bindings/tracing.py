@@ -132,7 +132,10 @@ class Account:
         return {**below, **{number: source.title for number, source in self.sources.items()}}
 
     def trace(self, path: Path, value: Any) -> Trace:
-        """The trace of a path. value: the injected value at the path, ABSENT for none"""
+        """The trace of a path in the value. The paths in it begin with the label.
+
+        value: the injected value at the path; ABSENT if it is not set
+        """
         own = traced(walk(self.folding, path), path, value, self._claim, self.titles, once=False)
         cover = None if own.cover is None else (self.label, *own.cover)
         own = own._replace(path=(self.label, *path), cover=cover)

@@ -275,7 +275,7 @@ _Rule = tuple[object, Kind, str, str | None]
 
 
 def faults(item: Item) -> Iterator[BindingError]:
-    """Yield the errors of one item by itself; nothing for a correct item, and for a `when` with items in error."""
+    """Yield the errors of one item; nothing for a correct item. For a `when` the items inside are not checked."""
     rules: list[_Rule] = []
     if isinstance(item, Multibind):
         rules = _rules_of_multibind(item)

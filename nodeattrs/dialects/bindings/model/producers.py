@@ -169,9 +169,12 @@ def _guarded(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
-    """A producer with the options `producer_args` and `singleton` of its binding applied; the same one without them.
+    """A producer to which two options of its binding are applied; without these options the same producer.
 
-    raises: BindingError ("bad-option"), for producer_args of a producer that makes no object of a class
+    The map `producer_args` adds named arguments. `singleton` False sets *each_time*; True changes nothing.
+
+    raises: BindingError ("bad-option"), for producer_args that are not a map, and for a producer that does not make an
+            object of a class
     """
     args = options.get("producer_args")
     if args is not None:

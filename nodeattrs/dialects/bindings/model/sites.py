@@ -86,10 +86,12 @@ class Site:
         return {**site, **({"assign": assigned} if assigned else {})}
 
     def evaluated(self, variables: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str | None]:
-        """(the environments as plain values for `environment_of`, the name of the selected environment).
+        """Evaluate the site; returns (environments as plain values for `environment_of`, name of the selected
+        environment).
 
-        The first is None where no `site { }` is written, the second where no environment is selected.
-        variables: facts and settings such as `confdir`; they also select an environment
+        The first is None if no `site { }` is written. The second is None if no environment is selected.
+        variables: facts and settings such as `confdir`. Their `environment` counts unless the site assigns
+                   `$environment`
         raises:    BindingError, also for a variable that is not set
         """
         assigned: dict[str, Any] = {}
@@ -116,8 +118,9 @@ class Site:
         """(category, value) for each listed category, the highest first; None where the site lists no categories.
 
         A variable that is not set has the value None: its category does not hold.
-        compared: the variables for categories of `variables_of_categories`; None: the same
-        raises:   BindingError, where an expression fails
+        variables: the variables for categories that are computed
+        compared:  the variables for categories of `variables_of_categories`; None: *variables*
+        raises:    BindingError, if an expression fails
         """
         categories = self.listed("categories")
         if categories is None:
@@ -188,7 +191,7 @@ def environment_of(
     site:         "defaults", "environments" (name -> attributes), "dynamic" ("dir", "attrs"); None for nothing
     selected:     the name of the environment; None is production, which needs no declaration
     confdir:      the folder that relative paths begin at
-    is_directory: whether an absolute path is a directory; called for a dynamic environment alone
+    is_directory: a function (absolute path) -> bool; called only if an environment may be in the "dynamic" folder
     raises:       BindingError: "unknown-environment", "envdir-not-allowed", "dynamic-not-absolute",
                   "environment-attribute"
 
@@ -297,8 +300,8 @@ class _Reference:
 def parse_reference(text: Any, schemes: Iterable[str] | None) -> _Reference:
     """The scheme, the name and the mark `?optional` of a reference. The name of `enc:` alone is "*".
 
-    text:    a value that is not a text raises, too
-    schemes: those with a provider, beside confdir and module; None allows any scheme
+    text:    the reference; a value that is not a text raises "bad-uri"
+    schemes: schemes that are allowed in addition to confdir and module; None allows any scheme
     raises:  BindingError ("bad-uri", "unknown-scheme")
 
     >>> parse_reference("module:/::apache::default?optional", [])

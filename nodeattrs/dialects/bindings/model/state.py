@@ -92,7 +92,8 @@ class NodeVariables(Mapping[str, Any]):
         return NodeVariables(self._facts, self._node, self._given, self._hidden)
 
     def compare(self, name: str, text: str | None) -> None:
-        """Note that the answer depends on whether a variable is *text*, and on the sort of its value.
+        """Note that the answer depends on whether a variable is *text*, and on the type of its value. Nothing is
+        compared here, and nothing is noted for a given variable.
 
         text: in lower case; None: the answer depends on the whole value
         """
@@ -228,7 +229,11 @@ def effective_categories(
 ) -> list[tuple[str, str | None]]:
     """The (category, value) pairs in effect, the highest first, for the categories that a site lists; without common.
 
-    listed: evaluated (category, value) pairs; None where the site lists none
+    If they are not listed, `node` is added as the highest and `environment` as the lowest. Values are in lower case.
+
+    listed: evaluated (category, value) pairs; None if the site lists none. The value of `environment` must be True
+    fqdn:        the value of `node`
+    environment: the value of `environment`
     raises: BindingError: "category-common", "category-environment-value", "category-order",
             "category-value", "category-twice"
 
@@ -295,7 +300,9 @@ class Objects:
                 yield reference, parameters
 
     def parameters(self, name: str) -> list[str] | None:
-        """The parameter names of a type, else those that its instances have; None where there are none."""
+        """The parameter names of a type. If none are declared: the names that its instances have, or None if there are
+        none.
+        """
         if name in self._types:
             return self._types[name]
         seen = dict.fromkeys(name for _, parameters in self.of_type(name) for name in parameters)

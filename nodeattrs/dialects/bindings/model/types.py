@@ -90,7 +90,7 @@ class Type:
         return str(self)
 
     def accepts(self, other: Type, classes: Classes) -> bool:
-        """Whether *other* may stand where this type is declared: the same type, or a narrower one.
+        """Whether each value of *other* conforms to this type: the same type, or a narrower one.
 
         Classes are compared by inheritance; an unknown class accepts its own name alone.
         """
@@ -113,7 +113,7 @@ class Type:
         return other.name in _NARROWER.get(self.name, ())
 
     def excludes(self, other: Type, classes: Classes) -> bool:
-        """Whether no value of *other* can stand where this type is declared; False where this is not certain.
+        """Whether certainly no value of *other* conforms to this type; False if this is not certain.
 
         It is not certain of an unknown or abstract class, of two Arrays or Hashes, of Any, references and patterns.
         """
@@ -130,9 +130,11 @@ class Type:
         )
 
     def holds(self, value: Any, classes: Classes) -> bool:
-        """Whether *value* conforms to the type. Null conforms to Any alone; inside a collection of data it is data.
+        """Whether *value* conforms to the type. Null conforms only to Any; but inside an Array or Hash it conforms to
+        Data, too.
 
-        A secret is Data, and no text or number. cost: one visit to each value inside, except for Any and Type[X]
+        A secret conforms to Data, but not to a type of texts or numbers. cost: one visit to each value inside, except
+        for Any and Type[X]
         """
         name = self.name
         if name == "Any":
@@ -255,9 +257,11 @@ class Classes:
             self.add(one, name)
 
     def add(self, one: type, name: str = "") -> str:
-        """Register a class under a name, its own unless given; returns the name.
+        """Register a class, and return the name. To add the same class again does nothing.
 
-        raises: BindingError, where another class has it
+        name: the name; "": the name of the class
+
+        raises: BindingError ("ambiguous-class"), if another class has the name
         """
         name = name or one.__name__
         known = self._known.setdefault(name, one)

@@ -213,7 +213,9 @@ class Bound:
         return next((one for one in self.slots(known) if one.is_required and one.wanted is None), None)
 
     def not_bound(self, wanted: Asked) -> BindingError:
-        """The error for a key without a value: the fault of its declarations, else a `NotBound` with near misses."""
+        """The error for a key without a value, for the caller to raise: the fault of its declarations, or a `NotBound`
+        with similar keys.
+        """
         declared = self.declaration(wanted)
         for fault in self.resolution.faults if declared is None else ():
             if fault.key == wanted.key:

@@ -302,7 +302,10 @@ class ValueMaker(Bound):
         return value
 
     def stays(self, wanted: Asked) -> bool:
-        """Whether every further injection of a key gives the same object: it is given, or kept here or further out."""
+        """Whether every further injection of a key gives the same object, because it is kept here or by an outer maker.
+        False if this is not certain, and before the first injection. For an unbound or optional key: whether its value
+        is given.
+        """
         declared = self.declaration_or_class(wanted)
         if declared is None or declared.optional:
             return wanted.key in self._given
@@ -448,7 +451,8 @@ class ValueMaker(Bound):
         raise Waiting(steps, task)
 
     def finished(self, declared: Declaration, product: Any) -> Any:
-        """A product after the transformer of its declaration; None for None.
+        """A product after the transformer of its declaration, which is called for None, too; None if the result is
+        None.
 
         raises: TypeMismatch, where it does not conform to a declared or demanded type; what the transformer raises
         """
@@ -515,8 +519,8 @@ def _is_wrong_call(call: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -
 def decided(inclusions: Iterable[ClassStatement]) -> dict[str, tuple[bool, Position]]:
     """Included class -> (whether it is excluded, the position that decides this).
 
-    An exclude counts from its position down, also against an include at the same position. A class without an include
-    is left out.
+    An exclude counts against includes at the same position and below; an include at a higher position wins. A class
+    without an include is left out.
     """
     included: dict[str, Position] = {}
     outside: dict[str, Position] = {}

@@ -216,7 +216,7 @@ def collect(
     """The collection of a multibind; [] or {} without fragments. Its value shares nothing with the fragments.
 
     fragments: with their products, the highest layer first, then in the order of the items
-    scope:     for the names of functions, and the classes of types
+    scope:     has the functions that options name, and the classes of types
     unknown:   the sets that cannot be read, which may hold further fragments
     cost:      linear in the elements
     raises:    BindingError: "bad-option", "unnamed-fragment", "duplicate-fragment", "type-mismatch"

@@ -22,8 +22,7 @@ Steps = tuple[int, ...]
 def opening_of(call: Callable[..., Any]) -> tuple[Callable[..., Any], bool, bool]:
     """(callable, whether its product is entered and left, whether its product is awaited) for a callable; cached.
 
-    The callable is the same, but for a generator function one that gives a context manager: what follows its `yield`
-    runs when the context manager is left.
+    The callable is the same, except for a generator function: this becomes a function that returns a context manager.
     """
     inner = inspect.unwrap(call)
     if inspect.isgeneratorfunction(inner):
