@@ -446,7 +446,7 @@ class Folding:
         """Replace the result by what each of *changes* returns, one after another, and return the last one.
 
         Each change is a step without a policy: a function (result so far, *of*) -> new result, such as a JSON patch.
-        of:     the values that the changes set, with their source, from which a change takes origins
+        of:     the values that the changes set, with their source; a change may use their origins
         raises: the error of a change; the folding is as before then
 
         >>> from nodeattrs.core.part import entries

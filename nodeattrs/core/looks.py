@@ -46,8 +46,8 @@ class Looks:
 
     Code that reads facts calls `note`. `insist` notes even inside a `quiet` block. `refuse` says that the answer
     depends on something else, so that it cannot be shared. Inside a `with quiet()` block nothing is noted; inside
-    `brief()` only the type of each fact. An object is used by one thread; `contract.sharing` makes it, and compares
-    subjects by it.
+    `brief()` only the type of each fact. One object serves one answer at a time; `contract.sharing` makes it, and
+    compares subjects by it.
     made:     each look, once, in order, as the keys of a dict
     facts:    the facts of the subject, as its file has them
     unshared: why no other subject may share the answer; "" if the answer depends only on the looks in `made`

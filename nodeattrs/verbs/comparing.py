@@ -118,8 +118,8 @@ class SubjectComparison:
     effects:     for each changed line that sets a value, whether it changed the value
     unread:      the changed files that were not read, or not run, for the subject
     doubtful:    True: at least one file or program was not read for the subject
-    like:        the name of the subject whose answers it shares; the other fields are copies of that subject's. "": its
-                 own
+    like:        the name of the subject whose answers it shares; "": it has its own. In a result of `compared` only
+                 *name* is set, too; `shared_by` makes a copy with all fields
     """
 
     name: str
@@ -237,10 +237,12 @@ _opened = lru_cache(maxsize=2)(_OpenJob)
 
 
 def compared(task: Task, name: str) -> SubjectComparison:
-    """Compute one subject on both sides, and compare; only a name and `like` where it shares another one's answers.
+    """Compute one subject on both sides, and compare the answers.
 
-    Only the side before is computed where the task notes reads and the change touches none of the files.
-    Errors of the subject are part of the result. The job stays open in this process.
+    If it shares the answers of another subject, nothing is computed, and only `name` and `like` of the result are set.
+
+    If the task notes reads, and the change touches none of the files that were read, only the side before is computed.
+    Errors of the subject are part of the result. The job is opened once in this process, and stays open.
     """
     opened = _opened(task.file)
     with held_back(not opened.job.request.run_code):

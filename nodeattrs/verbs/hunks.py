@@ -135,10 +135,12 @@ class Hunks:
         return Line(hunk.file, hunk.first + 1 if hunk.last > hunk.first else None, is_gone=True)
 
     def without(self, hunks: Sequence[Hunk], file: str) -> str | bytes | None:
-        """The content of a file after the change, with some places as before; None where it would not be there.
+        """The content of a file after the change, but with some places as they were before; None if the file would not
+        be there.
 
-        The content after without such a place. Bytes where the whole file counts; None for links and submodules.
-        hunks: places of any files; other files do not matter
+        If none of the places is in the file, it is the content after the change. The result is bytes if the whole file
+        is one place, or if none is in it. It is None for links and submodules.
+        hunks: the places to change back; places of other files are ignored
         """
         reverted = sorted(one for one in hunks if one.file == file)
         if not reverted or any(one.whole for one in reverted):

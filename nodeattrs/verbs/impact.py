@@ -69,7 +69,7 @@ class ChangeGroup:
     lines:    the changed lines that cause it; () if none was found
     subjects: the names of the subjects
     tried:    True: the value of one subject was computed without these lines, and was different
-    unsteady: True: the value differs each time it is computed, so that it has no causing lines
+    unsteady: True: the value differs each time it is computed, without any change of files
     elements: for lists that differ between the subjects but change in the same way: (removed elements, added elements);
               *before* and *after* are then the values of the first subject. None for all other changes
     unread:   places that were not read and may set the value
@@ -261,7 +261,7 @@ class ImpactOptions:
     """How an impact is computed, and of how many subjects.
 
     private:  an existing folder for files of the computation; the caller removes it
-    dialects: the names of the dialects; empty: all dialects that have subjects
+    dialects: the names of the dialects; empty: all dialects whose files are there
     sample:   the most subjects of each dialect; None: all
     sharing:  True: subjects share an answer if they have the same facts at all places that the answer looked at
     jobs:     the number of processes; None: as many as for a fleet

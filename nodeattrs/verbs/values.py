@@ -263,8 +263,8 @@ def diff(question: Question) -> Output:
     """The differences between two subjects of a dialect, or of one subject between its files and other files.
 
     The argument `against` names the other files. With `path`, only differences at or below it.
-    raises: BadUsage, where neither is named, or a name fits several subjects; NotFound, for an unknown subject; the
-            error of a subject that cannot be resolved
+    raises: BadUsage, if neither a second subject nor `against` is given, and for a name that fits several subjects;
+            NotFound, for an unknown subject; the error of a subject that cannot be resolved
     """
     before, after = question.arguments["before"], question.arguments["after"]
     against = question.arguments.get("against")

@@ -188,11 +188,12 @@ def words(name: str) -> str:
 
 
 def layers(explanation: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows of the picture of slots, the strongest first: a row for each slot with claims, and one for each run of
-    others.
+    """The rows of the picture of slots, the strongest first.
 
-    A row has "group", the slot numbers "first" and "last", "count", and "slot" and "claims" for a single slot. For a
-    run "slot" is None and "claims" is empty.
+    Each slot with claims has a row. Neighbouring slots of one group without claims share a row.
+
+    A row has "group", "first" and "last" (the highest and the lowest slot number), "count", "slot" and "claims". In a
+    row without claims "slot" is None and "claims" is [].
 
     explanation: the data of `explain`
     """

@@ -56,7 +56,7 @@ class Injector:
     objects:   the instances that parameters and queries read; None: there are none
     faults:    errors that were found when the layers were read; they are raised with the injector's own
     lenient:   True: errors are kept in `faults` and not raised, and keys without errors can be injected
-    strict:    True: a key that an unread layer might decide raises UnknownLayer
+    strict:    True: `inject` and `get` raise UnknownLayer for a key that an unread layer might decide
     cost:      linear in the number of bindings; a further `inject` of a key is one look-up in a dict
     raises:    BindingErrors, with all faults in one report: conflicts, an abstract key that nothing binds, an override
                of nothing, a binding over a final one, a constant of the wrong type, and malformed items
