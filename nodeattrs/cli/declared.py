@@ -43,7 +43,7 @@ _SHARED = {
 """A word in `Command.shared` -> the arguments that it adds."""
 
 
-class Module(NamedTuple):
+class DeclaredCommand(NamedTuple):
     """A declared command in the form that `cli.program` uses: it has the same names as a Python module of a command.
 
     `module_of` makes it. It has no methods.
@@ -61,7 +61,7 @@ class Module(NamedTuple):
     perform: Callable[[argparse.Namespace, Terminal], int]
 
 
-def module_of(name: str) -> Module | None:
+def module_of(name: str) -> DeclaredCommand | None:
     """The declared command of that name: a verb, a command of a dialect, or a dialect, also of an installed package.
 
     None for any other name.
@@ -85,13 +85,13 @@ def module_of(name: str) -> Module | None:
     return _module(CommandGroup(summary, dialect.__doc__ or summary, (), {**verbs, **dialect.commands()}), name, name)
 
 
-def _module(one: Command | CommandGroup, name: str, dialect: str) -> Module:
+def _module(one: Command | CommandGroup, name: str, dialect: str) -> DeclaredCommand:
     """A declared command as a module. name: its word; dialect: whose it is, "" for a verb"""
     if isinstance(one, Command):
         options = partial(_add_arguments, command=one, dialect=dialect)
-        return Module(one.summary, one.description, _epilog_of(one, "nodeattrs"), options, perform)
+        return DeclaredCommand(one.summary, one.description, _epilog_of(one, "nodeattrs"), options, perform)
     add_options = partial(_add_actions, commands=one.commands, words=f"nodeattrs {name}", dialect=dialect)
-    return Module(one.summary, one.description, _examples(one.examples, "nodeattrs"), add_options, perform)
+    return DeclaredCommand(one.summary, one.description, _examples(one.examples, "nodeattrs"), add_options, perform)
 
 
 def _examples(lines: Iterable[str], words: str) -> str:

@@ -103,7 +103,7 @@ def may_run_code(options: argparse.Namespace) -> bool:
 def settings_limits(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float]:
     """Read the nodeattrs.toml that counts, and print warnings about it; returns the limits that it sets, {} for none.
 
-    Returns {} also for a repository that the user does not own, unless it is named.
+    A command without a store does not read the file of another user, unless the repository is named.
     options: the parsed options; `command`, `repo`, `store` and `budget` are used if they are there
     raises:  NotFound, DocumentError, for bad settings; but not for `check`, which reports them as findings
     """

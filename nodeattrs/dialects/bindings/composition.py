@@ -73,7 +73,7 @@ ENDINGS = (*TEXTS, ".yaml", ".yml", ".json")
 class SiteFiles:
     """A cache that compositions of several nodes share: parsed files of a site, and entry points of installed packages.
 
-    files: (file, the folder that its shown name is relative to) -> (size and time of the file when it was read, the
+    files: (file, the folder that its shown name is relative to) -> ((time, size) of the file when it was read, the
            parsed content or the error)
     """
 

@@ -171,7 +171,7 @@ class Injector:
         if declared is None or not isinstance(of, Custom) or not of.each_time:
             return Handle(lambda: self._maker.ask(wanted))
         made = of.producer(self._maker, {})
-        return Handle(lambda: self._maker.finished(declared, made.produce()))
+        return Handle(lambda: self._maker.transformed(declared, made.produce()))
 
     def _asked(self, key: Any, type: Any = None) -> Asked:
         return asked_key(key, type, self._maker.register)

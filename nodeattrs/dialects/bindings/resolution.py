@@ -166,7 +166,7 @@ class UnknownSet(NamedTuple):
     """A set that cannot be read, and its place.
 
     value:    the name of the set, and the reason why it cannot be read
-    origin:   the line that lists the set, or its file
+    origin:   the place of the set
     place:    the layer of the set
     position: a position above all declarations of its layer, since a declaration in the set could have any position
               there

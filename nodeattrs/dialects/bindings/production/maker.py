@@ -253,7 +253,7 @@ class ValueMaker(Bound):
         """
         replay = Replay()
         while True:
-            replay.again()
+            replay.restart()
             self._making.replay = replay
             try:
                 return attempt()
@@ -378,7 +378,7 @@ class ValueMaker(Bound):
             raise self._loop([*chain[chain.index(root) :], root])
         chain.append(root)
         try:
-            return self.finished(declared, self._product(root, args))
+            return self.transformed(declared, self._product(root, args))
         except RecursionError as error:
             if isinstance(error, LookupLoop):
                 raise
@@ -450,7 +450,7 @@ class ValueMaker(Bound):
                 self._tasks[id(root)] = task
         raise Waiting(steps, task)
 
-    def finished(self, declared: Declaration, product: Any) -> Any:
+    def transformed(self, declared: Declaration, product: Any) -> Any:
         """A product after the transformer of its declaration, which is called for None, too; None if the result is
         None.
 

@@ -94,15 +94,15 @@ class Replay:
     """The products that earlier tries of one asynchronous injection made and that no scope keeps.
 
     A try is one call of the injection. It calls `next` for each product, which returns the products of earlier tries in
-    the same order, and then makes new ones. `add` stores an awaited product. `again` must be called before each further
-    try.
+    the same order, and then makes new ones. `add` stores an awaited product. `restart` must be called before each
+    further try.
     """
 
     def __init__(self) -> None:
         self._made: dict[Steps, list[Any]] = {}
         self._used: Counter[Steps] = Counter()
 
-    def again(self) -> None:
+    def restart(self) -> None:
         """Begin a further try, which takes the products of each steps from the first one on."""
         self._used.clear()
 

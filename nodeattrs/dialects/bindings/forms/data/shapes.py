@@ -29,10 +29,10 @@ class Malformed(Exception):
 class DocumentReading:
     """The state of reading one document: where its entries are, and the faults that were noted so far.
 
-    First call `guarded` with a function that reads the document. That function calls the other methods. `fault` and
+    First call `result_of` with a function that reads the document. That function calls the other methods. `fault` and
     `check_words` note a fault and continue. `malformed` notes a fault, and returns the exception `Malformed` for the
-    caller to raise; `map`, `list` and `tried` raise it themselves. `each` catches it, and leaves out that entry. At its
-    end, `guarded` raises BindingErrors with all noted faults.
+    caller to raise; `map`, `list` and `with_place` raise it themselves. `each` catches it, and leaves out that entry. At
+    its end, `result_of` raises BindingErrors with all noted faults.
     locate: a function (name of a set, path in the document) -> locator for that path
     set:    the name of the set that is being read, for origins; "" for none
     """
@@ -42,7 +42,7 @@ class DocumentReading:
         self.set = ""
         self._faults: list[BindingError] = []
 
-    def guarded(self, read: Callable[[], _Found]) -> _Found | None:
+    def result_of(self, read: Callable[[], _Found]) -> _Found | None:
         """Call *read*, and return its result.
 
         If faults were noted before or during the call, it raises BindingErrors with all of them instead. A `Malformed`
@@ -118,7 +118,7 @@ class DocumentReading:
         self.fault(path, message, hint, kind)
         return Malformed()
 
-    def tried(
+    def with_place(
         self, read: Callable[..., _Found], path: Path, *given: Any, kind: Kind | None = None, what: str = ""
     ) -> _Found:
         """The result of `read(*given)`; where *read* raises a `BindingError`, a fault at the path. raises: Malformed
@@ -297,7 +297,7 @@ def _flag(reading: DocumentReading, data: Any, path: Path) -> bool:
 
 
 def _spelled(parse: Callable[[str], Any], schema: Schema) -> Shape:
-    return Shape(lambda reading, data, path: reading.tried(parse, path, _text(reading, data, path)), str, schema)
+    return Shape(lambda reading, data, path: reading.with_place(parse, path, _text(reading, data, path)), str, schema)
 
 
 TEXT = Shape(_text, _same, {"type": "string"})
