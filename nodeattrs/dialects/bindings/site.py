@@ -96,7 +96,7 @@ def facts_of_run(node: Node) -> dict[str, Any]:
 def _classes_of(folder: Folder, looks: Looks) -> Classes:
     """The classes that bindings of a repository may name. Each is loaded when it is needed, and each file once at most.
 
-    looks: are told when a class is loaded that may depend on more than the facts that are noted
+    looks: `refuse` is called if a class is loaded that may depend on more than the facts that are noted
     """
     classes, modules = Classes(), dict[str, Any]()
     for name, point in folder.site_files.classes.items():
