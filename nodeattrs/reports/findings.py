@@ -39,6 +39,7 @@ class Finding:
     form for a screen. `fingerprint` is the same if only line numbers change.
     code:               "NA1201", for example; an unknown code raises KeyError when `name` is read
     severity:           "error", "warning" or "note"
+    message:            one sentence, without the place
     file, line, column: the place, as far as it is known, otherwise None; line and column count from 1
     details:            further sentences, such as other places
     hint:               what the user can do; None for nothing

@@ -30,6 +30,7 @@ _ORDER = {bool: 0, int: 1, float: 1, str: 2}
 class FoundNode(NamedTuple):
     """A row of the report: one node, and its values for the requested attributes.
 
+    name:   the name of the node
     values: the title of each attribute -> its value; ABSENT where the node has none
     """
 

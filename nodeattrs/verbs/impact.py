@@ -107,6 +107,8 @@ class ChangeGroup:
 class LineWithoutEffect:
     """A changed line that changes no value of any subject, since other lines override it everywhere.
 
+    dialect:       the dialect of the subjects
+    line:          the changed line
     path:          the path that the line sets
     overridden_by: the lines that override it, in words
     subject_count: the number of subjects on which they do

@@ -83,6 +83,7 @@ class Setter(NamedTuple):
 class Account(NamedTuple):
     """All sources that set one path of a subject. Subjects with the same sources and values have equal accounts.
 
+    dialect: the dialect of the subject
     kind:    the sort of value: "attribute", "resource", "key", ...
     value:   the value that the subject has, as one line of JSON
     setters: the sources, the winner first

@@ -138,7 +138,8 @@ class ListedBindings:
     """A report: every bound key whose name begins with *prefix*, with its value or producer and its line.
 
     It is computed each time it is written. Keys with a fault are left out.
-    prefix: the beginning of the names; "": all keys. With a prefix, `lines` leaves out the included classes
+    injector: the injector whose keys are listed
+    prefix:   the beginning of the names; "": all keys. With a prefix, `lines` leaves out the included classes
     """
 
     injector: Injector

@@ -113,7 +113,10 @@ class Variable(Node):
 
 @dataclass(frozen=True)
 class ListOf(Node):
-    """A list of expressions; each evaluation makes a new list."""
+    """A list of expressions; each evaluation makes a new list.
+
+    items: the expressions of the elements
+    """
 
     items: tuple[Node, ...]
 
@@ -276,7 +279,12 @@ class Index(_Written):
 
 @dataclass(frozen=True)
 class Assign(_Written):
-    """The assignment of a local variable of a block, or of a variable of a site. Its value is the assigned value."""
+    """The assignment of a local variable of a block, or of a variable of a site. Its value is the assigned value.
+
+    `evaluate` stores nothing: the block or the site around it does.
+    name:  the name, without the `$`
+    value: the expression of the value
+    """
 
     name: str
     value: Node

@@ -324,7 +324,10 @@ class Instance(OfClass):
 
 @dataclass(frozen=True)
 class Factory(Producing):
-    """A producer of the result of a callable, whose parameters are filled by their annotations."""
+    """A producer of the result of a callable, whose parameters are filled by their annotations.
+
+    call: the callable; arguments of the injection are passed to it by name
+    """
 
     call: Callable[..., Any]
 
