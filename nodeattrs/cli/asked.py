@@ -74,12 +74,16 @@ class _Collecting(Terminal):
 
 
 class CommandRunner:
-    """Runs commands in this process for their data. Call it with the words of a command line: `ask("list", "nodes")`.
+    """Runs commands of the program inside this process, and returns their reports as data.
 
-    Settings and repository are read anew at each call; parsers are kept. Four calls can run at the same time in
-    threads, others wait. A call prints nothing and raises nothing.
-    given:     the options of the server, such as `repo` and `store`, as `Settings` takes them
-    runs_code: whether commands may run code of the repository, if their own options say so, too
+    Make one runner, and call it with the words of a command line: `ask("list", "nodes")` returns a `CommandAnswer`.
+    A failed command raises nothing: its error is in the answer. Nothing is printed, except for `--help`, which prints
+                                     and
+    raises SystemExit. Without words, a call raises IndexError.
+    Each call reads settings and repository again. The runner keeps only the parsers. At most four calls run at the same
+    time in threads; further calls wait.
+    given:     the options of the server, such as `repo` and `store`, in the form that `Settings` takes
+    runs_code: True: a command runs code of the repository if its own options allow it; False: no command does
     """
 
     def __init__(self, given: Mapping[str, Any], runs_code: bool) -> None:

@@ -53,7 +53,7 @@ def selection_of(
 ) -> tuple[Selection, str | None]:
     """Returns (selection of findings from options and settings, file of the baseline or None). Reads the baseline.
 
-    Options go before the settings, and what either ignores is ignored. With --write-baseline the old one is not read.
+    --select replaces the codes of the settings, --ignore adds to them. With --write-baseline the old one is not read.
     repository: the settings; None for the options alone
     root:       the folder that the files of findings are relative to
     raises:     BadUsage, for an unknown code; DocumentError, for a file that is no baseline

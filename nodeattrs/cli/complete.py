@@ -30,9 +30,10 @@ def value_kind(action: argparse.Action) -> str:
 
 
 def answers(words: Sequence[str], parser: Callable[[str], argparse.ArgumentParser]) -> list[str]:
-    """The completions of the last word; [] where there are none, after one word alone, and where an error occurs.
+    """The completions of the last word. [] if there are none, if an error occurs, and if the last word is the only one.
 
-    Some shells take "profile::users" for three words. The completions then begin after the last colon.
+    The words "profile", "::" and "users" are joined, since some shells split at colons. The completions then begin
+    after the last colon.
     words:  the words after "nodeattrs", the incomplete one last
     parser: a function from the name of a command to its parser
     """

@@ -35,7 +35,10 @@ examples:
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Print the completion script of a shell; with --install write it, and the pages for `man`, to the home folder.
 
-    Without a shell, or $SHELL, that is known, the program ends with exit code 2. Files that exist are replaced.
+    Returns 0.
+
+    The shell is the one that is named, or else $SHELL. For an unknown shell the program ends with exit code 2. Files
+    that exist are replaced.
     """
     shell = options.shell or os.path.basename(os.environ.get("SHELL", ""))
     if shell not in _SCRIPTS:

@@ -43,13 +43,15 @@ _SHARED = {
 """A word in `Command.shared` -> the arguments that it adds."""
 
 
-class Module(NamedTuple):
-    """A declared command in the form of a module of this package: `cli.program` treats both alike.
+class DeclaredCommand(NamedTuple):
+    """A declared command in the form that `cli.program` uses: it has the same names as a Python module of a command.
 
-    SUMMARY:     its line in the help of the program
-    EXAMPLES:    the end of its help: examples and exit codes
-    add_options: adds its arguments, or its actions with theirs, to a parser
-    perform:     runs it; returns the exit code
+    `module_of` makes it. It has no methods.
+    SUMMARY:     one line for the list of commands in the help of the program
+    DESCRIPTION: the text at the start of the command's own help
+    EXAMPLES:    the text at the end of the command's own help: examples and exit codes
+    add_options: a function (parser) -> None that adds the arguments; for a group of commands, it adds their subparsers
+    perform:     a function (options, terminal) -> exit code that runs the command
     """
 
     SUMMARY: str
@@ -59,7 +61,7 @@ class Module(NamedTuple):
     perform: Callable[[argparse.Namespace, Terminal], int]
 
 
-def module_of(name: str) -> Module | None:
+def module_of(name: str) -> DeclaredCommand | None:
     """The declared command of that name: a verb, a command of a dialect, or a dialect, also of an installed package.
 
     None for any other name.
@@ -83,13 +85,13 @@ def module_of(name: str) -> Module | None:
     return _module(CommandGroup(summary, dialect.__doc__ or summary, (), {**verbs, **dialect.commands()}), name, name)
 
 
-def _module(one: Command | CommandGroup, name: str, dialect: str) -> Module:
+def _module(one: Command | CommandGroup, name: str, dialect: str) -> DeclaredCommand:
     """A declared command as a module. name: its word; dialect: whose it is, "" for a verb"""
     if isinstance(one, Command):
         options = partial(_add_arguments, command=one, dialect=dialect)
-        return Module(one.summary, one.description, _epilog_of(one, "nodeattrs"), options, perform)
+        return DeclaredCommand(one.summary, one.description, _epilog_of(one, "nodeattrs"), options, perform)
     add_options = partial(_add_actions, commands=one.commands, words=f"nodeattrs {name}", dialect=dialect)
-    return Module(one.summary, one.description, _examples(one.examples, "nodeattrs"), add_options, perform)
+    return DeclaredCommand(one.summary, one.description, _examples(one.examples, "nodeattrs"), add_options, perform)
 
 
 def _examples(lines: Iterable[str], words: str) -> str:
@@ -142,8 +144,10 @@ def _add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: s
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run the declared command of the parsed options, print its output, and return its exit code.
 
-    A command about saved nodes may hand over to the verb of the repository. A command that returns an error instead of
-    a report has it printed; findings of a check go through `checks.finish`.
+    A command about saved nodes may name a verb that runs instead, if there is no store, or if the repository of --repo
+    describes no nodes. If
+    the command returns an error instead of a report, the error is printed. Findings of a check go through
+    `checks.finish`.
     raises: the error of the command
     """
     command: Command = options.declared

@@ -64,8 +64,10 @@ def final_code(code: int, options: argparse.Namespace, terminal: Terminal, borde
 def failed(error: Exception, options: argparse.Namespace, terminal: Terminal, border: Border | None) -> int:
     """Print warnings about sources that were not read; returns the exit code of a command that ended with *error*.
 
-    The answer is not known, and the code is 5, where a file beyond the border was refused, unless the settings name it,
-    and for code that is no literal. Else it is 1; also for run, fleet and store, and with --allow-unknown.
+    The code is 5 if the answer is not known. This is so if a file beyond the border was refused, unless the error is in
+    nodeattrs.toml, or if the error is that code is not a literal. Otherwise the code is 1. It is always 1 for run,
+    fleet and store, and with --allow-unknown.
+    border: the border of the command, which knows the refused files; None: no file was refused
     """
     final_code(FAILED, options, terminal, border)
     is_of_settings = os.path.basename(getattr(error, "file", None) or "") == _SETTINGS

@@ -12,10 +12,11 @@ from nodeattrs.contract.arguments import OUTPUT
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
-    """The formatter class for all parsers: the lines of descriptions, examples and tables stay as they are.
+    """The formatter class of all parsers. It keeps the line breaks of descriptions, examples and tables.
 
-    The usage names positional words and required options, and OPTION for all others. The group of shared options is a
-    list of spellings without help; `man` and the site list them with their help.
+    The line of usage shows "[OPTION ...]" for all optional options, then the other words and options by name. The group
+    of shared options is printed as a list of spellings without help texts; `man` and the site list them with their
+    help. argparse makes the instances, and calls the methods.
     """
 
     def __init__(self, prog: str, width: int | None = None) -> None:

@@ -15,8 +15,8 @@ _AT_ONCE = False
 def end_at_once() -> None:
     """Let Ctrl-C end the process at once, with exit code 130 and without a message.
 
-    The program calls this first. Does nothing where another handler is installed. Errors that Python would only print,
-    since they come inside of a callback, end the process, too, if they are a KeyboardInterrupt.
+    The program calls this first. Does nothing where another handler is installed. A KeyboardInterrupt in a
+    callback ends the process, too, where Python would only print it.
     """
     global _AT_ONCE
     if getsignal(SIGINT) is default_int_handler:

@@ -26,10 +26,12 @@ class Option(NamedTuple):
 class HelpPage(NamedTuple):
     """The help of a command, of one of its actions, or of the program, as data. `entries` makes it.
 
-    words:   the words of the command: ("catalog", "check"); () for the program
-    summary: its line in the help of the program; "" for the program
-    options: title of a group -> its options and arguments; a command with actions has the group "actions"
-    more:    the text after the options, with examples and exit codes
+    words:       the words of the command: ("catalog", "check"); () for the program
+    summary:     its line in the help of the program; "" for the program
+    usage:       the line of usage
+    description: the text before the options
+    options:     title of a group -> its options and arguments; a command with actions has the group "actions"
+    more:        the text after the options, with examples and exit codes
     """
 
     words: tuple[str, ...]
@@ -54,8 +56,7 @@ def entries(parser: argparse.ArgumentParser, words: tuple[str, ...] = (), summar
     """Yield a HelpPage for the parser and for each parser below it, a parent before its children.
 
     Hidden options are left out.
-    words:   the commands that lead to the parser; () for the program
-    summary: the line about the parser in the help of its parent; "" for the program
+    words, summary: the words and the summary of this parser; () and "" for the program
     """
     usage = re.sub(r"\s+", " ", parser.format_usage().removeprefix("usage:")).strip()
     options: dict[str, list[Option]] = {}
@@ -130,7 +131,11 @@ def _near(entry: HelpPage, known: Iterable[HelpPage]) -> list[str]:
 
 
 def man(entry: HelpPage, version: str, others: Iterable[str] = ()) -> str:
-    """The text of a page for `man`, section 1, in roff. others: names of pages for SEE ALSO"""
+    """The text of a page for `man`, section 1, in roff.
+
+    version: the version of nodeattrs, for the head of the page
+    others:  names of pages for SEE ALSO; empty: the page has no such section
+    """
     lines = [
         f'.TH {_roff(entry.page_name.upper())} 1 "" "{PROGRAM} {version}" "{PROGRAM}"',
         ".nh",

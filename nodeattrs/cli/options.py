@@ -25,9 +25,13 @@ _NUMBER = re.compile(r"(?a)\d{1,18}(?:\.\d{1,9})?")
 def actions_of(
     parser: argparse.ArgumentParser, summaries: Mapping[str, str], epilogs: Mapping[str, str] | None = None
 ) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """Add actions to the parser of a command, one of which must be given; yields (name, parser) for each new action.
+    """Add actions to the parser of a command; the user must give one of them. Yields (name, parser) for each new
+    action.
 
-    summaries: action -> its summary, for the help of the command; as a sentence the description of the action
+    The caller must go through all of them: an action is added when it is yielded.
+
+    summaries: action -> its summary, for the help of the command; with a capital and a full stop, it is also the
+               description of the action
     epilogs:   action -> the end of its help, printed line by line
     """
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
@@ -99,7 +103,9 @@ def may_run_code(options: argparse.Namespace) -> bool:
 def settings_limits(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float]:
     """Read the nodeattrs.toml that counts, and print warnings about it; returns the limits that it sets, {} for none.
 
-    raises: NotFound, DocumentError, for bad settings; but not for `check`, which reports them as findings
+    A command without a store does not read the file of another user, unless the repository is named.
+    options: the parsed options; `command`, `repo`, `store` and `budget` are used if they are there
+    raises:  NotFound, DocumentError, for bad settings; but not for `check`, which reports them as findings
     """
     if options.command == "check":
         from nodeattrs.project.config import RepositorySettings

@@ -89,9 +89,11 @@ _IN_ONE_ROW = {"role": "environment", "lsp": "mcp"}
 
 
 class Parser(argparse.ArgumentParser):
-    """The class of all parsers. Its messages have a code, and name similar options; a full disk raises OSError.
+    """The class of all parsers of this program.
 
-    Unknown words are refused by the parser of the command, and not by the parser above it.
+    It differs from an `ArgumentParser` of Python in three ways. Its messages have a code, and propose options with a
+    similar name. If a subcommand is given unknown words, its own parser refuses them, so that the message names the
+    subcommand. A message that cannot be written, because the disk is full, raises OSError.
     """
 
     def error(self, message: str) -> NoReturn:
@@ -102,7 +104,8 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Parse words; returns (options, []). Unknown words end the program with exit code 2.
 
-        Words that argparse leaves over behind an option belong to the argument that takes any number of words.
+        argparse returns some words behind an option as unknown. They are added to the argument that takes any number of
+        words, if there is exactly one such argument.
         """
         found, left = super().parse_known_args(args, namespace)
         if left and not self._add_to_list(found, left):

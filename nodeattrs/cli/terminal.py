@@ -33,13 +33,16 @@ QUIET_SECONDS = 0.5
 
 
 class Terminal(Caller):
-    """The output of one command: reports to stdout; warnings, errors and progress to stderr.
+    """The output of one command: reports go to stdout; warnings, errors and progress go to stderr.
 
-    The constructor writes nothing; it makes both streams escape characters that they cannot encode. A command calls
-    `report` or `text`, and the program calls `finish` at the end.
+    The constructor writes nothing. It sets both streams of this process to escape characters that they cannot encode. A
+    command calls `report` or `text`, and the program calls `finish` at the end.
+    On stderr, `warn` writes warnings, each once, and `complain` an error. `remark` escapes other lines, and `aside`
+    writes them unchanged. `progress` and `counting` show progress, on a terminal only. `screen` says how wide lines may
+    be.
     colour: "auto", "always" or "never"; "auto" colours a terminal, unless NO_COLOR is set
-    form:   the format of reports: "text", "json" or "yaml"; others are written as text
-    unread: the sources that were not read and may change the answer; `cli.exits.final_code` prints them
+    form:   the format of reports: "text", "json" or "yaml"; any other format counts as "text"
+    unread: the sources that were not read and may change the answer, as keys; `cli.exits.final_code` prints them
     """
 
     def __init__(self, colour: str = "auto", form: str = "text") -> None:
@@ -82,7 +85,7 @@ class Terminal(Caller):
     def certainty(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """Returns {"certain": bool, "unread": [...]} for the data of a report: all noted sources, and refused files.
 
-        data: its own `certain` and `unread` count, too; it is not changed
+        data: a report; if it has `certain` and `unread`, these are combined with the noted sources. It is not changed
         """
         from nodeattrs.core.unread import Unread, certainty
 
@@ -124,7 +127,7 @@ class Terminal(Caller):
                 self.aside(warning_lines(found, self.screen(sys.stderr)))
 
     def complain(self, error: Exception, root: str | None = None, traceback: BaseException | None = None) -> None:
-        """Write an error to stderr: place, message, code, details and hint. It ends nothing.
+        """Write an error to stderr: place, message, code, details and hint. The program goes on.
 
         root:      the repository; for a RecipeFailed its stack frames there are written, too
         traceback: an exception whose whole traceback is written before; None: no traceback

@@ -50,7 +50,11 @@ _KINDS = ("roles", "environments")
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Print the address, and serve the pages until Ctrl-C; returns the exit code. raises: NotFound, for no folder"""
+    """Print the address, and serve the pages until Ctrl-C; returns the exit code.
+
+    A FOLDER together with --repo ends the program with exit code 2.
+    raises: NotFound, if FOLDER is not a folder
+    """
     from nodeattrs.web.serving import serve
 
     if options.folder is not None:

@@ -49,7 +49,8 @@ ARGUMENTS = (
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Compare a folder or commit with a copy changed by --without and --set; prints differences, returns the exit code.
 
-    Without both options, and for a wrong --set, the program ends with exit code 2.
+    If neither option is given, and for a wrong --set, the program ends with exit code 2. Other exit codes are those
+    that `cli.changing.answer` returns.
     raises: NotFound, for a --without that names nothing; the errors of `verbs.impact.impact`
     """
     if not options.without and not options.set:

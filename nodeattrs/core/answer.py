@@ -16,9 +16,9 @@ from nodeattrs.core.tree import Path
 
 @runtime_checkable
 class Answer(Protocol):
-    """A protocol without a body: a value, and where each part of it was set. `Node` and `Folded` implement it.
+    """The protocol of an answer: a value, and where each part of it was set. `Node` and `Folded` implement it.
 
-    The methods raise BadArgument for a path that is not spelled right. `isinstance` only checks that they exist.
+    The methods raise BadArgument for a path that is not spelled right. `isinstance` only checks that the names exist.
 
     >>> from nodeattrs import fold
     >>> isinstance(fold([{"a": 1}]), Answer)

@@ -50,12 +50,13 @@ _WORDS = {
 def taking(**kinds: Any) -> Callable[[_Call], _Call]:
     """A decorator for a function or a class: its calls raise BadArgument for an argument of another kind.
 
-    The same class comes back, with a checking `__init__`; of a function a wrapper.
+    A decorated class is changed: its `__init__` then checks. For a function the decorator returns a wrapper.
     kinds:  argument name -> its kind; other arguments are not checked, nor are defaults. A kind is one of
                 a type, or a union of types
                 a tuple: the allowed values
                 a text: the name of a method that the argument must have; "at?" also allows None
-                "package.module:Class": an instance of this class; no value fits while the module is not imported
+                "package.module:Class": an instance of this class; if that module is not
+                        imported, every value is refused
     cost:   half a microsecond for each argument that is named here
     raises: BadArgument, at the call; the message shows the signature
 

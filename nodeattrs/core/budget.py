@@ -34,12 +34,12 @@ def too_long(number: int) -> bool:
 
 
 class Limits(NamedTuple):
-    """The most that one document, one lookup, one merge or one query may take.
+    """The limits of one document, one lookup, one merge or one query. The constructor checks nothing; `replaced` does.
 
     steps:   things that are looked at: keys, names of files, places where an expression is tried
     values:  maps, lists and scalars; a value that is used twice counts twice
     bytes:   text that is read, unpacked or made
-    depth:   maps, lists, brackets or keys inside one another; 500 is the most
+    depth:   maps, lists, brackets or keys inside one another; it can be lowered, but not raised above 500
     seconds: for one search of a regular expression, for parsing one Ruby file, or for one template
     """
 
@@ -110,14 +110,15 @@ _SENTENCES = {
 
 
 class Budget:
-    """The amounts that are left of the limits, for one piece of work, such as reading one file.
+    """What may still be used of each limit, for one piece of work, such as reading one file.
 
-    `steps`, `values`, `bytes`, `integer` and `tree` subtract from these amounts; `depth` only compares. They raise
-    TooMuch past a limit. What was drawn is never given back. Seconds are not counted here: callers time themselves,
-    and raise what `exceeded` returns.
-    file:   names the work in messages: a file, or text such as `lookup("ports")`
-    limits: None: those in force now
-    where:  a function that gives line and column for the message; called only when a limit is exceeded
+    Make one budget for each piece of work, and call its methods before each part of the work. `steps`, `values`,
+    `bytes`, `integer` and `tree` subtract from the remaining amounts; `depth` only compares. All of them raise TooMuch
+    if the limit is exceeded. Nothing is ever added back. A budget measures no time: a caller that takes too long raises
+    `exceeded("seconds")` itself.
+    file:   the name of the work in messages: a file, or text such as `lookup("ports")`; None: no name
+    limits: the limits at the start; None: the limits of the surrounding `limited` block, or the defaults
+    where:  a function () -> (line, column) for the message; called only if a limit is exceeded. None: no place
     """
 
     __slots__ = ("_bytes", "_steps", "_values", "_wide", "file", "limits", "where")
@@ -200,8 +201,9 @@ class Budget:
     def exceeded(self, limit: str) -> TooMuch:
         """Returns, and does not raise, the error that says that a limit is exceeded. For code that counts by itself.
 
-        Its hint proposes twice the limit; for the greatest depth there is none to propose.
-        limit: "steps", "values", "bytes", "depth" or "seconds"
+        Its hint proposes twice the limit; for a depth that is at its maximum it proposes flatter data.
+        limit:  "steps", "values", "bytes", "depth" or "seconds"
+        raises: AttributeError, for any other limit
         """
         most = getattr(self.limits, limit)
         way = f"[limits] {limit} in nodeattrs.toml, --budget, or core.budget.limited"

@@ -12,9 +12,11 @@ from nodeattrs.core.tree import ABSENT, Path, strict_key
 
 
 class TreeDifference(NamedTuple):
-    """A difference between two trees, at one path. Read-only; `changes` makes it.
+    """A difference between two trees, at one path. `changes` makes it.
 
-    before, after: the values; ABSENT on the side that has none. A non-empty map is never one: its entries differ
+    path:          the steps from the root to the value that differs
+    before, after: the value in each tree; ABSENT in the tree that has none. If both trees have a non-empty map at a
+                   path, there are differences for its entries instead
     """
 
     path: Path

@@ -19,7 +19,8 @@ class Verb(Enum):
 
     SET      a value is stored at the path
     REPLACE  a recipe assigns a whole map: the attribute file's values below the path are hidden
-    FULL     as REPLACE, by a full assignment (`default_full`): scalars and lists in the way were replaced, too
+    FULL     the same for a full assignment (`default_full`), which also replaces scalars and lists on the way to the
+             path
     APPEND   a list was changed in place, or a value inside a list
     ERASE    the value was removed
     SILENT   an `unless` or a `setdefault` found a value and set nothing
@@ -34,13 +35,14 @@ class Verb(Enum):
 
 
 class Origin(NamedTuple):
-    """The source that set a value, and the place. It prints as "place (kind name)", without a file as "kind name".
+    """The source that set a value, and its place. It prints as "place (kind name)", or "kind name" if it has no file.
 
-    Any text is a kind, and nothing is checked. An origin is also a `Locator` with the same place for all paths.
+    Any text is allowed as a kind; nothing is checked. An origin is also a `Locator`: `at` returns the origin itself for
+    every path. `moved` and `saved` return changed copies.
     kind: the sort of source: "attribute file", "recipe", "role", "environment", "facts", "file", "caller", ...
-    name: the source's name: of a cookbook, a role, an environment, a data file; "" without a name
-    file: relative to the repository where there is one, with forward slashes; None: not in a file
-    line, column: count from 1; None where they are not known
+    name: the name of the cookbook, role, environment or data file; "" for a source without a name
+    file: the path with forward slashes, relative to the repository if there is one; None: the source is not a file
+    line, column: counted from 1; None if not known
 
     >>> print(Origin("role", "web", "roles/web.json", 9))
     roles/web.json:9 (role web)
@@ -82,15 +84,16 @@ class Origin(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """A line that a value depends on, beside the line that set the value. Plain data.
+    """A line on which a value depends, in addition to the line that set the value. Plain data.
 
-    Either the value comes from that line (a call, a literal, data that was read), or the line decides which sources
-    count or how values merge. Printed: "users.json:14, read at recipes/users.py:9", or "called from b.py:8".
+    There are two sorts. The value comes from that line: a call, a literal, or data that was read. Or the line decides
+    which sources are used, or how values merge.
+    It prints as "users.json:14, read at recipes/users.py:9", or "called from b.py:8".
 
-    what:   in words: "role[web] is on the run-list"; or one of CALLED, WRITTEN, READ, UNAVAILABLE
+    what:   in words: "role[web] is on the run-list"; or one of the constants CALLED, WRITTEN, READ, UNAVAILABLE
     origin: the place of that line
-    path:   the path of the attribute that was read; None where no attribute was
-    at:     the place where the attribute or document was read; None where nothing was read
+    path:   the path of the attribute that was read; None: no attribute was read
+    at:     the place where the attribute or document was read; None: nothing was read
     """
 
     what: str
@@ -176,15 +179,15 @@ class ValueText:
 class Claim(NamedTuple):
     """One value that one source sets at a path.
 
-    Claims are equal where path, value, rank and verb are: the origin, `why` and `then` do not count. Causes are looked
-    for when `causes` is read.
-    path:   where in the tree
+    Two claims are equal if path, value, rank and verb are equal. The origin, `why` and `then` are not compared. Causes
+    are searched for each time `causes` or `cause_lines` is used.
+    path:   the steps from the root of the tree
     value:  the value: plain data, never changed afterwards
-    rank:   the number of the slot or layer, weakest first
+    rank:   the number of the slot or layer; a higher number is stronger
     origin: the source and place
-    verb:   how it was set
-    why:    a function that gives the causes; None where there are none to look for
-    then:   a function (path) -> Trace of that path at the time of this claim; None where that is not kept
+    verb:   how the value was set
+    why:    a function () -> causes of the value; None: the claim has no causes
+    then:   a function (path) -> Trace of that path as it was when the claim was made; None: that is not recorded
     """
 
     path: Path

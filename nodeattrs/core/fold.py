@@ -30,14 +30,14 @@ _NOBODY = Origin("caller")
 
 
 class Layer:
-    """A tree, and the source that set it: one input of `fold`. Two layers are equal where all four fields are.
+    """A tree, and the source that set it: one input of `fold`. Two layers are equal if all four fields are equal.
 
-    `Layer.unknown` makes a layer that could not be read; its value is an `Unknown` instead of a tree.
+    `Layer.unknown` makes a layer that could not be read. Its value is an `Unknown` instead of a tree, and only then may
+    `place` be called. The constructor raises BadArgument for a wrong origin or policy.
     value:  maps, lists and scalars; it is neither copied nor checked here, and a fold never changes it
-    origin: an `Origin`, or another locator (an object with `at`), which knows where each path was set
-    title:  the layer's name in a trace, beside its number and origin
-    policy: how this layer joins the layers before it; None: the policy of the fold
-    raises: BadArgument, for a wrong origin or policy
+    origin: an `Origin`, or another locator (an object with a method `at`), which knows where each path was set
+    title:  the layer's name in a trace, in addition to its number and origin; "" for none
+    policy: the policy for merging this layer with the layers before it; None: the policy of the fold
     """
 
     __slots__ = ("origin", "policy", "title", "value")
@@ -85,14 +85,15 @@ class Layer:
 
 
 class Fold:
-    """A plan of a merge: layers and further folds, under one policy. Nothing is merged until `fold` is given the plan.
+    """A plan of a merge: layers and inner folds, under one policy. Nothing is merged before the plan is passed to
+    `fold`.
 
-    An inner fold is merged first, and its result is one child. There may be no children.
-    children: layers and folds, in the order in which they are merged
-    policy:   what happens where two children meet; a layer's own policy replaces it for that layer
-    from_top: False: each child lies over the result so far; True: the result so far lies over each child
-    opening:  a policy for the first child, which is merged over nothing; None: the first child is taken as it is
-    raises:   BadArgument, for a child that is no Layer and no Fold, or a wrong policy
+    Each inner fold is merged first, and its result is then merged like a layer. A fold may have no children.
+    The constructor raises BadArgument for a child that is neither a Layer nor a Fold, and for a wrong policy.
+    children: layers and inner folds, in the order in which they are merged
+    policy:   decides each place where two children have a value; a layer's own policy replaces it for that layer
+    from_top: False: each child is the upper side, and the result so far is the lower side; True: the other way round
+    opening:  a policy for the first child, which is then merged over nothing; None: the first child is taken unchanged
     """
 
     __slots__ = ("children", "from_top", "opening", "policy")
@@ -122,11 +123,15 @@ class Fold:
 
 
 class Folded:
-    """The result of `fold`: one tree that can say where each part of it came from.
+    """The result of `fold`: one tree that can say where each part of it came from. `fold` makes it; do not construct
+    it.
 
-    `origins`, `trace` and `leaves` merge parts of the layers again when they are called; nothing is kept of that.
-    value: the tree, which shares nothing with the layers; {} where no layer set anything. `folded["a"]` is
-           `folded.value["a"]`, and raises NoSuchAttribute or TypeConflict.
+    `origins`, `trace`, `explain` and `leaves` merge parts of the layers again at each call, and keep nothing of that.
+    `folded["a"]` is `folded.value["a"]`. It raises NoSuchAttribute if "a" is not set, and TypeConflict if the value
+    cannot be indexed by it.
+    folding: the folding that merged the layers
+    layers:  all layers; a source with the number n is layers[n - 1]
+    value:   the tree, which shares nothing with the layers; {} if no layer set anything
 
     >>> from nodeattrs.core.policy import ACROSS
     >>> common, web1 = Layer({"port": 80}, Origin("file", "common")), Layer({"port": 8080}, Origin("file", "web1"))

@@ -26,12 +26,14 @@ from nodeattrs.errors import MergeConflict
 
 
 class Decision(NamedTuple):
-    """A place where two values met, and the rule that decided. Maps merged key by key have none; their entries have.
+    """A place where two parts meet in a merge, and the rule that decides there. Keys of the upper part alone are
+    places, too.
 
-    path:    from the root of the two parts that are merged
-    policy:  the table that decided
-    verdict: its rule: KEEP, TAKE, DROP or a handler
-    lower, upper: the two values; lower may be ABSENT
+    If both values are maps that are merged key by key, there are decisions for their entries, and none for the maps.
+    path:         the steps from the root of the two parts
+    policy:       the policy that decided
+    verdict:      what the policy says for these two types: KEEP, TAKE, DROP, or a handler function
+    lower, upper: the two values with their origins; the value of *lower* may be ABSENT
     """
 
     path: Path
@@ -348,17 +350,20 @@ class Step(NamedTuple):
 
 
 class Folding:
-    """Parts merged one after another, with the steps remembered. Call `lay` for each part, then read `result`.
+    """Parts that are merged one after another; the steps are recorded. Call `lay` for each part, then read `result`.
 
-    from_top: False: each part lies over the result so far; True: the result so far lies over each part
-    opening:  a policy for the first part, which is merged over nothing; None: the first part is taken as it is
-    start:    a part that is there before the first one, with no source; None: nothing
-    growing:  True: joined lists are extended in place, for callers that keep no earlier result
-    result:   all parts so far, merged; ABSENT where there are none. With *from_top* many parts wait until `result` is
-              read, and reading costs what was laid since the last reading
-    laid:     the number of parts and changes so far; `start` counts as one, an ABSENT part as none
-    steps:    each part with its policy, in order. Earlier results are not kept: `rounds`, `results` and
-              `results_before` compute them again
+    `change` applies functions to the result instead of merging a part. `finish` is an optional last step. `add_step`
+    only records. `rounds`, `results` and `results_before` compute earlier results again, because those are not kept.
+    `located` computes the last result again, with more exact origins.
+    from_top: False: each part is merged over the result so far; True: the result so far is merged over each part
+    opening:  a policy for the first part, which is then merged over nothing; None: the first part is taken unchanged
+    start:    a part without a source that is there before the first one; None: the folding starts empty
+    growing:  True: joined lists are extended in place, which changes earlier results, so the caller must not keep these
+    result:   all parts so far, merged; its value is ABSENT if there are none. With *from_top* and many parts, the merge
+              is done when `result` is read
+    laid:     the number of parts, and of calls of `change`, so far; `start` counts as one, an ABSENT or unknown part
+              does not
+    steps:    a `Step` for each part or change, in order
 
     >>> from nodeattrs.core.policy import INSIDE
     >>> folding = Folding()
@@ -441,7 +446,7 @@ class Folding:
         """Replace the result by what each of *changes* returns, one after another, and return the last one.
 
         Each change is a step without a policy: a function (result so far, *of*) -> new result, such as a JSON patch.
-        of:     what the changes set, with its source; for the origins
+        of:     the values that the changes set, with their source; a change may use their origins
         raises: the error of a change; the folding is as before then
 
         >>> from nodeattrs.core.part import entries
@@ -459,9 +464,10 @@ class Folding:
         return result
 
     def finish(self, policy: Policy) -> Part:
-        """Merge the result over nothing under *policy*: a last step, in which a handler may change it.
+        """Merge the result with an absent lower value under *policy*, as a last step. A handler of the policy may
+        change it.
 
-        Returns the result. While the folding is empty there is no step, and the result is ABSENT.
+        Returns the result. If the folding is empty, no step is recorded, and the result is ABSENT.
         """
         if self.laid:
             self.result = meet(policy, NOTHING, self.result)
@@ -577,7 +583,7 @@ def replay_step(verdict: Verdict, lower: Part, upper: Part) -> tuple[Part, list[
 def replay_steps(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
     """Merge maps with *so_far* again, in order, and return the result: for a trace. No part that is given changes.
 
-    row:  (part, policy of the entries, whether the part lies below) for each map; an ABSENT part is skipped
+    row:  (part, policy of the entries, True if the part is the lower side) for each map; an ABSENT part is skipped
     cost: the cost of merging the parts; results in between are not kept
     """
     created, under = InPlace(), None

@@ -42,12 +42,15 @@ _SHORT = 64
 
 
 class Looks:
-    """The looks of one answer, empty at first. Code that computes the answer fills it with `note`, `insist`, `refuse`.
+    """The facts that the computation of one answer looks at, noted by path. It is empty at first.
 
-    One object serves one answer at a time; `contract.sharing` makes it and compares subjects by it.
-    made:     each look, once, in order
+    Code that reads facts calls `note`. `insist` notes even inside a `quiet` block. `refuse` says that the answer
+    depends on something else, so that it cannot be shared. Inside a `with quiet()` block nothing is noted; inside
+    `brief()` only the type of each fact. One object serves one answer at a time; `contract.sharing` makes it, and
+    compares subjects by it.
+    made:     each look, once, in order, as the keys of a dict
     facts:    the facts of the subject, as its file has them
-    unshared: why no other subject may share the answer; "" if `made` has every place that it looked at
+    unshared: why no other subject may share the answer; "" if the answer depends only on the looks in `made`
     """
 
     def __init__(self) -> None:
@@ -107,7 +110,8 @@ def fact_at(facts: Mapping[Any, Any], look: Look) -> str:
 
     A text of 64 characters or more is returned as its hash.
 
-    look: (ENTRY, path), (KEYS, path), (TREE, path), (SORT, path) or (IS, path, text)
+    look: (ENTRY, path): the value, but for a map only that it is one; (KEYS, path): for a map its keys; (TREE, path):
+          the whole value; (SORT, path): its type; (IS, path, text): "True" if it is *text* in any case
     """
     kind, path = look[:2]
     value = dig(facts, path)

@@ -46,8 +46,8 @@ class PatchedOrigins(NamedTuple):
 def patched(base: Origins, path: Path, by: Origins) -> Origins:
     """Origins like *base*, in which *by* replaces the origins of the part at *path*; *by* itself for the empty path.
 
-    A list of origins is copied and gets another element; if it is too short, *by* fills it up. Other origins become a
-    `PatchedOrigins`.
+    A list of origins is copied, and the element at the first step is replaced; missing elements before it become *by*,
+    too. Other origins become a `PatchedOrigins`.
     """
     if type(base) is list and path:
         elements = base + [by] * (path[0] + 1 - len(base))
@@ -159,7 +159,8 @@ def places(origins: Origins, path: Path) -> Iterator[tuple[Path, At]]:
 def wholes(origins: Origins, path: Path) -> Iterator[At]:
     """Yield an `At` for each source of the value at *path*: where the source has the whole value, not each entry.
 
-    Each `At` once; nothing where there is no source. An entry that moved here from elsewhere has its own.
+    Each `At` comes once; nothing if there is no source. An entry that has another path in its source than here has an
+    `At` of its own.
     """
     if type(origins) is At:
         yield origins

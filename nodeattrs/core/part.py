@@ -23,8 +23,9 @@ from nodeattrs.core.tree import ABSENT, strict_key
 class Part:
     """A value with its origins: the sources that set it. The constructor copies and checks nothing.
 
+    `at` gives an entry of a map or list as a part, and `elements` all elements of a list.
     value:   plain data, or ABSENT
-    origins: one of the forms that `core.origins` lists; () for no source, None where origins are not kept
+    origins: one of the forms that `core.origins` lists; () if there is no source, None if origins are not recorded
     """
 
     __slots__ = ("origins", "value")
@@ -81,15 +82,15 @@ Join = Callable[[Part, Part], Part]
 
 @dataclass(frozen=True, eq=False)
 class Handler:
-    """A rule of a policy: a function that makes one part of two, and promises about it. Nothing checks the promises.
+    """A rule of a policy: a function that makes one part of two, with promises about it. Nothing checks the promises.
 
-    Call it as the function. Handlers are equal only to themselves.
-    join:     (lower, upper) -> part; may raise MergeConflict
+    A handler is called like its function. Two handlers are equal only if they are the same object.
+    join:     a function (lower, upper) -> part; it may raise MergeConflict
     name:     its name in tables and explanations
-    total:    it never raises, and depends on nothing but its two values: lazy reading needs that
-    hides:    the result has nothing of the lower value, so an unread lower value cannot matter
-    regroups: for several lists in a row it does not matter which two are joined first
-    settles:  applied again to its own result over nothing, it changes nothing
+    total:    the function never raises, and uses nothing but its two values; lazy reading requires this
+    hides:    the result contains nothing of the lower value, so that an unread lower value does not matter
+    regroups: if several lists are joined in a row, the result does not depend on which two are joined first
+    settles:  the result does not change if the function is called again with nothing below it
 
     >>> last = Handler(lambda lower, upper: upper, "last", total=True)
     >>> last(Part(1, 1), Part(2, 2)), last.total
@@ -124,7 +125,7 @@ def handler(
 def entries(of: Mapping[Any, Part], *otherwise: Part) -> Part:
     """The part of a map, made of *of*: key -> part of the entry. Its origins are None where one entry keeps none.
 
-    otherwise: where *of* is empty, the value is {}, and the sources of these parts have set it
+    otherwise: used if *of* is empty: the value is then {}, and its origins are the sources of these parts
     """
     if not of:
         return made({}, *otherwise)
@@ -137,7 +138,9 @@ def entries(of: Mapping[Any, Part], *otherwise: Part) -> Part:
 def kept(part: Part, keys: Container[Any], *of: Part) -> Part:
     """The part of a map, with only the entries whose key is in *keys*, in a new map.
 
-    of: where no entry is left, the sources of these parts have set {}; without *of*, {} has the origins of the rest
+    keys: the keys to keep; other keys in it do not matter
+    of:   used if no entry is left: the origins of the result {} are the sources of these parts. Without *of*, {} has
+          the origins of *part*
     """
     value = {key: entry for key, entry in part.value.items() if key in keys}
     if not value and of:
@@ -192,10 +195,11 @@ def sliced(part: Part, start: int, stop: int | None) -> Part:
 
 
 def by_position(lower: Part, upper: Part, join: Callable[[Part, Part], Part]) -> Part:
-    """The part of a new list: *join* makes each element of the two elements with the same index.
+    """A part with a new list: each element is the result of *join* for the two elements with the same index.
 
-    For the missing elements of the shorter list, *join* gets an ABSENT part. Where it returns ABSENT, there is no
-    element.
+    For the missing elements of the shorter list, *join* gets an ABSENT part. If it returns an ABSENT part, the element
+    is left out.
+    join: a function (lower element, upper element) -> new element
     """
     nothing = Part(ABSENT, ())
     pairs = zip_longest(lower.elements(), upper.elements(), fillvalue=nothing)
@@ -207,7 +211,8 @@ def by_field(lower: Part, upper: Part, field: Any, join: Callable[[Part, Part], 
     """The part of a new list: the lower elements, each map joined with the upper map that has an equal *field*.
 
     All other elements of the upper list are appended, also those that are no map. A map that is the same object in both
-    lists stays as it is. Of lower maps with an equal field the first one counts. Both sources count as setters of the
+    lists stays as it is. If several lower maps have an equal field, only the first is joined. If several upper maps do,
+    all are joined with it in turn. Both sources count as setters of the
     field.
     cost: linear; one hash for each element
     """
@@ -381,12 +386,14 @@ def regrouped(handler: Callable[[Part, Part], Part], parts: list[Part]) -> Part:
 
 
 class InPlace:
-    """The lists and maps that one folding made itself. No other code holds them, so the next step may extend them.
+    """The lists and maps that one folding made itself. No other code holds them, so its next step may extend them.
 
-    While it is the value of `IN_PLACE`, the handlers `concat` and `unite` call its methods of the same names, and a
-    merge of two maps asks `owns` and writes into the map. It remembers the last 64 of each. An error within a merge
-    may leave a list or map half changed: the folding then merges its steps again.
-    lists: False: lists are copied, since other code may hold them; only maps are extended
+    `core.folding` makes it and sets it as the value of `IN_PLACE` during a merge. The handlers `concat` and `unite`
+    then call its methods of the same names. A merge of two maps calls `owns`, and writes into the map if that is true.
+    `register` adds a map, and `release` forgets everything.
+    At most 64 lists and 64 maps are remembered; the oldest are forgotten, and are copied from then on. An error during
+    a merge may leave a list or map half changed. The folding then repeats all its steps.
+    lists: False: lists are always copied, because other code may hold them; only maps are extended
     """
 
     __slots__ = ("_lists", "_maps", "_unions", "lists")

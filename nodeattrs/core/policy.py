@@ -65,11 +65,10 @@ MEET: Final = Rule.MEET
 class Meet:
     """A rule: two maps are merged key by key, and another policy decides about their entries and everything below.
 
-    Give it the policy, or a function that returns one, for policies that name each other. `resolved` calls the
-    function, when a verdict is looked up first.
-    policy: the policy; not set where a function was given
-    later:  the function; None where a policy was given
-    raises: BadArgument, for anything else
+    The constructor takes the policy, or a function () -> policy, so that two policies can name each other. It raises
+    BadArgument for anything else. `Policy.verdict` calls `resolved`, which calls the function and returns a new Meet.
+    policy: the policy; if a function was given, this attribute does not exist, and reading it raises AttributeError
+    later:  the function; None if a policy was given
     """
 
     __slots__ = ("later", "policy")
@@ -95,7 +94,7 @@ Verdict = Literal[Rule.KEEP, Rule.TAKE, Rule.DROP] | Meet | Handler
 class Line:
     """One line of a policy: the rule for some kinds of values. Printed, it is a row of the table.
 
-    Whether the kinds exist, and the rule fits them, is checked by the `Policy` that gets the line.
+    The `Policy` that gets the line checks that the kinds exist and that the rule fits them.
     lower, upper: a kind, or a tuple of kinds; ANY is every kind, PRESENT every kind but absent
     rule:         a verb, `Meet(policy)`, another policy (its table decides), or a handler; a plain function
                   (lower part, upper part) -> part becomes a handler without promises
@@ -143,14 +142,17 @@ _KNOWN_KINDS = f"the kinds are {', '.join((*dict.fromkeys(_KINDS.values()), SCAL
 class Policy:
     """A named table of rules for two values that meet. Printed, it shows its lines. `verdict` gives the rule.
 
-    The constructor checks the whole table; verdicts are cached in `cells`.
+    The constructor checks the whole table. `verdict` caches its results in `cells`. `kind` gives the kind of a type,
+    and `line` the line for two types. `at` gives the policy for the entries under a key. `may_change` and
+    `shines_through` say whether the upper or the lower value matters at all.
+    name:   the name of the policy in messages and explanations
     lines:  the first line that fits both kinds has the rule
     kinds:  the kinds of further exact types: `{bool: "bool"}`
-    cells:  (lower type, upper type) -> verdict, as far as one was looked up
-    by_key: key -> policy for the entries of two maps, ANY_KEY for all other keys; None in most policies
+    cells:  (lower type, upper type) -> verdict; only the pairs that were looked up before
+    by_key: key -> policy for the entries of two maps, ANY_KEY for all other keys; None: this policy for all keys
     always: the exact types whose values replace any lower value, also an absent one
-    raises: PolicyError, where a pair of kinds has no line, where MEET or Meet has another kind than maps, or DROP
-            stands for an absent lower value. BadArgument, for an unknown kind, and for a line that is no Line
+    raises: PolicyError, if a pair of kinds has no line, if MEET or Meet is used for other kinds than maps, or if DROP
+            is used for an absent lower value. BadArgument, for an unknown kind, or a line that is not a Line
 
     >>> INSIDE.verdict(list, list).name, INSIDE.verdict(dict, str)
     ('unite', <Rule.TAKE: 'take'>)
@@ -235,7 +237,10 @@ class Policy:
         return rule.resolved() if isinstance(rule, Meet) else rule
 
     def at(self, key: Any) -> Policy:
-        """The policy for the entries under *key* of two maps that are merged: this one, unless `by_key` has another."""
+        """The policy for the entries under *key* of two maps that are merged.
+
+        This policy if `by_key` is None; otherwise the policy that `by_key` has for *key*, or for ANY_KEY.
+        """
         known = self.by_key
         if known is None:
             return self

@@ -26,11 +26,13 @@ _AT = ("both", "inside")
 class PathRule(NamedTuple):
     """The rule for the values at a path, which replaces the rule of the policy there. `read_rules` makes and checks it.
 
-    path:        steps; "*" stands for any key
-    policy:      for two lists "append", "prepend" or "unite"; for all values "replace" (the upper one) or "keep" (the
-                 lower one); "merge_by": maps in two lists that have an equal field are merged
+    The constructor checks nothing. `from_dict` reads what `to_dict` wrote.
+    path:        the steps of the path; "*" is any key
+    policy:      one of five words. For two lists: "append", "prepend", "unite", or "merge_by", which merges two maps
+                 that have the same value in *field*. For all values: "replace" (the upper value) or "keep" (the lower
+                 value)
     field:       the field for "merge_by"; "" for all other policies
-    inside_only: True: the rule holds inside a group of levels, and not between groups
+    inside_only: True: the rule is used in the merge within each group of levels, but not in the merge of the groups
     place:       where the rule is written, for explanations
     """
 

@@ -25,10 +25,10 @@ def _own(value: Any) -> Any:
 class Sensitive:
     """A secret: it prints as "Sensitive(withheld)"; `unwrap` gives the value.
 
-    Two are equal where their values are. All have the same hash; `copy` and `deepcopy` give the same object. Pickling
-    raises BadValue.
-    value:  copied deeply; the value of another Sensitive is taken over
-    raises: TooDeep
+    Two secrets are equal if their values are equal. All have the same hash; `copy` and `deepcopy` give the same object.
+    Pickling raises BadValue.
+    value:  is copied deeply; a Sensitive as value gives a secret with the same inner value
+    raises: TooDeep, for a value that is nested too deeply to be copied
 
     >>> Sensitive("s3cret"), f"{Sensitive('s3cret')}", Sensitive("s3cret").unwrap()
     (Sensitive(withheld), 'Sensitive(withheld)', 's3cret')
@@ -70,6 +70,7 @@ class Sensitive:
 class Encrypted(Sensitive):
     """A secret that was not decrypted. It prints as "Sensitive(encrypted)"; `unwrap()` gives the encrypted text.
 
+    value:  the encrypted text
     reason: why it is not decrypted, in words
     """
 

@@ -24,7 +24,7 @@ class Outcome(Enum):
 
     WINS    its value is read; or it is a scalar or list that blocks the path
     JOINS   its value is one of several that are read together: parts of a map or list
-    HOLDS   it has no value at the path, but without its map above another value would be read, or none
+    HOLDS   it sets a map above the path, but nothing at the path. Without that map, the answer would be different
     UNKNOWN the layer cannot be read, and might override the value
     LOSES   another claim replaced, hid or removed its value
     """
@@ -42,8 +42,8 @@ class TraceClaim(NamedTuple):
     claim:   the value, its origin and its rank: the number of the slot or layer
     outcome: whether the claim wins, joins, holds, is unknown or loses
     why:     the rule that decided, in words; for an unknown layer why it cannot be read; "" for a lone winner
-    by:      the ranks that override it, strongest first; () unless it loses. Its own rank is included where it would
-             lose without the others, too
+    by:      the ranks that override it, strongest first; () unless it loses. Its own rank is included if it would
+             lose even without all other claims
     then:    later claims that changed its list in place, such as a recipe's; the list is still read
     """
 
@@ -80,9 +80,9 @@ class Earlier(NamedTuple):
     claim: the value, its origin and its rank
     event: "overwritten" or "erased"; "silent": an `unless` that set nothing; "forgotten": older events were dropped to
            bound the memory
-    by:    the claim that overwrote or erased it; None where no claim did
+    by:    the claim that overwrote or erased it; None if no claim did
     times: the number of forgotten events; 1 for any other event
-    at:    the path that was overwritten or erased: the claim's own, or one above it; None where not known
+    at:    the path that was overwritten or erased: the path of the claim, or a path above it; None if not known
     """
 
     claim: Claim
@@ -105,15 +105,18 @@ class Element(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """The answer to "why is this value what it is?", as data. Its text is the explanation.
+    """The answer to "why is this value what it is?", as data. `str(trace)` is the explanation as text.
+
+    `winner`, `standing`, `losers` and `unknown` select claims by their outcome. `require_known` raises UnknownLayer if
+    an unknown layer might change the value. `title` gives the words for a rank.
 
     path:     the path of the question
     value:    the value that is read there; ABSENT where it is not set
-    claims:   first the claims that are read, then unknown layers, then holding maps, then the overridden claims, each
-              group in order of strength; () where nothing sets the path
+    claims:   each group in order of strength: claims that are read, then unknown layers, then claims with the outcome
+              HOLDS, then overridden claims; () if nothing sets the path
     elements: for a list: each element, with its claims; else ()
     history:  values that were set before in the same slots, newest first
-    cover:    the path of a scalar or list above that blocks the path, since nothing can lie below it; else None
+    cover:    the path of a scalar or list above, which makes a value at *path* impossible; None if nothing blocks it
     titles:   rank -> name of the slot or layer; None: no rank has a name
     """
 
@@ -224,11 +227,13 @@ def traced(
 ) -> Trace:
     """The trace made from a walk: a claim for each setting that the walk found.
 
-    value:  the value that is read at the path; ABSENT where none is
+    path:   the path of the walk
+
+    value:  the value that is read at the path; ABSENT if it is not set
     claim:  a function from a SetValue of the walk to its Claim: the caller knows origins and verbs. For an unknown
             source it is called with the value UNREAD
     titles: rank -> name of the slot or layer
-    past:   the history
+    past:   the values that were set before, for `Trace.history`
     once:   True: settings with the same file, line and path become one claim, even from two layers
     """
     seen: dict[Any, int] = {}

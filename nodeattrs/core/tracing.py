@@ -44,8 +44,8 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, a
     A path that is not set gives a Walk whose value is ABSENT. Neither the folding nor its parts change.
     trees: source -> its tree, for a folding that only has the numbers of its sources; a source without a tree sets
            nothing
-    along: place -> the places that are removed with it, to find the setting that would be read next; None: the next
-           setting is not looked for
+    along: a function (place) -> the place and the places to remove with it, to find the setting that would be read
+           without the winner. None: that setting is not searched, and the order of `overridden` is not changed
     cost:  the depth of the path times the number of parts that set something; for the next setting further walks
     raises: the error of a handler or a change that refuses
     """

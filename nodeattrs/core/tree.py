@@ -229,7 +229,7 @@ def _is_one_apart(one: str, other: str) -> bool:
 
 
 def dig(tree: Any, path: Path) -> Any:
-    """The value at *path* in a tree; ABSENT where it is not set, also below a scalar. Never raises.
+    """The value at *path* in a tree; ABSENT if it is not set, also below a scalar. The steps must be hashable.
 
     Maps go by key, lists by index; a negative index counts from the end. The empty path gives the tree itself.
     """
@@ -286,7 +286,7 @@ def left_without(tree: Any, path: Path) -> Any:
 
 
 def flat(entries: Iterable[Any]) -> Iterator[Any]:
-    """Yield the entries one by one; a list among them gives its own entries, at any depth. No recursion.
+    """Yield the entries one by one; for a list among them its entries, at any depth. Tuples and maps are yielded whole.
 
     >>> list(flat([1, [2, [3]], 4]))
     [1, 2, 3, 4]

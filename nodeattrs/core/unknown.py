@@ -100,7 +100,8 @@ def may_decide(policy: Policy, lower: _Side, upper: _Side) -> tuple[int, ...]:
 def may_meet(policy: Policy, lower: _Side, upper: _Side) -> bool:
     """Whether one side is a known map, the other side has only unknown sources, and the policy merges two maps.
 
-    The unknown value may be a map, too, and then both are merged key by key. False where both values are known.
+    The unknown value may be a map, too, and then both are merged key by key. False if both values are known.
+    lower, upper: the two sides, each with the type of its known value and its unknown sources
     """
     known, other = (upper, lower) if lower.kind is Absent else (lower, upper)
     if not other.unknown or other.kind is not Absent or not issubclass(known.kind, dict):

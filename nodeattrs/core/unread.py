@@ -28,11 +28,13 @@ _AT_LINE = re.compile(r":\d+$")
 class Unread(NamedTuple):
     """A file or program that was not read, or must not be run, and may change an answer. It prints as layer and reason.
 
+    `layer` is the place with kind and name in words. `file` is the place without a line, and `is_same` compares by it.
+
     place:  a file, perhaps with a line; a folder or a program
     reason: why, as the end of a sentence: "was not run (--run-code)"; or a whole sentence
-    paths:  the paths that it may set; (): any path
+    paths:  the paths that it may set; (): any path. `may_set` compares a path with them
     kind:   a noun: "recipe"; "" where no word is known
-    name:   the dialect's name for it: "app::default"
+    name:   the dialect's name for it: "app::default"; "" without a name
     is_warned: whether a warning has named it already; `cli.exits` warns of the others
     """
 

@@ -28,7 +28,8 @@ class SetValue(NamedTuple):
     source: the number of the source
     path:   the path in the merged tree
     value:  the value in the source's own tree
-    own:    the path in the source's own tree: an element of a united list has another index there
+    own:    the path in the source's own tree; it differs from *path* for an element of a united list, whose index
+            changes
     """
 
     source: int
@@ -38,12 +39,15 @@ class SetValue(NamedTuple):
 
 
 class Overridden(NamedTuple):
-    """A loss: a setting that another one replaced, hid or removed. A walk collects losses on its way down the path.
+    """A loss: a setting that another setting replaced, hid or removed. A walk collects losses on its way down the path.
 
-    by:           the numbers of the overriding sources; its own, too, where it would be overridden without all others
-    policy, line: the table and the line that decided
-    further_up:   whether it lost as a part of a map that was replaced above
-    in_sum:       True: nothing of it is left in a merged value, and it is not known what replaced each part
+    `one_step_down` follows the loss to an entry of its value; `blocks` says whether its value is above a path.
+    setting:      the setting that lost
+    by:           the numbers of the overriding sources; its own number is included if it loses even without all others
+    policy, line: the policy that decided, and the line of that policy
+    further_up:   True: it lost as a part of a map that was replaced above
+    in_sum:       True: several sources made the merged value, which has nothing of this setting; it is not known which
+                  of them replaced it
     """
 
     setting: SetValue
@@ -63,12 +67,14 @@ class Overridden(NamedTuple):
         return len(self.setting.path) < len(path)
 
     def one_step_down(self, key: Any, path: Path, is_index: bool) -> Overridden | None:
-        """The same loss for the entry *key*, at *path*; None where the setting has no value there.
+        """The same loss for the entry *key* of its value; None if its value has no such entry, so that nothing is lost
+        there.
 
-        Returned unchanged: a loss that was recorded at *path* or below it, a scalar or list that blocks the path, and a
-        map without the key where the key is an index or the map an element, since its source gives the whole map.
-        path:     ends in *key*
-        is_index: whether the key is an index of a list
+        In these cases the loss is returned unchanged. It was recorded at *path* or below it. Its value is a scalar or
+        list that blocks the path. Or its value is a map without the key, and the key is an index or the map is an
+        element of a list; then the source sets the whole map.
+        path:     the path of the entry; it ends in *key*
+        is_index: True: the key is an index of a list
         """
         setting = self.setting
         if len(setting.path) >= len(path):
@@ -83,12 +89,14 @@ class Overridden(NamedTuple):
 
 
 class PendingLosses(NamedTuple):
-    """Losses that were not looked up yet: those some steps below a place of a walk. The walk looks them up at its end.
+    """Losses that were not computed yet, for a path below a place that the walk has passed. The walk computes them at
+    its end.
 
-    here:     the place in the walk, a private object of `core.tracing`
-    keys:     the steps from that place
-    path:     the path in the merged tree where the steps end
-    by, rule: the sources and the rule that override the setting at that place, too; () and None where it is read
+    here:     the place in the walk, an object that only `core.tracing` uses
+    keys:     the steps from that place down to *path*
+    path:     the path in the merged tree
+    by, rule: the sources and the rule that override the setting at that place itself; () and None if that setting is
+              read
     """
 
     here: Any
@@ -124,8 +132,8 @@ def losses_below(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[
 def without_repeats(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
     """The losses, one for each place of a source, in the order of their first appearance.
 
-    Of several for one place the first counts, but one with *in_sum* only where there is no other. Losses of source 0,
-    which is no real source, are left out.
+    If there are several for one place, the first one without *in_sum* is taken, or else the first one. Losses of source
+    0, which is not a real source, are left out.
     """
     once: dict[At, Overridden] = {}
     for lost in losses:
@@ -138,13 +146,14 @@ def without_repeats(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
 class Walk(NamedTuple):
     """The result of a walk along one path: `core.tracing.walk` makes it, `core.trace.traced` turns it into a trace.
 
-    standing:   the settings that are read, in the order of their numbers; of the cover, where there is one
+    standing:   the settings that are read, in the order of their numbers; if there is a cover, the settings of the
+                cover
     overridden: the losses; the setting that would be read without the winner comes first
     unknown:    the numbers of the sources that might decide and cannot be read
-    value:      the value that is read; ABSENT where none is, also where a scalar or list above blocks the path
+    value:      the value that is read; ABSENT if the path is not set, or if a scalar or list above blocks it
     origins:    the origins of the value: where each source has it
-    cover:      the path of the scalar or list that blocks the path; else None
-    holding:    settings of maps above the path, with nothing at the path, without which another value would be read
+    cover:      the path of a scalar or list above the path, which blocks it; None if nothing blocks it
+    holding:    settings of maps above the path that have nothing at the path; without them, another value would be read
     """
 
     standing: tuple[SetValue, ...]
@@ -230,12 +239,13 @@ def with_next_first(
 ) -> Walk:
     """The walk, changed so that `overridden` begins with the setting that would be read without the winners.
 
-    First the winners' own settings are removed, then the maps that contain them, outwards, until another setting is
-    read. If none is, other settings override the losses, too, and their sources are added to `by`. The walk comes back
-    unchanged where nothing is overridden.
-    own:   (place, default) -> the value that a source has at a place, or the default
-    again: set of places -> the walk without these places
-    along: place -> the place, then the maps that contain it, outwards
+    First the settings of the winners are removed, then the maps that contain them, from the inside out, until another
+    setting is read. If no other setting is ever read, further settings override the losses, too; then their sources are
+    added to `by`. If nothing is overridden, the walk is returned unchanged.
+    own:   a function (place, default) -> the value that a source has at a place, or the default
+    again: a function (set of places) -> the walk without these places; if it raises a NodeattrsError, that step is
+           skipped
+    along: a function (place) -> the place, then the maps that contain it, from the inside out
     cost:  at most one walk for each step of the path, and some for maps that stay
     """
     winners = {At(setting.source, setting.own) for setting in found.standing}

@@ -16,7 +16,10 @@ __all__ = ["Report", "Screen", "StreamedReport"]
 
 
 class Report(Protocol):
-    """The protocol of every report: the command line prints `to_dict` as JSON or YAML, or `lines` as text."""
+    """The protocol of every report: the command line prints `to_dict` as JSON or YAML, or `lines` as text.
+
+    A `Screen` says how wide the lines may be, and whether they may have colours.
+    """
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON-able data that says its `version`; secrets are masked."""

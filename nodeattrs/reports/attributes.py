@@ -109,6 +109,8 @@ def _step(tree: Any, key: Any) -> Any:
 class ShownAttributes(NamedTuple):
     """The report about the leaves of one node, at and below a path. `shown_attributes` makes it, with all rows.
 
+    node, environment: the names of the node and of its environment
+    path:     the rows are at and below this path; () for all
     revision: the number of the save that the node was read from; None for a node that is not from a store
     """
 

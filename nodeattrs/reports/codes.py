@@ -13,7 +13,10 @@ from nodeattrs.reports.screen import Screen, in_columns
 
 @dataclass(frozen=True, slots=True)
 class CodeList:
-    """The report about some codes. As text a single code is shown in full, and several as a list of causes."""
+    """The report about some codes. As text a single code is shown in full, and several as a list of causes.
+
+    entries: the codes, in the order of the report
+    """
 
     entries: Sequence[Code]
 

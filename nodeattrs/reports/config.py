@@ -15,7 +15,7 @@ from nodeattrs.reports.values import on_one_line
 
 @dataclass(frozen=True, slots=True)
 class ShownSettings:
-    """The report about the settings of a call. URLs are shown without their passwords.
+    """The report about the settings of one call of nodeattrs. Passwords in URLs are not shown.
 
     traces: the trace of each setting, in the order of the report
     """
@@ -31,7 +31,9 @@ class ShownSettings:
         return {"version": 1, "settings": settings}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One line for each setting, and one below it for each overridden place; an overridden default has none."""
+        """One line for each setting, and one below it for each place that is overridden. Overridden defaults are left
+        out.
+        """
         rows = [
             (spell(one.path) if number == 0 else "", _who(claim), on_one_line(_plain(claim.value)), number)
             for one in self.traces

@@ -87,8 +87,10 @@ class Difference:
 
     The trees are compared at the first access; traces are computed when the report is written.
 
-    by_slot: whether each of the fifteen slots is compared, too, which finds differences that an override hides
-    causes:  whether the report also has the lines that the values of the right side come from
+    left, right: the two nodes, with their titles
+    path:    only values at and below this path are compared; () for all
+    by_slot: True: each of the fifteen slots is compared, too, which finds differences that an override hides
+    causes:  True: the report also has the lines that the values of the right side come from
     """
 
     def __init__(

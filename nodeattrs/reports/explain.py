@@ -84,8 +84,9 @@ class OtherSetter:
 class LookupExplanation(Protocol):
     """The protocol of an explanation by another dialect (Hiera, bindings), for a key that a recipe looked up.
 
-    value:  the value; only where *error* is None
-    error:  the reason why the key has no value; None where it has one
+    `origins` and `trace` take a path in the value, and `to_dict` gives data for JSON.
+    value:  the value; it has a meaning only if *error* is None
+    error:  the reason why the key has no value; None if it has a value
     needed: the other keys that were looked up to compute the value
     """
 
@@ -116,15 +117,16 @@ class ReadValue:
 class NodeExplanation(NamedTuple):
     """The report about one path of a node: its trace, and further answers that a command has computed.
 
-    node, environment: the name of the node, and its environment; "" for a trace of something else
-    hint:              a sentence about similar paths, where the path was never set; else None
-    readings:          the values that the winning line read, where it is a line of a cookbook
+    trace:             the trace of the path
+    node, environment: the name of the node, and its environment; "" if the trace is not about a node
+    hint:              a sentence about similar paths, if the path was never set; None for no hint
+    readings:          the values that the winning line reads, if it is a line of a cookbook; () for none
     revision:          the number of the save that was read; None for a node that is not from a store
-    is_run:            whether the node was run for this question
-    causes:            the lines that decided that the setters ran; None where they were not computed
-    changes:           the last change of each line of the report; None where Git was not asked
-    elsewhere:         sources that set the path on other nodes; None where they were not looked for
-    facts:             the file that the facts of a run come from, or "this machine"; "" where that is not known
+    is_run:            True: the node was run for this question
+    causes:            the lines that decided that the setters ran; None if they were not computed
+    changes:           the last change of each line of the report; None if Git was not used
+    elsewhere:         sources that set the path on other nodes; None if they were not searched. Only `to_dict` has them
+    facts:             the file that the facts of a run come from, or "this machine"; "" if not known
     """
 
     trace: Trace

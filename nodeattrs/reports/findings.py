@@ -35,9 +35,14 @@ _MOVES = re.compile(r"(?<=line )\d+|(?<=column )\d+|(?<=:)\d+")
 class Finding:
     """One result of a check: an error, a warning or a note, with its code and its place.
 
-    file, line, column: the place, as far as it is known, else None; line and column count from 1
-    details:            further sentences, with the other places
-    hint:               the way out
+    `text` is the finding without code and severity; `head` is its first line and `more` the other lines. `lines` is the
+    form for a screen. `fingerprint` is the same if only line numbers change.
+    code:               "NA1201", for example; an unknown code raises KeyError when `name` is read
+    severity:           "error", "warning" or "note"
+    message:            one sentence, without the place
+    file, line, column: the place, as far as it is known, otherwise None; line and column count from 1
+    details:            further sentences, such as other places
+    hint:               what the user can do; None for nothing
     """
 
     code: str
@@ -106,11 +111,12 @@ class Finding:
 
 @taking(severity=get_args(Severity), code=str)
 def finding_of(problem: object, severity: Severity = "error", code: str = NodeattrsError.entry.code) -> Finding:
-    """An error, a warning or a sentence as a Finding; a Finding is returned unchanged.
+    """An error, a warning or a text as a Finding; a Finding is returned unchanged.
 
-    The place of an error is its file and line, else its first origin with a file. The message does not repeat it.
-    severity: for an error or a sentence
-    code:     for a sentence; an error has its own
+    The place of an error is its file and line, or else its first origin with a file. The place is removed from the
+    start of the message, and from the details. The first line of a text is the message, and the others are details.
+    severity: the severity of an error or a text
+    code:     the code of a text; an error has its own
 
     >>> from nodeattrs.errors import DocumentError
     >>> finding_of(DocumentError("must be text", file="a.json", line=3)).head()
@@ -133,12 +139,14 @@ def finding_of(problem: object, severity: Severity = "error", code: str = Nodeat
 @taking(select=ListLike, ignore=ListLike, known=Mapping, root=str)
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Chooses the findings of a check that are reported: `reported` returns them.
+    """Chooses the findings of a check that are reported: `reported` returns them, and the number of the others.
 
-    select: codes, beginnings of codes, or names of codes; only these are reported. Empty: all
-    ignore: codes in the same form; left out, unless an entry of `select` is longer
-    known:  fingerprint -> how many findings of it an earlier check had; as many are left out
-    root:   the folder that the files of findings are relative to
+    Comments in files ("nodeattrs: ignore") leave out findings, too. Nothing is read before `reported` is called.
+
+    select: codes, beginnings of codes, or names of codes; only findings with these are reported. Empty: all
+    ignore: codes in the same form, whose findings are left out. If entries of both match, the longer entry decides
+    known:  fingerprint -> the number of findings with it in an earlier check; this number of them is left out
+    root:   the folder that the files of findings are relative to; "": the current folder
     """
 
     select: Sequence[str] = ()
@@ -222,7 +230,8 @@ class Findings:
     found:   the findings, in the order of the report
     looked:  the kind of things that were checked -> their number: {"part": 2}
     ignored: the number of findings that were left out
-    worst:   the lowest severity for which the check fails; with "note" every finding counts
+    worst:   the check fails if a finding has this severity or a worse one; with "note" every finding counts
+    unread:  the findings that name a place that was not read or not run
     """
 
     found: Sequence[Finding]

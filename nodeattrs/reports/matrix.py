@@ -23,11 +23,11 @@ from nodeattrs.reports.screen import Screen, counted, first_of, printable
 class Cell:
     """The answer of one node in a Matrix.
 
-    value:   the value; a NodeattrsError where there is no value
+    value:   the value; a NodeattrsError if there is no value
     origins: the places that set the value, the strongest first
     notes:   further remarks, a sentence each
     unread:  sources that were not read and may change the value
-    is_skipped: whether the value was not computed because of a limit; then it is an error and no value
+    is_skipped: True: the value was not computed because of a limit; *value* is then an error
     """
 
     value: Any
@@ -55,6 +55,8 @@ def names_of(arguments: Mapping[str, Any]) -> int:
 @dataclass(frozen=True, slots=True)
 class Matrix:
     """The report about the values of one key on many nodes.
+
+    `groups` puts nodes with equal values together. `is_set` is False if the key is not set on any node.
 
     question: the title, such as the key
     cells:    (name of a node, its answer), in any order

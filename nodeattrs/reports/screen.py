@@ -25,7 +25,12 @@ _STYLES = {
 
 
 class Screen(NamedTuple):
-    """The place where text is printed: the width of its lines in characters, and whether it shows colours."""
+    """What text is printed on. `paint` colours a text, and `wrapped` breaks it into lines. Neither makes text
+    printable.
+
+    width:  the width of lines in characters
+    colour: whether colours are used; False: `paint` changes nothing
+    """
 
     width: int = 80
     colour: bool = False

@@ -30,6 +30,7 @@ _ORDER = {bool: 0, int: 1, float: 1, str: 2}
 class FoundNode(NamedTuple):
     """A row of the report: one node, and its values for the requested attributes.
 
+    name:   the name of the node
     values: the title of each attribute -> its value; ABSENT where the node has none
     """
 
@@ -45,7 +46,7 @@ class FoundNode(NamedTuple):
 class SearchPage(NamedTuple):
     """The part of a search result that is reported, and its order.
 
-    only:    report these names only; None: all
+    only:    names of nodes; other nodes that were found are left out. None: all are reported
     sort:    the path of the attribute to sort by; None: sort by name
     reverse: reverse the order
     offset:  the number of nodes to skip at the beginning
@@ -72,12 +73,12 @@ def search(
 ) -> FoundNodes:
     """Search saved nodes; returns one page of rows with the values of some attributes.
 
-    attributes: title of a column -> the path of its values
+    attributes: title of a column -> the path of its values; empty: names only
     page:       order, offset and limit
     at:         search the revisions of that time; None: the latest ones
-    raises:     NotFound, where no node found has the attribute to sort by
+    raises:     NotFound, if none of the found nodes has the attribute to sort by
     cost:       reads each node of the page, when its row is read; with `page.sort` it reads each node found, at once.
-                Of the nodes with layers that were not read it reads 100
+                To list unread sources, at most 100 more nodes are read
     """
     names = found = store.search(query, at)
     missing = unknown_names(store, query, bool(names), at)
@@ -162,7 +163,7 @@ class FoundNodes(StreamedReport):
     offset: the number of nodes before this page
     count:  the number of nodes on this page
     titles: the titles of the requested attributes
-    page:   the rows; each node is read when its row is
+    page:   an iterator over the rows; a node is read from the store when its row is taken
     doubts: an error for each field or path of the query that no node has
     unread: sources that were not read and may change the result
     """

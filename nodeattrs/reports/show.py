@@ -33,7 +33,7 @@ class ShownNode(NamedTuple):
     """The report about the merged attributes of a node at a path.
 
     value:   the tree at the path; deferred values are computed when the report is written
-    origins: a function from a path to the origin of its leaf; None: no origins are shown
+    origins: a function (path) -> origin of the leaf, or None. If *origins* itself is None, no origins are shown
     """
 
     node: str
@@ -110,7 +110,7 @@ class ShownDocument(NamedTuple):
     """The report about the value at a path of a document: facts, a role, an environment.
 
     value:   the value at the path
-    origins: a function from a path to the origin of its leaf; None: no origins are shown
+    origins: a function (path) -> origin of the leaf, or None. If *origins* itself is None, no origins are shown
     """
 
     path: Path

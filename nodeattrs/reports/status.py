@@ -30,8 +30,9 @@ def age(span: timedelta) -> str:
 class NodeStatus(NamedTuple):
     """A row of the report: one saved node, with its last run and its latest revision.
 
+    name:   the name of the node
     latest: the latest revision; None where it cannot be read
-    run:    the latest revision that a run saved; None where none is kept
+    run:    the latest revision that a run saved; None if the store has no such revision
     """
 
     name: str

@@ -26,13 +26,14 @@ _Answer = TypeVar("_Answer")
 
 
 class Reply(NamedTuple):
-    """The answer of one subject: its values, or the error that stands in their place. `Subjects.replies` makes it.
+    """The answer of one subject: its values, or the error instead of them. `Subjects.replies` makes it.
 
+    dialect: the dialect of the subject
     subject: its name; "" for a subject without a name, and for a dialect that cannot list its subjects
-    parts:   kind of value -> the values, perhaps looked up when they are read; {} with an error
-    unread:  what was not read for the subject
-    error:   why the subject cannot be resolved, or the dialect cannot list its subjects; None: it has values
-    facts:   the file with its facts; "none", "of its last run", or "" where the dialect has no facts
+    parts:   kind of value -> the values; some are computed only when they are read. {} if there is an error
+    unread:  what was not read for the subject; `unread_at` selects what may change a path
+    error:   why the subject cannot be resolved, or why the dialect cannot list its subjects; None: there are values
+    facts:   the file with its facts, or "none", or "of its last run"; "" if the dialect has no facts
     """
 
     dialect: Dialect
@@ -50,8 +51,8 @@ class Reply(NamedTuple):
     def unread_at(self, path: Path = ()) -> list[Unread]:
         """The places that were not read and may change the value at *path*, or below; [] where the value is certain.
 
-        Encrypted values count, and a subject that cannot be resolved counts as one place. An unknown layer counts
-        where the trace of the path names it.
+        Encrypted values are included. A subject that cannot be resolved gives one place. An unknown layer is included
+        if the trace of the path names it.
         cost: a trace of the path; for the empty path one for each key, where keys are looked up one by one
         """
         if self.error is not None:
@@ -84,12 +85,14 @@ def _value(part: Part, path: Path) -> Any:
 
 
 class Subjects:
-    """The subjects of the folder of one question, in each dialect that it names, or in all.
+    """The subjects of one folder, in each dialect that a question names, or in all dialects.
 
-    The constructor reads nothing. `names` opens the dialects and lists the subjects, once; `replies` and `answers` ask
-    for values, one subject after another, and use `names`.
+    The constructor reads nothing. `names` opens the dialects and lists the subjects, once. `replies` yields the values
+    of each subject. `answers` yields the result of a function for each subject, and computes equal subjects only once.
+    Read `warnings` last.
+    question: the question: its folder, options and dialects
     unlisted: dialect -> why its subjects cannot be listed; filled by `names`
-    unread:   what was not read, of the dialects that have no subject without it; filled by `names`
+    unread:   what was not read in dialects that have no subjects; filled by `names`
     """
 
     def __init__(self, question: Question) -> None:
@@ -102,10 +105,10 @@ class Subjects:
 
     @cached_property
     def names(self) -> dict[str, list[str]]:
-        """Dialect -> its subjects, sorted, for the dialects whose files are there; listed once.
+        """Dialect -> its subjects, sorted, for the dialects whose files are there; listed once. A list may be empty.
 
-        raises: NotFound, where no dialect has a subject and all was read; the error of a dialect that cannot list its
-                subjects, where no other has any
+        raises: if no dialect has a subject, and nothing was left unread: the error of a dialect that cannot list its
+                subjects, or else NotFound
         """
         side, request = self.question.side, self.question.request
         found = {}
@@ -220,10 +223,10 @@ def key_of(question: Question) -> Path:
 
 
 def trace_at(part: Part, path: Path) -> Trace | None:
-    """The trace of a path in a part.
+    """The trace of a path. None if the part has no traces, if the path is not found, and if the trace has no value and
+    no claims.
 
-    None if the part has no traces, or if its trace has no value and no claim, that is no source that set the path.
-    raises: the error of a value that cannot be computed; NotFound gives None
+    raises: the error of a value that cannot be computed, except for NotFound
     """
     try:
         trace = None if part.trace is None else part.trace(path)

@@ -38,10 +38,13 @@ class CausingLines(NamedTuple):
 
 
 class CauseSearch:
-    """The search for the causes of differences, for one dialect; it computes at most 200 answers in all.
+    """The search for the causes of differences, for one dialect. It computes at most 200 answers in all.
 
-    The constructor computes nothing. `lines_of` is the entry. The first time, it copies the side after into the folder
-    *private*, and then puts files there as they were before. Computed answers are kept.
+    Call `lines_of` for each difference. The constructor computes nothing. `lines_of` copies the files of the side after
+    into a folder, once, and then changes single places there back to the side before. It keeps computed answers. If no
+    answers are left, it returns the lines that the traces name.
+    job:     the dialect and the two sides
+    hunks:   the changed places
     private: an existing folder that no other code writes to
     """
 
@@ -60,8 +63,9 @@ class CauseSearch:
     def lines_of(self, change: Difference, subject: str) -> CausingLines:
         """The changed lines that cause a difference of a subject.
 
-        Those that the traces name, untried, for a what-if and where no answers are left to compute. With one changed
-        place that place. Where no place is a cause: the lines that the traces name, or ().
+        If only one place is changed, it is the cause. For a what-if, if no place is changed, and if no answers are left
+        to compute, the result has the lines that the traces name, untried. If no place is found to be a cause, they are
+        the same. If the value changes without any change of files, there are no lines, and `is_random` is True.
         """
         if self._job.request.what_if != AS_IT_IS:
             return CausingLines(change.lines)

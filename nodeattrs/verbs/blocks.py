@@ -33,7 +33,12 @@ def lines_below(text: Sequence[str], line: int) -> range:
 
 
 def lines_outwards(text: Sequence[str], line: int) -> Iterator[int]:
-    """Yield the numbers of the lines above that a line is inside of, the nearest first; nothing as in `lines_below`."""
+    """Yield the numbers of the lines above that a line is inside of, the nearest first.
+
+    Nothing for an empty line, a comment or a bracket, and for a line that is not there.
+    text: the lines of the file
+    line: counts from 1
+    """
     if not _is_code(text, line):
         return
     inner = line

@@ -73,7 +73,8 @@ class Value(NamedTuple):
 class Difference(NamedTuple):
     """A path whose value differs between the two sides, for one subject.
 
-    kind:   the kind of value: "attribute", "resource", "key", ...; or NO_ANSWER
+    kind:   the kind of value: "attribute", "resource", "key", ...; NO_ANSWER: an error of the subject
+    before, after: the values; `is_there` is False on a side without a value
     lines:  the changed lines that the traces of the value name; () where they name none
     unread: the places that were not read, and may set the value on one of the sides
     """
@@ -109,14 +110,16 @@ class Effect(NamedTuple):
 class SubjectComparison:
     """The result of `compared` for one subject.
 
-    differences: () for equal answers, and where only the side before was computed
-    reads:    keys of the files that were read on the side before; None where these were not noted
-    is_on_both: whether the answers of both sides were computed
-    failed:   the error, in words, where both sides have the same one; "" otherwise
-    effects:  what became of the changed lines that set a value
-    unread:   the changed files that were not read, or not run, for it
-    doubtful: whether anything at all was not read for it
-    like:     the subject whose answers it shares, and then only the name is set, too; "" for its own answers
+    name:        the name of the subject
+    differences: the differences; () for equal answers, and if only the side before was computed
+    reads:       keys of the files that were read on the side before; None if these were not noted
+    is_on_both:  True: the answers of both sides were computed
+    failed:      the error in words, if both sides have the same error; "" otherwise
+    effects:     for each changed line that sets a value, whether it changed the value
+    unread:      the changed files that were not read, or not run, for the subject
+    doubtful:    True: at least one file or program was not read for the subject
+    like:        the name of the subject whose answers it shares; "": it has its own. In a result of `compared` only
+                 *name* is set, too; `shared_by` makes a copy with all fields
     """
 
     name: str
@@ -140,9 +143,12 @@ class SubjectComparison:
 
 
 class Job(NamedTuple):
-    """One dialect and the two sides to compare: what all subjects have in common. It can be pickled for workers.
+    """One dialect and the two sides to compare: what the comparisons of all subjects have in common. It can be pickled.
 
-    dialect:  its name
+    `opened` opens the dialect on one side. `is_affected` says whether a subject that read these files may differ.
+    dialect:  the name of the dialect
+    before, after: the two sides
+    request:  the options for each subject. A what-if in it counts on the side after only
     settings: the changed lines whose effects are looked for
     """
 
@@ -231,10 +237,12 @@ _opened = lru_cache(maxsize=2)(_OpenJob)
 
 
 def compared(task: Task, name: str) -> SubjectComparison:
-    """Compute one subject on both sides, and compare; only a name and `like` where it shares another one's answers.
+    """Compute one subject on both sides, and compare the answers.
 
-    Only the side before is computed where the task notes reads and the change touches none of the files.
-    Errors of the subject are part of the result. The job stays open in this process.
+    If it shares the answers of another subject, nothing is computed, and only `name` and `like` of the result are set.
+
+    If the task notes reads, and the change touches none of the files that were read, only the side before is computed.
+    Errors of the subject are part of the result. The job is opened once in this process, and stays open.
     """
     opened = _opened(task.file)
     with held_back(not opened.job.request.run_code):
@@ -330,7 +338,8 @@ def differences(before: Answered, after: Answered, tops: tuple[str, str]) -> Ite
     """Yield a Difference, without lines, for each path whose value differs between two answers; nothing for equal ones.
 
     Where one side has an error instead of an answer, there is one Difference of kind NO_ANSWER, or none for the same
-    error. Values that are computed when they are read are computed. A value nested too deep is compared by its key.
+    error. Values that are computed when they are read are computed. For a value that is nested too deeply, the
+    Difference is at its first step.
     tops: the folders of both sides; these are removed from texts in the values
     """
     kinds = [NO_ANSWER] if NO_ANSWER in {*before, *after} else [*dict.fromkeys((*before, *after))]

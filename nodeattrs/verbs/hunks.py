@@ -23,8 +23,9 @@ _MOST_LINES = 20_000
 class Hunk(NamedTuple):
     """A place of a change: lines of one file on the side before, and the lines that replace them on the side after.
 
-    first, last:         the lines before, counted from 0, without *last*; equal where lines are added
-    new_first, new_last: the lines after, in the same way; equal where lines are removed
+    file:                the name of the file in both sides
+    first, last:         the lines before as a half-open range, counted from 0; both are equal if lines are only added
+    new_first, new_last: the lines after, in the same way; both are equal if lines are only removed
     whole:               True: the whole file is this place
     """
 
@@ -37,7 +38,7 @@ class Hunk(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a changed file, as reports name it. It prints as "roles/web.json:9", or with "(gone)" behind.
+    """A line of a changed file, as reports name it. It prints as "roles/web.json:9" or "roles/web.json:9 (gone)".
 
     line:    counts from 1; None for a file as a whole
     is_gone: True: a line of the side before; False: of the side after
@@ -84,7 +85,10 @@ def _lines(text: str) -> list[str]:
 class Hunks:
     """The places in which the files of two sides differ.
 
-    The constructor reads nothing. `files` compares marks of the files, `all` reads the changed ones; both once.
+    The constructor reads nothing. `files` compares the files by their marks, and `all` reads the changed files; both do
+    so once. `at` finds the place that contains a line, and `line_of` the line that names a place. `without` gives the
+    content of a file with some places changed back.
+    before, after: the two sides
     """
 
     before: Side
@@ -131,10 +135,12 @@ class Hunks:
         return Line(hunk.file, hunk.first + 1 if hunk.last > hunk.first else None, is_gone=True)
 
     def without(self, hunks: Sequence[Hunk], file: str) -> str | bytes | None:
-        """The content of a file after the change, with some places as before; None where it would not be there.
+        """The content of a file after the change, but with some places as they were before; None if the file would not
+        be there.
 
-        The content after without such a place. Bytes where the whole file counts; None for links and submodules.
-        hunks: places of any files; other files do not matter
+        If none of the places is in the file, it is the content after the change. The result is bytes if the whole file
+        is one place, or if none is in it. It is None for links and submodules.
+        hunks: the places to change back; places of other files are ignored
         """
         reverted = sorted(one for one in hunks if one.file == file)
         if not reverted or any(one.whole for one in reverted):

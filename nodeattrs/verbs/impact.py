@@ -62,12 +62,16 @@ _MOST_SETTINGS = 40
 class ChangeGroup:
     """A difference, and the subjects that all have it. `impact` makes it.
 
+    dialect:  the dialect of the subjects
     kind:     the kind of value: "attribute", "resource", "key", ...; NO_ANSWER: the subjects cannot be resolved
-    lines:    the changed lines that cause it; () where none was found
-    tried:    whether one subject was computed without these lines, and the value was another one
-    unsteady: whether the value differs at each computation
-    elements: (removed, added) elements, where the lists of the subjects differ but change in the same way; `before`
-              and `after` are then the values of the first subject. None for all other changes
+    path:     the path of the value
+    before, after: the values on both sides
+    lines:    the changed lines that cause it; () if none was found
+    subjects: the names of the subjects
+    tried:    True: the value of one subject was computed without these lines, and was different
+    unsteady: True: the value differs each time it is computed, without any change of files
+    elements: for lists that differ between the subjects but change in the same way: (removed elements, added elements);
+              *before* and *after* are then the values of the first subject. None for all other changes
     unread:   places that were not read and may set the value
     """
 
@@ -103,6 +107,8 @@ class ChangeGroup:
 class LineWithoutEffect:
     """A changed line that changes no value of any subject, since other lines override it everywhere.
 
+    dialect:       the dialect of the subjects
+    line:          the changed line
     path:          the path that the line sets
     overridden_by: the lines that override it, in words
     subject_count: the number of subjects on which they do
@@ -119,23 +125,25 @@ class LineWithoutEffect:
 class DialectAnswers:
     """What was computed in one dialect, in numbers, and which changed files matter to it. `impact` fills it.
 
-    known:    the number of subjects that count, after --sample
-    sampled:  the number of all subjects, where a sample was taken; else None
-    passed:   the number of subjects that are on both sides; 0 for a what-if
-    shared:   the number of subjects that share the answers of another one
-    checked:  the number of these that were computed as well, drawn with *seed*
-    one_by_one: the number of subjects that were computed since one of their group had other answers
-    both:     the number of subjects that were computed on both sides
-    left:     the number of subjects that were not computed, since the user interrupted
-    bare:     the number of subjects without known facts
-    added, removed: subjects that are on one side only
-    unanswered: subject that cannot be resolved on either side -> why
-    read:     changed files that a subject reads
-    not_run:  changed files that were not read, or not run, for a subject
-    unseen:   changed files of the dialect that no subject reads
-    left_out: changed files that may set values which no answer has
-    doubtful: whether something was not read for a subject
-    is_for_all: whether the change is a what-if, which may matter to each subject
+    The numbers are numbers of subjects, except for *seed*.
+    known:      subjects that are compared; with --sample, only the sample
+    sampled:    all subjects, if only a sample is compared; None: there is no sample
+    passed:     subjects that are on both sides; 0 for a what-if
+    shared:     subjects that share the answers of another subject
+    checked:    subjects that share answers and were computed as well, to check; *seed* is the seed of this random
+                choice
+    one_by_one: subjects that were computed because a check in their group failed
+    both:       subjects that were computed on both sides
+    left:       subjects that were not computed, because the user interrupted
+    bare:       subjects without known facts
+    added, removed: the names of subjects that are on one side only
+    unanswered: subject -> why it cannot be resolved on either side
+    read:       changed files that a subject reads
+    not_run:    changed files that were not read, or not run, for a subject
+    unseen:     changed files of the dialect that no subject reads
+    left_out:   changed files that may set values which no answer has
+    doubtful:   True: a file or program was not read for a subject
+    is_for_all: True: the change is a what-if, which may matter to each subject
     """
 
     dialect: str
@@ -176,11 +184,12 @@ class DialectAnswers:
 class Impact:
     """What a change changes. `impact` fills it; the caller of `impact` may set `unread`.
 
+    `outcome` gives the effect of one file in words. `is_certain` says whether *groups* has all changes.
     before, after: the titles of the sides
-    files:    the changed files, as seen from the folder of the question
-    changed:  the same files, as seen from the top of the side
+    files:    the changed files, relative to the folder of the question
+    changed:  the same files in the same order, relative to the top folder of the side
     dialects: the numbers and files of each dialect
-    groups:   the differences, equal ones of several subjects together
+    groups:   the differences; subjects with equal differences are in one group
     silent:   the changed lines without an effect
     notes:    warnings
     unread:   files outside of the sides that a dialect named and nodeattrs did not read
@@ -254,12 +263,12 @@ class ImpactOptions:
     """How an impact is computed, and of how many subjects.
 
     private:  an existing folder for files of the computation; the caller removes it
-    dialects: the names of the dialects; empty: all that are there
+    dialects: the names of the dialects; empty: all dialects whose files are there
     sample:   the most subjects of each dialect; None: all
-    sharing:  whether subjects with the same facts, wherever an answer looked, share the answer
+    sharing:  True: subjects share an answer if they have the same facts at all places that the answer looked at
     jobs:     the number of processes; None: as many as for a fleet
-    through:  passes the results on, with a progress bar, and may stop early: (number of subjects, function that yields
-              results, function that takes one) -> number of results taken. None: no bar
+    through:  a function (number of subjects, function that yields results, function that takes one result) -> number of
+              results taken. It passes the results on, may show progress, and may stop early. None: no progress
     """
 
     private: Path

@@ -37,7 +37,7 @@ MOST = 60_000
 class Pattern:
     """A pattern of paths: `apache2.**`, `*.port`; of resources `File[/etc/*].content`. `fits` matches a path.
 
-    A text without `*` means the one path that it spells; no text is refused.
+    A text without `*` matches only the path that it spells. The constructor accepts every text.
 
     >>> Pattern("apache2.**").fits(("apache2", "tls", "port")), Pattern("*.port").fits(("app", "x", "port"))
     (True, False)
@@ -284,9 +284,10 @@ class ImpactReport:
     # --- as findings
 
     def findings(self) -> Iterator[Finding]:
-        """Yield a Finding for each group, at its first line; one if not all is known; one for each line without effect.
+        """Yield a Finding for each group, at the first of its lines; then a warning if not everything is known; then a
+        note for each line without effect.
 
-        A group is an error where it fails the command, else a note.
+        A group is an error if it makes the command fail; otherwise it is a note.
         """
         for group in self.found.groups:
             severity: Severity = "error" if self._fails(group) else "note"

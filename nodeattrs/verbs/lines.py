@@ -83,6 +83,7 @@ class Setter(NamedTuple):
 class Account(NamedTuple):
     """All sources that set one path of a subject. Subjects with the same sources and values have equal accounts.
 
+    dialect: the dialect of the subject
     kind:    the sort of value: "attribute", "resource", "key", ...
     value:   the value that the subject has, as one line of JSON
     setters: the sources, the winner first
@@ -105,7 +106,10 @@ class Effect:
     """The effect of one line at one path, on all subjects that have the path. `FolderLines.at` makes it.
 
     place:    the line, with a column where one is known
-    accounts: Account of the path -> the subjects that have it; each has a setter at the place
+    dialect:  the dialect of the subjects
+    path:     the path that the line sets
+    accounts: Account of the path -> the names of the subjects that have it; each account has a setter at the place.
+              `setter` returns that setter
     """
 
     place: FileLine
@@ -157,20 +161,22 @@ class _Known:
 
 
 class FolderLines:
-    """The effects of all lines of a folder. Call `look` first; then `at`, `lines_in` and `all` answer from memory.
+    """The effects of all lines of a folder. Call `look` first; then `at`, `around`, `lines_in` and `all` answer from
+    memory.
 
-    The constructor reads nothing. `look` computes all subjects, and after changes of files only the subjects that
-    read them. Threads may share the object: they wait while one looks.
+    The constructor reads nothing. `look` computes all subjects; a later `look` computes only subjects that read a
+    changed file. Before the first `look`, the other methods find nothing. The object may be shared by threads: while
+    one thread is in `look`, the others wait.
     root:     the folder
     request:  the options for each subject
     most:     the most subjects of each dialect, the first by name
     dialects: the names of the dialects; empty: all
     only:     trace this path alone; None: all paths
-    side:     the folder as it is now, for a single `look`; None: `look` may be called again after changes
+    side:     the folder as it is now, if `look` is called only once; None: each `look` reads the folder again
     near:     trace only paths that share a step with one of these; empty: all paths
     count:    dialect -> (number of subjects that were computed, number of all); filled by `look`
     unlisted: dialect -> why its subjects cannot be listed; filled by `look`
-    warnings: what the dialects warn of; filled by `look`
+    warnings: warnings of the dialects; filled by `look`
     cost:     the subjects, and a trace for each path that is set; then a look-up for each line
     """
 

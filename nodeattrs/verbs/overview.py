@@ -41,7 +41,7 @@ class Overview:
     title:    the folder
     subjects: dialect -> the names of its subjects; {} where there are none
     unlisted: dialect -> why its subjects cannot be listed
-    commands: commands that work here; those about files where the folder has nothing
+    commands: commands that work here; if the folder has no subjects, commands about files
     below:    folders below it that look like repositories; only where it has no subjects itself
     there:    sentences about files that need a first step; only where there are no subjects
     """

@@ -42,8 +42,8 @@ def _setter(part: Part, path: Path) -> Origin | None:
 class Blame:
     """The report of `blame`: all values of some subjects, each with the line that set it.
 
-    Values and lines are looked up while it is printed.
-    replies: of the subjects, also of those that cannot be resolved
+    Values and lines are looked up each time it is printed.
+    replies: the replies of the subjects, also of subjects that cannot be resolved
     top:     the folder to which file names in values are relative
     """
 
@@ -202,7 +202,8 @@ def _cell(part: Part, path: Path) -> Cell | None:
 class SubjectDifference:
     """The report of `diff`: the paths whose values differ between two subjects.
 
-    titles:        the names of both sides; or the name and the place of other files
+    titles:        the names of both subjects. If one subject is compared in two versions of the files: its name, and
+                   the place of the other files
     before, after: the replies of both subjects
     found:         the differences; () for equal subjects
     """
@@ -263,8 +264,8 @@ def diff(question: Question) -> Output:
     """The differences between two subjects of a dialect, or of one subject between its files and other files.
 
     The argument `against` names the other files. With `path`, only differences at or below it.
-    raises: BadUsage, where neither is named, or a name fits several subjects; NotFound, for an unknown subject; the
-            error of a subject that cannot be resolved
+    raises: BadUsage, if neither a second subject nor `against` is given, and for a name that fits several subjects;
+            NotFound, for an unknown subject; the error of a subject that cannot be resolved
     """
     before, after = question.arguments["before"], question.arguments["after"]
     against = question.arguments.get("against")

@@ -31,11 +31,14 @@ def side_after(
     levels: Iterable[str],
     private: Path,
 ) -> tuple[Side, Request]:
-    """Returns (side after, request with the changes that are no edits of files). The files are written to *private*.
+    """Returns (side after, request). The request has the changes that are not edits of files.
 
-    without: words: a file, FILE:LINE, role[NAME], recipe[NAME], a level or layer
+    The files of the side after are written to *private*.
+
+    without: what to leave out, each as one word: a file, FILE:LINE, role[NAME], recipe[NAME], or the name of a level.
+             The sequence is read twice
     values:  (path, value) of each attribute that is set
-    levels:  the names of all levels and layers
+    levels:  the names of all levels and layers of all dialects
     private: a folder that does not exist yet
     raises:  NotFound, for a word that names nothing, with near misses
     """

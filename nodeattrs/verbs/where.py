@@ -37,7 +37,7 @@ class WhereReport:
 
     effects: one for each path that a line of the question sets and a subject has
     asked:   dialect -> (number of subjects that were computed, number of all)
-    unused:  (file, Setting) of the lines whose path no subject has from them
+    unused:  (file, Setting) for each line that sets a path for no subject
     failed:  subject -> why it cannot be resolved
     path:    the key of the question; () for a line or a file
     """
@@ -108,7 +108,7 @@ def _setter_data(one: Setter) -> dict[str, Any]:
 def where(question: Question) -> Output:
     """The effects of a line, of all lines of a file, or of all lines that set a key.
 
-    For a line that sets nothing itself, the lines below it count, or else the key that it is inside of.
+    If a line sets nothing itself, the lines below it are used, or else the key that it is inside of.
 
     Exit code 1 where a key is set nowhere and everything was read.
     raises: BadArgument, unless the question has either a place or a key; NotFound, for an unknown file, a file or line
@@ -255,6 +255,8 @@ class OtherLines(NamedTuple):
 
 def other_lines(question: Question, path: Path) -> OtherLines:
     """All lines of the folder that set *path*, in the dialects of the question, also in files that no subject reads.
+
+    The result also has what was not read and may set the path.
 
     raises: the error of a dialect that cannot be opened
     """

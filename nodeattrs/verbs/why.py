@@ -24,7 +24,9 @@ _MOST_LINES = 20
 class Reason:
     """A value with its trace, and the subjects that have the same value from the same lines.
 
-    trace:    of the first of these subjects
+    dialect:  the dialect of the subjects
+    kind:     the kind of value: "attribute", "key", ...
+    trace:    the trace on the first of these subjects
     subjects: their names; `why` appends to the list
     facts:    subject -> the file with its facts, "none", or "of its last run"; without dialects that have no facts
     """
@@ -61,7 +63,8 @@ class WhyReport:
     """The report of `why`: a block for each reason, in the order of the first subject that has it.
 
     path:    the key of the question
-    replies: of all subjects, also of those without a value, and of those that cannot be resolved
+    reasons: the reasons; () if no subject has a value
+    replies: the replies of all subjects, also of those without a value, and of those that cannot be resolved
     """
 
     path: Path

@@ -17,11 +17,12 @@ from nodeattrs.web.rendering import SourceLinks
 class CommandAnswer(NamedTuple):
     """The answer of one command.
 
-    data:     the data of `--format json`; None where the command prints none
-    error:    the error as data of a Finding; None where the command succeeded; `data` may be there all the same
-    warnings: one sentence for each
+    data:     the data of `--format json`; None if the command printed no report
+    error:    the error, in the form of `Finding.to_dict`; None if nothing was raised. *data* may be set as well, if the
+              report came before the error
+    warnings: the warnings, each as one sentence
     code:     the exit code
-    report:   the report that gave the data; None where the command printed none
+    report:   the report that gave the data; None if the command printed no report
     """
 
     data: Any
@@ -40,12 +41,12 @@ class Ask(Protocol):
 class ShownProject(NamedTuple):
     """The store and the repository that pages show.
 
-    ask:        runs a command on them
+    ask:        a function (words of a command line) -> `CommandAnswer`, which runs the command on this project
     source:     makes links to lines of files
     store:      the name of the store, for people
     repository: the folder of the repository; None without one
     facts:      the folder of facts of the repository; None without one
-    kept:       the place of the store; None where there is no store
+    kept:       the file or address of the store; None if there is no store
     catalogs:   name of a node -> the file with its catalog, where the catalog was compiled elsewhere
     runs_code:  whether pages may run code of the repository
     kinds:      which lists the repository has: "roles", "environments"
@@ -175,6 +176,8 @@ def answer(site: ShownProject, name: str, /, **given: str | Sequence[str] | None
     """Run the command of a question and return its answer. An error, also of the parameters, is in the answer, not
     raised.
 
+    The exit code of such an answer is 0.
+    name:  the name of the question; an unknown one is an error in the answer
     given: parameter -> its value or values; empty ones and None count as missing
     """
     values = {one: [value] if isinstance(value, str) else value for one, value in given.items() if value}

@@ -192,7 +192,8 @@ def _some_names(site: ShownProject) -> list[str]:
 def attribute(site: ShownProject, given: Given) -> Page:
     """The page with the values of one path on all nodes, in groups; without `path` a form.
 
-    With `q` only the nodes that the query finds. With more than sixty nodes only counts are shown, unless `all=1`.
+    With `q` only the nodes that the query finds. If the store has more than sixty nodes, only counts are
+    shown, unless `all=1`.
     """
     path, query = given.get("path", "").strip(), given.get("q", "").strip()
     if not path:
@@ -290,7 +291,9 @@ def impact(site: ShownProject, given: Given) -> Page:
 
 
 def where(site: ShownProject, given: Given) -> Page:
-    """The page with what a file, or one line of it, sets and where that wins; without `file` a form."""
+    """The page about a file, or one line of it: the values that it sets, and the subjects that read them; without
+    `file` a form.
+    """
     file = given.get("file", "").strip()
     if not file:
         return Page("where.html", {"found": None, "given": {}, "file": ""}, "One file")

@@ -87,6 +87,9 @@ def url(*steps: object, **query: object) -> str:
 class SourceLinks:
     """Makes links to lines of files, by the setting `[web] source_url`. Without a pattern places are plain text.
 
+    `link` gives the URL of a line, or "". `place` gives the HTML of an origin, with a link if there is one. `shown`
+    gives the path of a file in the repository. `at` returns a copy for another commit.
+
     pattern: a URL with {file}, {line}, {root} and {commit}; "" for none
     root:    the folder of the repository; "" if files are relative already
     commit:  "" means HEAD
@@ -185,11 +188,12 @@ def words(name: str) -> str:
 
 
 def layers(explanation: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows of the picture of slots, the strongest first: a row for each slot with claims, and one for each run of
-    others.
+    """The rows of the picture of slots, the strongest first.
 
-    A row has "group", the slot numbers "first" and "last", "count", and "slot" and "claims" for a single slot. For a
-    run "slot" is None and "claims" is empty.
+    Each slot with claims has a row. Neighbouring slots of one group without claims share a row.
+
+    A row has "group", "first" and "last" (the highest and the lowest slot number), "count", "slot" and "claims". In a
+    row without claims "slot" is None and "claims" is [].
 
     explanation: the data of `explain`
     """

@@ -17,7 +17,7 @@ class NodeData(NamedTuple):
     shown:    the data of `show --winners`
     history:  the data of `history`
     run_list: the items of the node's run-list
-    explain:  a function from a row of `shown` to the data of `explain`; None for a row that needs no explanation
+    explain:  a function (row of `shown`) -> the data of `explain`; it returns None for a row that needs no explanation
     changed:  spelled paths that differ from the revision before
     source:   makes links to lines of files
     """

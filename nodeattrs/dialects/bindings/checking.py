@@ -45,10 +45,12 @@ def count_of(layers: Sequence[Layer], state: State) -> int:
 
 
 def states_of(layers: Sequence[Layer], state: State, most: int = MOST) -> Iterator[State]:
-    """Yield a state for each combination of values that conditions name, at most *most*.
+    """Yield a state for each combination of the values that conditions name for categories.
 
-    Each such category also has no value in turn; a category that no condition names has none. Variables are those of
-    *state*.
+    There are also states in which such a category has no value. A category that no condition names never has a value.
+    layers: the layers with the conditions
+    state:  gives the listed categories, the variables and the mode of all states
+    most:   the number of states after which nothing more is yielded
     """
     values = _named_values(layers, state)
     for chosen in islice(product(*values.values()), most):
@@ -60,8 +62,8 @@ def states_of(layers: Sequence[Layer], state: State, most: int = MOST) -> Iterat
 def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
     """Yield the errors and warnings of injectors, and a note for each set of declarations that could not be read.
 
-    A finding that several injectors have is yielded once, and names the first of them.
-    asked: pairs of (the node or the categories in words, the injector)
+    asked: pairs (the node or the categories in words, injector). A finding of several injectors is yielded once, with
+           the words of the first of them; "": nothing is added
     """
     first: dict[Finding, str] = {}
     for who, injector in asked:

@@ -71,9 +71,10 @@ ENDINGS = (*TEXTS, ".yaml", ".yml", ".json")
 
 
 class SiteFiles:
-    """What the compositions of all nodes share: the parsed files of a site, and the entry points of installed packages.
+    """A cache that compositions of several nodes share: parsed files of a site, and entry points of installed packages.
 
-    files: (file, the folder it is shown from) -> the stamp of the file when it was read, and what it says or its error
+    files: (file, the folder that its shown name is relative to) -> ((time, size) of the file when it was read, the
+           parsed content or the error)
     """
 
     def __init__(self) -> None:
@@ -113,7 +114,13 @@ _CLASSIFIER_SECONDS = 60
 
 @dataclass(frozen=True)
 class Request:
-    """The node for which a provider is called, with its environment, its (category, value) pairs and its facts."""
+    """The request that a provider is called with.
+
+    node:        the name of the node
+    environment: the name of its environment
+    categories:  its (category, value) pairs, the highest first; the value is None for a category without a value
+    facts:       the facts of the node
+    """
 
     node: str
     environment: str
@@ -145,10 +152,16 @@ def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[Bin
 def provided_by_code(
     name: str, origin: Origin, load: Callable[[], Any], looks: Looks, references: list[str], request: Request
 ) -> Iterable[BindingSet | Bindings]:
-    """The sets of a provider that is loaded now; where no code may run one unknown set.
+    """The sets of a provider, which is loaded and called now. If no code may run, the only set is an unknown one.
 
-    name: of the unknown set
-    load: gives the provider, or a class whose object is the provider
+    raises: what *load* and the provider raise
+
+    name:       the name of the unknown set
+    origin:     the place of the unknown set
+    load:       a function that returns the provider, or a class; an object of the class is then the provider
+    looks:      `refuse` is called, since a provider may look at anything and so the answer cannot be shared
+    references: the references of the layer with the scheme of this provider
+    request:    the node that the sets are for
     """
     if not may_run():
         return [BindingSet.unknown(name, origin, f"its provider {NOT_RUN}")]
@@ -176,18 +189,24 @@ def _read_set(name: str, path: pathlib.Path, shown: str) -> list[BindingSet]:
 class Composition:
     """The environment, the categories and the layers of one node, read from the folder of a site.
 
-    The constructor reads everything; errors of reading stand in `faults`. `injector()` then resolves the layers.
-    facts:       of the node; providers get a copy
-    environment: its name; None: the one that the site, else the classifier selects
-    mode:        as of `State`
-    shown_from:  the folder to which file names in messages are relative; the root unless given
+    The constructor reads all files, and raises nothing for what they contain: errors of reading are added to `faults`.
+    `injector()` then makes an `Injector` over the layers. `refresh()` reads changed files again.
+    root:        the folder of the site
+    node:        the name of the node; "": the fact `fqdn`
+    facts:       the facts of the node; providers get a copy
+    environment: the name of the environment; None: the one that the site selects, or else the classifier
+    classifier:  the node classifier; None: no classes, parameters and variables from outside
+    providers:   scheme -> provider, in addition to the providers of installed packages
+    mode:        how a condition with several categories is ranked, as for `State`
+    shown_from:  file names in messages are relative to this folder; None: the root
     classes:     the classes that `Type[X]` may name
     objects:     the instances that parameters and queries read
     without:     names of layers to leave out
-    known:       files that other compositions of the site have read; this one adds its own
-    looks:       where the facts that are read are noted; None: nowhere
-    layers:      the highest first; state: the categories and variables
-    faults:      the errors of reading; the injector reports them with its own
+    known:       files that compositions for other nodes have read; this one uses them, and adds its own
+    looks:       where reads of facts are noted; None: they are not kept
+    layers:      the layers, the highest first
+    state:       the categories and variables of the node
+    faults:      the errors of reading; `injector()` raises them together with its own
     """
 
     @taking(root=A_PATH)

@@ -137,10 +137,12 @@ class LookupStep:
 class Explanation:
     """The answer to "why is this the value of the key?". `explain` makes it, with a value that was injected.
 
-    key:     as messages show it
-    value:   what is injected; ABSENT where `problem` says why there is none
-    problem: the error of the injection, in words; None for none
-    account: the declarations with their effects; an empty one where nothing is declared
+    Paths are paths in the value, and () is the whole value. `trace` gives all claims about a path, `origins` the places
+    that set it, and `causes` the conditions of these claims. `set_by` lists the declarations for a report.
+    key:     the key in words
+    value:   the value that is injected; ABSENT if the injection failed
+    problem: the error of the injection, in words; None if there was no error
+    account: the declarations of the key, with what each of them does; empty if nothing is declared
     looked:  the look-ups on the way to the value, depth first
     beside:  (key, unread set) for each unread set that might decide a key that was looked up
     """
@@ -223,7 +225,8 @@ class Explanation:
 
 
 def explain(maker: ValueMaker, wanted: Asked) -> Explanation:
-    """The explanation of a key. The key is injected, so its producers run; an error stands in `problem`.
+    """The explanation of a key. The key is injected, so its producers run. If that fails, `problem` of the result is
+    the error, and nothing is raised.
 
     cost: the declarations of the key, and what its producers cost
     """
@@ -236,7 +239,11 @@ def explain(maker: ValueMaker, wanted: Asked) -> Explanation:
 
 
 def explained(maker: ValueMaker, wanted: Asked, value: Any, problem: str | None = None) -> Explanation:
-    """The explanation of a key whose value is known; no producer runs. value: ABSENT where there is none"""
+    """The explanation of a key whose value is known; no producer runs.
+
+    value:   the injected value; ABSENT if the injection failed
+    problem: the error of the injection in words; None if there was no error
+    """
     key, unread = spelled_key(wanted.key), maker.resolution.unknown
     if wanted.key == ("Data", CLASSES):
         classes = _class_account(maker) if problem is None else Account(CLASSES, Folding(), {})
@@ -325,7 +332,12 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The graph of all keys: nodes in words and edges, each once and sorted. Its text is DOT, for Graphviz."""
+    """The graph of all keys. `to_dot` gives the language of Graphviz, `to_dict` plain data, and `lines` the lines of a
+    report.
+
+    nodes: the names of the nodes, each once, sorted
+    edges: the edges, each once, sorted
+    """
 
     nodes: tuple[str, ...]
     edges: tuple[Edge, ...]

@@ -18,12 +18,15 @@ from nodeattrs.node.watched import looks_of, name_of
 
 
 class Injection(HieraParameters):
-    """The bindings of one run of a node. The site is read and its injector built at the first question.
+    """The bindings of one run of a node. The site is read, and its injector is built, when the first value is needed.
 
+    `inject` and `parameters` are functions of recipes. `bound` and `relate` are used for the catalog: parameters of a
+    resource, and dependencies between resources. `run_list` adds the included classes to a run-list.
+    folder: the repository
     place:  the folder of the site of bindings, relative to *folder*
-    node:   its name, facts, environment and run-list are the request; reads of facts are noted
-    lookup: looks up in Hiera parameters that nothing is bound to: (key, otherwise=...); None: nothing is looked up
-    search: the word `search` of recipes, for queries and `nodes:`; None without a store
+    node:   the node that runs; its name, facts, environment and run-list are the request, and reads of facts are noted
+    lookup: a function (key, otherwise=...) that looks up in Hiera the parameters that have no binding; None: no look-up
+    search: the function `search` of recipes, for queries and `nodes:`; None without a store
     """
 
     def __init__(
@@ -66,7 +69,11 @@ class Injection(HieraParameters):
         return {name: one.value for name, one in filled.items()}
 
     def bound(self, kind: str, title: str, defaults: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Name -> value for the missing parameters of a resource: bound for `Web[one]`, else for `Web`, else of Hiera.
+        """The values for the missing parameters of a resource: name -> value; {} for none.
+
+        A binding for the resource (`Web[one]`) comes first, then a binding for its type (`Web`), then Hiera.
+        kind:     the type of the resource
+        title:    the title of the resource
 
         defaults: the parameters of a defined type, name -> default; None, for other resources: all bound parameters,
                   and nothing of Hiera

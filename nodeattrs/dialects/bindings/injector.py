@@ -45,17 +45,21 @@ _T = TypeVar("_T")
 class Injector:
     """The values of keys, for layers and a state. The constructor resolves the layers; `inject` makes a value.
 
+    Each value is made when it is first injected, and then kept, unless its producer makes a new one each time. `get`
+    returns a default where `inject` raises NotBound. `scope` returns an injector for one request or run. `child` and
+    `override` return a further injector over this one. `explain` says why a key has its value. `close` closes what
+    factories have opened.
     layers:    the highest first: `Layer`s, or lists of sets; sets are `Bindings` or `BindingSet`s
     state:     the categories of the request, the highest first, as a `State` or as (name, value) pairs
-    classes:   the classes that `Type[X]` may name, beside the classes of the builder
+    classes:   the classes that `Type[X]` may name, in addition to the classes of the builder
     functions: transformers, combinators and functions of expressions, by name
-    objects:   the instances that parameters and queries read
-    faults:    errors that were found when the layers were read
-    lenient:   errors stand in `faults` and are not raised; correct keys can be asked for
-    strict:    a key that an unread layer might decide raises UnknownLayer
+    objects:   the instances that parameters and queries read; None: there are none
+    faults:    errors that were found when the layers were read; they are raised with the injector's own
+    lenient:   True: errors are kept in `faults` and not raised, and keys without errors can be injected
+    strict:    True: `inject` and `get` raise UnknownLayer for a key that an unread layer might decide
     cost:      linear in the number of bindings; a further `inject` of a key is one look-up in a dict
-    raises:    BindingErrors: every conflict, open abstract, baseless override, shadowed final,
-               type mismatch of a constant and malformed item, in one report
+    raises:    BindingErrors, with all faults in one report: conflicts, an abstract key that nothing binds, an override
+               of nothing, a binding over a final one, a constant of the wrong type, and malformed items
 
     >>> from nodeattrs.bindings import Bindings
     >>> ssh = Bindings("ssh::default")
@@ -106,10 +110,12 @@ class Injector:
         """The value of a key: made at the first injection, and kept for its scope.
 
         key:    a name; or a type alone, for a binding without a name
-        type:   what the value must conform to, and for other types than data a part of the key
+        type:   the type that the value must conform to; for types other than data it is also a part of the key. None:
+                any data
         args:   passed to the constructor or factory; then the product is made anew and not kept
         cost:   one look-up in a dict once the value is there
-        raises: NotBound, TypeMismatch, LookupLoop, BindingError
+        raises: NotBound, also if the producer gives nothing; TypeMismatch, LookupLoop, BindingError; UnknownLayer, with
+                *strict*
         """
         if not args:
             try:
@@ -130,7 +136,8 @@ class Injector:
     def get(self, key: Any, type: Any = None, /, *, default: Any = None, **args: Any) -> Any:
         """The value of a key, as `inject`, or *default* where nothing is bound or produced.
 
-        raises: TypeMismatch, LookupLoop, BindingError; NotBound for a parameter on the way
+        raises: TypeMismatch, LookupLoop, BindingError; NotBound, if a callable on the way needs a parameter without a
+                value; UnknownLayer, with *strict*
         """
         wanted = self._asked(key, type)
         value = self._maker.ask(wanted, args)
@@ -164,7 +171,7 @@ class Injector:
         if declared is None or not isinstance(of, Custom) or not of.each_time:
             return Handle(lambda: self._maker.ask(wanted))
         made = of.producer(self._maker, {})
-        return Handle(lambda: self._maker.finished(declared, made.produce()))
+        return Handle(lambda: self._maker.transformed(declared, made.produce()))
 
     def _asked(self, key: Any, type: Any = None) -> Asked:
         return asked_key(key, type, self._maker.register)
@@ -246,9 +253,11 @@ class Injector:
         return inner
 
     def close(self) -> None:
-        """Close what was opened for products, the last first; what is asked for afterwards is made anew.
+        """Close what was opened for products, the last first. The injector can still be used: it makes all products
+        anew.
 
-        raises: what closing raises, and BindingError ("needs-await") where something was opened asynchronously
+        raises: what closing raises, and BindingError ("needs-await"), if something was opened asynchronously; then
+                nothing is closed
         """
         if self._maker.opened.needs_await:
             raise BindingError(NEEDS_AWAIT, "something was opened asynchronously", hint="await injector.aclose()")
@@ -361,8 +370,10 @@ _NOTHING = object()
 class Filled:
     """A parameter with its value, as `fill_parameters` found it.
 
-    source: "bindings", "lookup", "default" or "nothing"; then the value is None
-    place:  the declaration in words, or the key that was looked up; "" for others
+    name:   the name of the parameter
+    value:  its value; None if the source is "nothing"
+    source: where the value comes from: "bindings", "lookup", "default" or "nothing"
+    place:  the declaration in words, or the key that was looked up; "" for the other sources
     """
 
     name: str
@@ -385,9 +396,11 @@ def fill_parameters(
 ) -> dict[str, Filled]:
     """Name -> the value of each parameter of a class: from the bindings, else from *lookup*, else from *defaults*.
 
-    target: "ntp", "class ntp", "Web[one]"
-    lookup: called with "target::name" and a marker, which it returns where it finds nothing; None: no look-ups
-    raises: TypeMismatch, LookupLoop, BindingError; what *lookup* raises
+    target:   the class, type or instance: "ntp", "class ntp", "Web[one]"
+    names:    the names of its parameters
+    lookup:   a function ("target::name", marker) -> value, or the marker if it finds nothing; None: no look-ups
+    defaults: name -> value; a parameter without any value has the source "nothing"
+    raises:   TypeMismatch, LookupLoop, BindingError; what *lookup* raises
     """
     filled: dict[str, Filled] = {}
     prefix = target.removeprefix("class ").removeprefix("Class[").removesuffix("]")
@@ -410,7 +423,8 @@ def fill_parameters(
 
 @taking(injector="classes", run_list=ListLike)
 def extended_run_list(injector: Injector, run_list: Iterable[str]) -> list[str]:
-    """A new run-list: the items, then the included classes as recipes, except for recipes that are listed already.
+    """A new run-list: first all items, then the included classes as recipes. A recipe that is listed already is not
+    added.
 
     The class `apache::vhost` is the recipe `apache::vhost`; `apache` and `apache::default` are one recipe.
     """

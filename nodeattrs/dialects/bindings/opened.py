@@ -25,8 +25,10 @@ _ASKED: Look = ("asked",)
 class BindingKeys(WithFacts):
     """One version of the site of bindings of a repository, and the keys that each node gets from it.
 
-    Nothing is read before a question. Each question composes the site for its node; files that did not change are read
-    once. With `notes_looks`, nodes that agree in the facts that an answer read share the answer (`core.looks`).
+    `subjects` lists the nodes, `answer` gives the keys of one node, and `levels` the layers. Nothing is read before one
+    of them is called. `answer` and `site` compose the site for a node; a file that did not change is read once.
+    If `notes_looks` is true, all facts that an answer reads are noted, and nodes with equal facts there share the
+    answer (`core.looks`).
     """
 
     @property
@@ -73,10 +75,12 @@ class BindingKeys(WithFacts):
         )
 
     def answer(self, name: str) -> Answered:
-        """The answer for a node: each key of data -> its value, or the error that its injection ends with.
+        """The answer for a node: its only part, "key", has for each key of data the value, or the error of its
+        injection.
 
-        It also sets `unread`: the blocks whose condition is about a category without a value.
-        raises: BindingErrors, unless the request leaves out layers: then faults are errors of their keys
+        It also sets `unread`: the blocks with a condition on a category that has no value.
+        raises: BindingErrors, for faults of the site. But if the request leaves out layers, a fault is the error of its
+                key
         """
         if self.looks is not None:
             self.looks.note(*_ASKED)

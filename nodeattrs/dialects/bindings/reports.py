@@ -59,7 +59,12 @@ class InjectedValue:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedBinding:
-    """A report: why a key has its value, or why the value has an entry at a path. `explained_binding` makes it."""
+    """A report: why a key has its value, or why the value has an entry at a path. `explained_binding` makes it.
+
+    explanation: the explanation of the key
+    path:        a path in the value; () for the whole value
+    with_causes: True: the report also has the conditions that put the claims in effect
+    """
 
     explanation: Explanation
     path: Path = ()
@@ -77,7 +82,10 @@ class ExplainedBinding:
         return self.explanation.trace(self.path)
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The table of the trace, or the error; for the whole value also ties, named fragments and look-ups."""
+        """The table of the trace; if the injection failed, the error is its first line.
+
+        For the whole value, ties, named fragments and look-ups follow; then the causes, if they are wanted.
+        """
         found, problem = self.trace, self.explanation.problem
         table = Explained(found).lines(screen)
         if problem is not None:
@@ -127,7 +135,12 @@ def _gives(one: Declaration) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ListedBindings:
-    """A report: every bound key whose name begins with *prefix*, with its value or producer and its line."""
+    """A report: every bound key whose name begins with *prefix*, with its value or producer and its line.
+
+    It is computed each time it is written. Keys with a fault are left out.
+    injector: the injector whose keys are listed
+    prefix:   the beginning of the names; "": all keys. With a prefix, `lines` leaves out the included classes
+    """
 
     injector: Injector
     prefix: str = ""

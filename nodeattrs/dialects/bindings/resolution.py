@@ -140,10 +140,12 @@ class DeclarationPlace:
 
 
 class OpenBlock(NamedTuple):
-    """A block whose condition is about a category without a value: whether the block counts is not known.
+    """A block with a condition on a category that has no value, so that it is not known whether the block is in effect.
 
+    `keys` are the names that it may bind; None if they are not known.
+    item:  the block, with its items
+    place: the layer and set of the block
     names: the categories without a value
-    place: the layer and set
     """
 
     item: When
@@ -163,8 +165,11 @@ class OpenBlock(NamedTuple):
 class UnknownSet(NamedTuple):
     """A set that cannot be read, and its place.
 
-    value:    its name, and the reason why it cannot be read
-    position: above all declarations of its layer: the best position that a declaration in the set could have
+    value:    the name of the set, and the reason why it cannot be read
+    origin:   the place of the set
+    place:    the layer of the set
+    position: a position above all declarations of its layer, since a declaration in the set could have any position
+              there
     """
 
     value: Unknown
@@ -177,7 +182,7 @@ class UnknownSet(NamedTuple):
 
 
 class Reason(Enum):
-    """The reason why another declaration of a key is better; the value is the reason in words."""
+    """Why one declaration of a key is better than another. The value of a member is the reason in words."""
 
     LAYER = "a higher layer hides what lies below"
     CATEGORY = "the higher category wins"
@@ -186,15 +191,21 @@ class Reason(Enum):
 
 
 class Declaration:
-    """An item that is in effect, at a position: it declares a key, or is a fragment. `resolve` sets the fields.
+    """An item that is in effect, at a position: it declares a key, or is a fragment. `resolve` makes it and sets the
+    fields.
 
-    key:      None for a fragment, and for an include or exclude of classes
-    type:     what the value must conform to
-    producer: None for an abstract declaration, a multibind and a rebinding
-    abstract, override, final, optional: the flags of the item; a rebinding also has some of its source
-    source:   of a rebinding, the declaration whose producer and product it shares; else None
-    lower:    of a rebinding, the declarations below its source, which count if an optional source gives nothing
-    demands:  of a variable, the types that its abstract declarations demand
+    `root` is the declaration that has the producer, behind any rebindings. `words`, `label`, `flags` and `describe`
+    name the declaration in messages. `scope` says how long its product is kept.
+    item:     the item
+    place:    the layer and conditions of the item
+    position: (rank of the layer, rank of the categories); the greater position wins
+    key:      (kind, name); None for a fragment, and for an include or exclude of classes
+    type:     the type that the value must conform to
+    producer: how the value is made; None for an abstract declaration, a multibind and a rebinding
+    abstract, override, final, optional: the flags of the item. `resolve` adds flags of the source to a rebinding
+    source:   for a rebinding, the declaration whose producer and product it uses; None for all others
+    lower:    for a rebinding, the declarations below its source; they are tried if an optional source gives nothing
+    demands:  for a variable, the types that abstract declarations of it require
     """
 
     __slots__ = (
@@ -304,14 +315,17 @@ def best_ones(several: list[Declaration]) -> list[Declaration]:
 class Resolution:
     """The result of `resolve`: the declarations in effect for a state, and the one that decides each key.
 
-    winners:      key -> the declaration that decides it; a key with a fault of its own has none
+    A key is (kind, name). `may_count` yields open blocks that might change a key, as unread places. `described` and
+    `when` put a declaration and its categories in words. `pairs` gives the dependencies between resources.
+    state:        the categories of the request
+    winners:      key -> the declaration that decides it; a key whose own declarations are wrong is missing
     declared:     key -> all declarations of it, the best position first
     fragments:    id -> the fragments, the highest layer first, then in the order of the items
     inclusions:   (item, its declaration) for each include and exclude of classes
-    dependencies: the items of that kind that are in effect, the highest layer first
-    faults, warnings: errors, with the key that they are about where there is one
+    dependencies: the `Dependency` items that are in effect, the highest layer first
+    faults, warnings: errors; `key` of an error is the key that it is about, or None
     unknown:      the sets that cannot be read, the highest layer first
-    open:         the blocks whose condition is about a category without a value
+    open:         the blocks with a condition on a category that has no value
     """
 
     state: State
@@ -326,9 +340,9 @@ class Resolution:
     open: list[OpenBlock] = field(default_factory=list)
 
     def may_count(self) -> Iterator[Unread]:
-        """Yield the open blocks as unread places, with the keys that each may set.
+        """Yield the open blocks as unread places, with the keys that each may set; no keys if they are not known.
 
-        A block is left out where higher layers decide all of its keys.
+        A block is left out if layers above its own decide all of its keys.
         """
         for one in self.open:
             keys = one.keys
@@ -349,7 +363,9 @@ class Resolution:
         return f"{what}: {where}set {one.place.set}, layer {one.place.layer}, {self.when(one)}"
 
     def pairs(self) -> dict[tuple[str, str, str], Origin]:
-        """(left, arrow, right) -> the line, for each pair of resources in order; of equal pairs the highest line."""
+        """(left, arrow, right) -> the line that says so, for each pair of resources. For equal pairs it is the line in
+        the highest layer.
+        """
         found: dict[tuple[str, str, str], Origin] = {}
         for item in self.dependencies:
             for pair in item.pairs():
@@ -366,10 +382,10 @@ _MANY = 50_000
 
 
 def resolve(layers: Iterable[Layer], state: State, objects: Objects) -> Resolution:
-    """The resolution of layers for a state; errors stand in its faults, and are not raised.
+    """The resolution of layers for a state. Errors are added to its faults, and are not raised.
 
     layers:  the highest first
-    objects: give the names of parameters of types
+    objects: has the names of the parameters of types
     cost:    linear in the number of bindings
     source:  docs/bindings.md, "Which declaration wins"
     """
@@ -596,7 +612,7 @@ def _best(table: _DeclarationTable, key: Key, several: list[Declaration]) -> Dec
 
 
 def reason_above(upper: Declaration, lower: Declaration) -> Reason:
-    """The reason why the position of *upper* is better than the position of *lower*.
+    """The reason why the position of *upper* is better than the position of *lower*. The positions must not be equal.
 
     `Reason.LAYER` for a higher layer; `Reason.CATEGORIES` where *upper* has all categories of *lower*, and further
     ones that rank below them; else `Reason.CATEGORY`, since the highest category that differs ranks higher.

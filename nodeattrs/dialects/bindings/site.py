@@ -52,9 +52,13 @@ def site_of(
 ) -> Composition:
     """The composition of a site of bindings for one node of a repository. It reads the files of the site.
 
+    folder: the repository, whose settings name providers and classes
     place:  the folder of the site
-    search: finds saved nodes; None where there is no store
-    looks:  where the facts that are read are noted; None: nowhere
+    node:   the name of the node; "" for none
+    facts:  the facts of the node
+    environment: the name of the environment; None: as the site or the classifier selects
+    search: a function that finds saved nodes; None if there is no store
+    looks:  where reads of facts are noted; with *search* it also refuses to share the answer. None: nothing is noted
     more:   further arguments of `Composition`
     """
     providers: dict[str, Provider] = {"nodes": partial(_from_nodes, search)}
@@ -92,7 +96,7 @@ def facts_of_run(node: Node) -> dict[str, Any]:
 def _classes_of(folder: Folder, looks: Looks) -> Classes:
     """The classes that bindings of a repository may name. Each is loaded when it is needed, and each file once at most.
 
-    looks: notes each class that is loaded and may depend on more than the noted facts
+    looks: `refuse` is called if a class is loaded that may depend on more than the facts that are noted
     """
     classes, modules = Classes(), dict[str, Any]()
     for name, point in folder.site_files.classes.items():
@@ -116,9 +120,12 @@ def _of_package(point: Any, looks: Looks) -> Any:
 
 
 def loaded(root: Path, text: str, modules: dict[str, Any] | None = None) -> Any:
-    """The object of "package.module:name", or of "file.py:name" in a folder; its module is run.
+    """The object that a text names: "package.module:name", or "file.py:name". Its module is run.
 
-    modules: file -> its module, for files that are not to be run again; this call adds its file. None: none
+    root:    the folder that "file.py" is relative to
+
+    modules: file -> its module, for files that were run before; they are not run again, and this call adds its file.
+             None: the file is run
     raises:  UnknownLayer, where no code may run; DocumentError, where the object cannot be loaded
     """
     modules = {} if modules is None else modules

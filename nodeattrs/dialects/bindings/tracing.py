@@ -35,11 +35,11 @@ from nodeattrs.errors import BadKey, BadValue
 
 @dataclass(frozen=True, slots=True)
 class SetBy:
-    """An element of a collection with its fragments, or a fragment without effect; for `/classes` a statement.
+    """An element of a collection with the fragments that gave it. For the key `/classes`, it is an include or exclude.
 
-    value:  the element; of a fragment without effect its value; the words of a statement: "include ntp"
+    value:  the element. For a fragment without effect: the value of the fragment. For `/classes`: "include ntp"
     place:  file, line and layer of each fragment that contributes to the element
-    counts: whether it has an effect
+    counts: False: the fragment or statement has no effect
     step:   the index or the name in the collection; None for none
     """
 
@@ -67,9 +67,10 @@ _TIED = _rule(_conflicting, "neither is above the other")
 class BindingSource:
     """The declaration, fragment or unread set behind one source number of a folding.
 
+    of:    the declaration or the unread set
     title: its layer, categories and flags in words
-    words: shown at the root in place of the value, where the source has no value as data
-    named: whether it is a fragment with a name: then the first step of a path inside of it is the name
+    words: a text shown for the whole value if that is not plain data; None: the value itself is shown
+    named: True: a fragment with a name, so that the name is the first step of each path inside
     """
 
     of: Declaration | UnknownSet
@@ -100,13 +101,16 @@ class BindingSource:
 class Account:
     """The sources of the value of a key, and how they override each other. `account_of` makes it.
 
-    A source is a declaration, a fragment or an unread set, and has a number: the greater, the stronger.
+    A source is a declaration, a fragment or an unread set. It has a number; the greater number is stronger. `trace`
+    gives the trace of a path, with the claims of inner accounts. `set_by` yields the fragments of a collection.
+    `causes_of` raises KeyError for an unknown number.
     label:         the first step of all paths
-    folding:       the sources, merged in order; empty where nothing is declared
+    folding:       the sources, merged in order; empty if nothing is declared
     sources:       number -> source; the sources of *inner* have smaller numbers
-    inner:         the account of the value that the winner passes on: of its fragments, or of the source of an alias
-    ties:          number -> the other numbers at its position, where a better position overrides them
-    is_collection: whether the sources are fragments
+    inner:         a further account, if the winner has no value of its own: the account of the fragments of a
+                   multibind, or of the source of an alias. None for other winners
+    ties:          number -> the other numbers at the same position; a better position overrides all of them
+    is_collection: True: the sources are fragments of a multibind
     """
 
     label: str
@@ -128,7 +132,10 @@ class Account:
         return {**below, **{number: source.title for number, source in self.sources.items()}}
 
     def trace(self, path: Path, value: Any) -> Trace:
-        """The trace of a path. value: the injected value at the path, ABSENT for none"""
+        """The trace of a path in the value. The paths in it begin with the label.
+
+        value: the injected value at the path; ABSENT if it is not set
+        """
         own = traced(walk(self.folding, path), path, value, self._claim, self.titles, once=False)
         cover = None if own.cover is None else (self.label, *own.cover)
         own = own._replace(path=(self.label, *path), cover=cover)
@@ -242,9 +249,10 @@ def title_of(maker: ValueMaker, one: Declaration) -> str:
 
 
 def account_of(maker: ValueMaker, wanted: Asked, value: Any) -> Account:
-    """The account of the declarations of a key, and of unread sets that may declare it; an empty one for neither.
+    """The account of the declarations of a key, and of unread sets that may declare it. Without any of them it is
+    empty.
 
-    value: the injected value; ABSENT for none. It is shown for the declaration that gave it
+    value: the injected value, which is shown for the declaration that gave it; ABSENT if the injection failed
     """
     several = maker.resolution.declared.get(wanted.key, [])
     giver = maker.giver(wanted)

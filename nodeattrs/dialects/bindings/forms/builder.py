@@ -220,8 +220,10 @@ _AnyLine = TypeVar("_AnyLine", bound=_Line)
 class Block:
     """Items that are in effect together: a whole set (`Bindings`), or the items inside a `when`.
 
-    `bind`, `fragment`, `multibind` and `parameters` return a line that is finished by further calls; the others add a
-    finished item. name: of the set; classes: those that the lines name, which an injector gets to know
+    `bind`, `fragment`, `multibind` and `parameters` return an unfinished item, whose methods complete it: `.to(22)`.
+    The other methods add a complete item, and return nothing. `when` returns a block for use in a `with` statement.
+    name:    the name of the set
+    classes: the classes that the items name; an injector gets to know them
     """
 
     def __init__(self, name: str, classes: Classes) -> None:
@@ -255,13 +257,17 @@ class Block:
         uniq: bool | None = None,
         transform: Any = None,
     ) -> _MultibindLine:
-        """Bind a name, or a type alone, to the collection of all fragments that name its id.
+        """Bind a name, or a type alone, to the collection of all fragments that have its id. Returns the unfinished
+        item.
 
-        name:     a name; or an array or hash type, such as list[Plugin], whose text is the id, too
-        type:     an array or hash type; a list unless given
-        id:       what fragments name; the name itself unless given, None takes no fragments
+        name:     a name. Or an array or hash type, such as list[Plugin]; then the text of the type is the id
+        type:     an array or hash type; None: a list
+        id:       the id that fragments name; True: the name itself. None or "": the collection has no fragments
         combine:  a name (concat, append, flatten, uniq, sum, merge, ...), a callable or a policy of the core
-        conflict: for hashes: priority, error, ignore, append, merge
+        conflict: for two fragments with the same name in a hash: priority, error, ignore, append, merge
+        flatten:  True, or a number of levels: lists in the collection are replaced by their entries
+        uniq:     True: equal elements are taken once
+        transform: a function, or its name, that is called with the collection and returns the value
         """
         options = {
             "combinator": combine, "conflict_resolution": conflict, "flatten": flatten, "uniq": uniq,
@@ -378,9 +384,10 @@ class _When(Block):
 
 
 class Bindings(Block):
-    """A named set of bindings, written as Python: a block whose lines become the items of `to_set`.
+    """A named set of bindings, written as Python. Calls such as `bind` add items; `to_set` returns the items so far.
 
-    An injector takes it as it is. name: "module::name", or a name alone for the site
+    An injector accepts the object itself in a layer. `of_values` makes a set from plain data.
+    name: "module::name", or a name alone for the site
 
     >>> ssh = Bindings("ssh::default")
     >>> _ = ssh.bind("ssh::port", int).to(22)

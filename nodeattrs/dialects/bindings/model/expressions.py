@@ -29,7 +29,11 @@ _VARIABLE = re.compile(
 
 @dataclass(frozen=True)
 class Node:
-    """The base class of expressions. Its text is the expression in the language, as far as it was kept."""
+    """The base class of expressions. A subclass has `evaluate`; the one of this class raises NotImplementedError.
+
+    `str(node)` is the expression in the language: the source text, or for some classes an equal text. `to_data` gives
+    the data form.
+    """
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
         """The value of the expression, with the meaning of its variables and functions. raises: BindingError"""
@@ -42,7 +46,11 @@ class Node:
 
 @dataclass(frozen=True)
 class Literal(Node):
-    """A value that is written out: a text, a number, a boolean, null, or a pattern."""
+    """A value that is written out: a text, a number, a boolean, null, or a pattern. `evaluate` returns that same
+    object.
+
+    value: the value; a pattern is a compiled `re.Pattern`
+    """
 
     value: Any
 
@@ -58,7 +66,7 @@ class Literal(Node):
 
 @dataclass(frozen=True)
 class InterpolatedText(Node):
-    """A text with variables in it, as it is written between its quotes: `http://$host:${port}/`.
+    """A text with variables in it: `http://$host:${port}/`. Escapes are replaced when it is evaluated.
 
     `\\$` is a dollar, `\\n` a new line, `\\t` a tab; null becomes the empty text, a boolean "true" or "false".
     """
@@ -86,7 +94,10 @@ def _text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Variable(Node):
-    """A variable: `$::fqdn`. name: without the `$`"""
+    """A variable: `$::fqdn`. The caller of `evaluate` decides what happens if the variable is not set.
+
+    name: the name without the `$`
+    """
 
     name: str
 
@@ -102,7 +113,10 @@ class Variable(Node):
 
 @dataclass(frozen=True)
 class ListOf(Node):
-    """A list of expressions; each evaluation makes a new list."""
+    """A list of expressions; each evaluation makes a new list.
+
+    items: the expressions of the elements
+    """
 
     items: tuple[Node, ...]
 
@@ -118,7 +132,11 @@ class ListOf(Node):
 
 @dataclass(frozen=True)
 class HashOf(Node):
-    """A hash of expressions. A list or hash as a key is an error of its evaluation; of equal keys the last counts."""
+    """A hash of expressions. If two keys are equal, the last one counts.
+
+    `evaluate` raises BindingError if a key is a list or a hash.
+    pairs: the expressions of each key and its value
+    """
 
     pairs: tuple[tuple[Node, Node], ...]
 
@@ -152,7 +170,11 @@ class _Written(Node):
 
 @dataclass(frozen=True)
 class Call(_Written):
-    """A call of a function by name. An unknown function, and a wrong argument, are errors of its evaluation."""
+    """A call of a function by name. `evaluate` raises BindingError for an unknown function, and for wrong arguments.
+
+    name: the name of the function
+    args: the expressions of the arguments, which are evaluated first
+    """
 
     name: str
     args: tuple[Node, ...]
@@ -172,9 +194,12 @@ class Call(_Written):
 
 @dataclass(frozen=True)
 class Operation(_Written):
-    """Two expressions and an operator between them: `and`, `or`, one of `+ - * / %`, or a comparison.
+    """Two expressions and an operator between them.
 
-    `and` and `or` give booleans, and evaluate the right side only where it matters.
+    `and` and `or` give booleans. They evaluate the right side only if the left side does not decide. `+` also joins two
+    lists, adds an element to a list, and merges two hashes. Other arithmetic needs numbers. `evaluate` raises
+    BindingError for values that do not fit, and for a division by zero.
+    sign: `and`, `or`, one of `+ - * / %`, or a comparison such as `==`, `<` or `=~`
     """
 
     sign: str
@@ -232,7 +257,13 @@ class Not(_Written):
 
 @dataclass(frozen=True)
 class Index(_Written):
-    """An entry of a list or hash, None where it is missing. A negative number counts from the end of a list."""
+    """An entry of a list or hash; its value is null if the entry is missing. A negative number counts from the end of a
+    list.
+
+    `evaluate` raises BindingError for any other value, and for a step into a list that is not a whole number.
+    of: the expression of the list or hash
+    at: the expression of the index or key
+    """
 
     of: Node
     at: Node
@@ -248,7 +279,12 @@ class Index(_Written):
 
 @dataclass(frozen=True)
 class Assign(_Written):
-    """The assignment of a local variable of a block, or of a variable of a site. Its value is the assigned value."""
+    """The assignment of a local variable of a block, or of a variable of a site. Its value is the assigned value.
+
+    `evaluate` stores nothing: the block or the site around it does.
+    name:  the name, without the `$`
+    value: the expression of the value
+    """
 
     name: str
     value: Node
@@ -279,7 +315,12 @@ class StatementBlock(_Written):
 
 @dataclass(frozen=True)
 class Branch(_Written):
-    """`if ... else ...`; without `else` the value is null where the condition does not hold. `unless` is one, too."""
+    """An `if`; its value is the value of the chosen side. An `unless` is read as a Branch, too.
+
+    condition: decides which side is evaluated
+    then:      the expression for a true condition
+    otherwise: the expression for a false condition; None: the value is null
+    """
 
     condition: Node
     then: Node
@@ -293,7 +334,12 @@ class Branch(_Written):
 
 @dataclass(frozen=True)
 class Lambda(_Written):
-    """A function, `|$memo, $x| { $memo + $x }`. Its value is a callable of Python with as many arguments."""
+    """A function, `|$memo, $x| { $memo + $x }`. `evaluate` returns a Python function with these parameters.
+
+    That function raises BindingError if it is called with another number of arguments.
+    parameters: the names of the parameters, without the `$`
+    body:       the expression that gives the result; it may use variables from outside, too
+    """
 
     parameters: tuple[str, ...]
     body: Node

@@ -15,12 +15,14 @@ from nodeattrs.errors import NodeattrsError, NotFound
 
 
 class BindingError(NodeattrsError, ValueError):
-    """One error in bindings.
+    """One error in bindings. `place` is the file and line of the first origin.
 
     kind:    a word for programs: "conflict", "type-mismatch", "syntax", ... (`nodeattrs codes NA12` lists them)
-    origins: the lines of the declarations that are in error, the strongest first
-    details: lines below the message; hint: the way out
-    key:     the key whose declarations are in error; None until the resolution sets it
+    message: the error in words
+    origins: the lines of the declarations that are in error, the strongest first; () if there is no line
+    details: lines that are printed below the message
+    hint:    what the user can do; None for nothing
+    key:     (type, name) of the key whose declarations are in error; None until the resolution sets it
     """
 
     entry = declared(
@@ -73,9 +75,10 @@ class NotBound(BindingError, NotFound, KeyError):
 
 
 class BindingErrors(BindingError):
-    """All faults of some bindings as one error; its message has the message of each.
+    """All faults of some bindings as one error. Its message contains the messages of all of them.
 
-    errors: at least one; sorted by their places. The kind is the kind of the only one, else "several"
+    errors: the faults, sorted by place; there must be at least one. If there is exactly one, this error has the kind of
+            that fault; otherwise its kind is "several". `kinds` has the kinds of all
     """
 
     entry = SEVERAL.entry

@@ -81,7 +81,7 @@ class FlaggedItem(Item):
     abstract: a higher layer or category must bind the key
     override: a lower layer or category must bind the key
     final:    no higher layer may bind the key
-    optional: where the producer gives nothing, the next lower binding decides
+    optional: if the producer gives nothing, the next lower binding of the key decides
     """
 
     abstract: bool = False
@@ -92,13 +92,14 @@ class FlaggedItem(Item):
 
 @dataclass(frozen=True, kw_only=True)
 class Bind(FlaggedItem):
-    """A key that is bound to a producer; with *into* a fragment of a multibind, which has no key.
+    """A binding of a key to a producer. With *into* it is a fragment of a multibind instead, and binds no key.
 
-    type:    None is Data
-    name:    None binds the type alone; of a fragment of a hash, the name of its entry
-    to:      the producer; None for an abstract binding, else an error
-    into:    the id of a multibind
-    options: `BIND_OPTIONS`
+    Nothing is checked here; `faults` finds what is wrong.
+    type:    the type of the key; None: Data
+    name:    the name of the key; None: the type alone is bound. For a fragment of a hash: the name of its entry
+    to:      the producer; None is right only for an abstract binding
+    into:    the id of a multibind; None: not a fragment
+    options: further options of the item, by name; `BIND_OPTIONS` has the possible names
     """
 
     type: Type | None = None
@@ -133,12 +134,13 @@ class When(Item):
 
 @dataclass(frozen=True, kw_only=True)
 class Rebinding(FlaggedItem):
-    """A key of a lower position that is bound again, with the producer that it has there.
+    """An item that binds a key of a lower position again, with the producer that the key has there.
 
-    verb:   "alias" (the key gets a second name), "renamed" (it is moved to another name), "rebind" (it is lifted to
-            the position of this item)
-    key:    the key below; target: the key that is bound here, of a "rebind" the same
-    to:     a producer is an error, which `faults` reports
+    verb:   "alias" (the key gets a second name), "renamed" (the key is moved to another name), or "rebind" (the key is
+            bound again at the position of this item)
+    key:    the key at the lower position
+    target: the key that this item binds; for "rebind" the same key
+    to:     always None in a correct item; `faults` reports a producer as an error
     """
 
     verb: str
@@ -217,7 +219,10 @@ def chain_of(links: Iterable[Any]) -> Chain:
 
 @dataclass(frozen=True, kw_only=True)
 class Dependency(Item):
-    """An order of resources: what is left of an arrow comes before what is right of it. `chain_of` makes the chain."""
+    """An order of resources: the references to the left of an arrow come before those to the right of it.
+
+    chain: references, arrow, references, and so on, as `chain_of` makes it; `pairs` yields each pair of references
+    """
 
     chain: Chain
 
@@ -233,8 +238,12 @@ class Dependency(Item):
 @taking(name=str, items=ListLike)
 @dataclass(frozen=True)
 class BindingSet:
-    """A named set of bindings, `module::name`, with its items in the order in which they are written.
+    """A named set of bindings, with its items in the order in which they are written.
 
+    `every` yields the items, and the items inside of `when`. `unknown` makes a set that could not be read.
+    name:   "module::name", or a name alone for the site
+    items:  the items; () for a set that could not be read
+    origin: where the set is written; it does not count when sets are compared
     unread: why the set cannot be read, in words; "" for a set that was read
     """
 
@@ -266,7 +275,7 @@ _Rule = tuple[object, Kind, str, str | None]
 
 
 def faults(item: Item) -> Iterator[BindingError]:
-    """Yield the errors of one item by itself; nothing for a correct item, and for a `when` with items in error."""
+    """Yield the errors of one item; nothing for a correct item. For a `when` the items inside are not checked."""
     rules: list[_Rule] = []
     if isinstance(item, Multibind):
         rules = _rules_of_multibind(item)

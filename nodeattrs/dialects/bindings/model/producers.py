@@ -51,10 +51,14 @@ class ConstantProducer(Producer):
 
 
 class ProducerScope(Protocol):
-    """What a producer uses to make a value: other keys, classes, functions, objects, the state. `ValueMaker` is one.
+    """What a producer may use to make a value: other keys, classes, functions, objects, the state. `ValueMaker` is one.
 
+    `ask` gives the value of another key. `call` and `construct` fill missing arguments. `once` makes a thing at most
+    once.
     register:  the classes that `Type[X]` names
     functions: name -> a function that options and expressions may name
+    objects:   the instances that parameters and queries read
+    state:     the categories of the request
     """
 
     register: Classes
@@ -86,8 +90,11 @@ Calling = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
 class Producing:
     """The base class of producers. A subclass has `produce` and `words`; it may have `asks`, `calls` and `place`.
 
-    each_time:       whether each injection gets a product of its own
-    takes_arguments: whether `inject` may give arguments for the callable
+    `asks` yields the keys that the producer looks up, and `calls` gives the function that it calls. `keeps` says
+    whether an injector keeps the first product and returns it again. `describe` and `words` name the producer in
+    messages.
+    each_time:       True: each injection gets a new product
+    takes_arguments: True: `inject` may pass arguments to the callable
     """
 
     each_time: bool = field(default=False, kw_only=True)
@@ -130,9 +137,12 @@ class Producing:
 
 
 def called(given: Any, scope: ProducerScope) -> Callable[..., Any] | None:
-    """The function of an option: a callable, the name of a function, or a lambda; None for anything else.
+    """The function that an option names; None if there is no such function.
 
     An exception of the function becomes a BindingError ("function-failed").
+    given: a callable, the name of a function of *scope*, or an expression whose value is a function. Anything else
+           gives None
+    scope: has the functions by name, and the variables of an expression
     """
     if isinstance(given, str):
         given = scope.functions.get(given)
@@ -159,9 +169,12 @@ def _guarded(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
-    """A producer with the options `producer_args` and `singleton` of its binding applied; the same one without them.
+    """A producer to which two options of its binding are applied; without these options the same producer.
 
-    raises: BindingError ("bad-option"), for producer_args of a producer that makes no object of a class
+    The map `producer_args` adds named arguments. `singleton` False sets *each_time*; True changes nothing.
+
+    raises: BindingError ("bad-option"), for producer_args that are not a map, and for a producer that does not make an
+            object of a class
     """
     args = options.get("producer_args")
     if args is not None:
@@ -214,7 +227,10 @@ class Computed(Written):
 
 @dataclass(frozen=True)
 class Lookup(Producing):
-    """A producer of the value of another key."""
+    """A producer of the value of another key; None if that key has no value.
+
+    asked: the other key
+    """
 
     asked: Asked
 
@@ -230,7 +246,10 @@ class Lookup(Producing):
 
 @dataclass(frozen=True)
 class HashLookup(Lookup):
-    """A producer of the entry *key* of another key's hash; None where that key has no hash or no such entry."""
+    """A producer of one entry of another key's hash; None if that key is not bound to a hash, or has no such entry.
+
+    key: the key of the entry in the hash
+    """
 
     key: Any
 
@@ -244,7 +263,10 @@ class HashLookup(Lookup):
 
 @dataclass(frozen=True)
 class FirstFound(Producing):
-    """A producer of the value of the first of several keys that has one."""
+    """A producer of the value of the first of several keys that has one; None if no key has a value.
+
+    candidates: the keys, in order
+    """
 
     candidates: tuple[Asked, ...]
 
@@ -266,8 +288,9 @@ class FirstFound(Producing):
 class OfClass(Producing):
     """The base class of producers that make an object of a class.
 
+    `calls` returns None if the class is not known.
     of:          the name of the class, for `ProducerScope.construct`
-    args, named: arguments of the binding; each object gets copies of lists and maps in them
+    args, named: arguments of the binding; each object gets its own copies of lists and maps in them
     """
 
     of: str
@@ -301,7 +324,10 @@ class Instance(OfClass):
 
 @dataclass(frozen=True)
 class Factory(Producing):
-    """A producer of the result of a callable, whose parameters are filled by their annotations."""
+    """A producer of the result of a callable, whose parameters are filled by their annotations.
+
+    call: the callable; arguments of the injection are passed to it by name
+    """
 
     call: Callable[..., Any]
 
@@ -319,7 +345,10 @@ class Factory(Producing):
 
 @dataclass(frozen=True)
 class Custom(OfClass):
-    """A producer that asks a custom `Producer` object for a value: always the same one, or with each_time a new one."""
+    """A producer that calls `produce` of a custom `Producer` object for each value.
+
+    The same object is used each time. With *each_time*, or with arguments of the injection, a new object is made.
+    """
 
     @property
     def keeps(self) -> bool:
@@ -384,9 +413,11 @@ def _checked(found: Any, name: str) -> Any:
 
 @dataclass(frozen=True)
 class Ref(Producing):
-    """A producer of a reference as text: `Sql[one]`, `Class[ntp]`, `File`; for `Pattern[x]` of a compiled pattern.
+    """A producer of a reference as text: `Sql[one]`, `Class[ntp]`, `File`. `Pattern[x]` gives a compiled pattern
+    instead.
 
-    `reference_to` makes it; a reference `Type[X]` is an `InstanceOfType`.
+    `reference_to` makes it. It makes an `InstanceOfType` of a reference `Type[X]`.
+    type: the type of the reference, with its title
     """
 
     type: Type
@@ -420,7 +451,13 @@ Condition = tuple[Any, ...]
 
 
 def condition(attribute: str, sign: str, wanted: Any) -> Condition:
-    """A comparison of a query. raises: BindingError ("syntax"), for an operator of patterns without a valid pattern"""
+    """A comparison of a query: (attribute, sign, wanted).
+
+    attribute: the name of a parameter of the instances; "name" and "title" are the title of an instance
+    sign:      one of `SIGNS`; it is not checked
+    wanted:    the value to compare with; for an operator of patterns, a text or a compiled pattern
+    raises:    BindingError ("syntax"), for an operator of patterns without a valid pattern
+    """
     if sign in PATTERN_SIGNS and not isinstance(wanted, re.Pattern):
         if not isinstance(wanted, str):
             raise BindingError(SYNTAX, f"{wanted!r} is no pattern")
@@ -430,9 +467,11 @@ def condition(attribute: str, sign: str, wanted: Any) -> Condition:
 
 @dataclass(frozen=True)
 class Query(Producing):
-    """A producer of the list of references to the instances of a type for which all conditions hold.
+    """A producer of a list: the references to the instances of a type for which all conditions are true.
 
-    [] where none match; None where no instances can be looked up (`Objects.is_there`).
+    The list is [] if none match. The product is None if no instances can be looked up (`Objects.is_there`).
+    type:  the type of the instances; only its name counts
+    where: conditions (attribute, operator, value), ("or", conditions, ...), or ("not", conditions); () selects all
     """
 
     type: Type
@@ -474,10 +513,14 @@ class Query(Producing):
 class Attribute(Producing):
     """A producer of one attribute of another producer's product: how an instance or a query fills a parameter.
 
-    of:       the other producer; of a query, it must find one instance
-    name:     the attribute, or the key of a map
-    select:   the option `select_result`: a function that picks one of several instances of a query
-    optional: whether nothing is produced where the object or the attribute is missing; else an error
+    If *of* is a Query, it must find exactly one instance, unless *select* picks one. If it is a Ref, the instance with
+    this reference has the attribute. `produce` raises BindingError if the object or the attribute is missing, unless
+    *optional* is set.
+    of:       the other producer
+    name:     the name of the attribute, or the key of a map
+    select:   the option `select_result`: a function, or its name, that is called with the references that were found
+              and returns one of them; None: several instances are an error
+    optional: True: the product is None if the object or the attribute is missing
     """
 
     of: Producing

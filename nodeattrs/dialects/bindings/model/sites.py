@@ -49,12 +49,15 @@ _DEFAULT_LAYERS: list[Any] = [
 
 @dataclass
 class Site:
-    """A site as it is written, nothing evaluated. A reader fills the fields; the methods evaluate them.
+    """A site as it is written. A reader fills the fields; nothing is evaluated before a method is called.
 
-    parts:      `site { }` as data, with expressions as values: "defaults" (attribute -> value), "environments"
-                (name -> attributes), "dynamic" ("dir", "attrs"), "categories" ([name, value], the highest first),
-                "layers" ("name", "include", "exclude"); None where no `site { }` is written
-    statements: the assignments beside `site { }`; the one to `$environment` selects the environment
+    `evaluated` gives the environments, and `listed_categories` the categories with their values, for the variables of
+    one request. Both raise BindingError if an expression fails. `layers` gives the layers, and `listed` a part as it is
+    written.
+    parts:      the contents of `site { }`; None if it is not written. The values are expressions. The parts are
+                "defaults" (attribute -> value), "environments" (name -> attributes), "dynamic" ("dir", "attrs"),
+                "categories" ([name, value], the highest first), and "layers" ("name", "include", "exclude")
+    statements: the assignments outside of `site { }`; the assignment to `$environment` selects the environment
     listed_at:  category -> the line that lists it
     layers_at:  the line of each layer, in the order of the layers
     """
@@ -83,10 +86,12 @@ class Site:
         return {**site, **({"assign": assigned} if assigned else {})}
 
     def evaluated(self, variables: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str | None]:
-        """(the environments as plain values for `environment_of`, the name of the selected environment).
+        """Evaluate the site; returns (environments as plain values for `environment_of`, name of the selected
+        environment).
 
-        The first is None where no `site { }` is written, the second where no environment is selected.
-        variables: facts and settings such as `confdir`; they also select an environment
+        The first is None if no `site { }` is written. The second is None if no environment is selected.
+        variables: facts and settings such as `confdir`. Their `environment` counts unless the site assigns
+                   `$environment`
         raises:    BindingError, also for a variable that is not set
         """
         assigned: dict[str, Any] = {}
@@ -113,8 +118,9 @@ class Site:
         """(category, value) for each listed category, the highest first; None where the site lists no categories.
 
         A variable that is not set has the value None: its category does not hold.
-        compared: the variables for categories of `variables_of_categories`; None: the same
-        raises:   BindingError, where an expression fails
+        variables: the variables for categories that are computed
+        compared:  the variables for categories of `variables_of_categories`; None: *variables*
+        raises:    BindingError, if an expression fails
         """
         categories = self.listed("categories")
         if categories is None:
@@ -153,7 +159,15 @@ def _worked(part: Any, ask: Callable[[str], Any]) -> Any:
 
 @dataclass(frozen=True)
 class Environment:
-    """An environment and its paths: absolute, and without a slash at the end. `environment_of` makes it."""
+    """An environment and its paths: absolute, and without a slash at the end. `environment_of` makes it.
+
+    envdir:      the folder of the environment
+    modulepath:  the folders that have the modules
+    manifestdir: the folder of the manifests
+    manifest:    the file that has the categories and the layers
+    templatedir: the folder of the templates
+    bindingsdir: the folder of the sets that `confdir:` references name
+    """
 
     name: str
     envdir: str
@@ -177,7 +191,7 @@ def environment_of(
     site:         "defaults", "environments" (name -> attributes), "dynamic" ("dir", "attrs"); None for nothing
     selected:     the name of the environment; None is production, which needs no declaration
     confdir:      the folder that relative paths begin at
-    is_directory: whether an absolute path is a directory; called for a dynamic environment alone
+    is_directory: a function (absolute path) -> bool; called only if an environment may be in the "dynamic" folder
     raises:       BindingError: "unknown-environment", "envdir-not-allowed", "dynamic-not-absolute",
                   "environment-attribute"
 
@@ -257,7 +271,7 @@ class Inventory:
 
     modules: the name of a module -> the names of its sets
     confdir: the names of the sets of the configuration directory
-    schemes: further schemes that have a provider; None allows any scheme
+    schemes: further schemes that have a provider; None allows any scheme. `names` knows only "confdir" and "module"
     """
 
     modules: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -286,8 +300,8 @@ class _Reference:
 def parse_reference(text: Any, schemes: Iterable[str] | None) -> _Reference:
     """The scheme, the name and the mark `?optional` of a reference. The name of `enc:` alone is "*".
 
-    text:    a value that is not a text raises, too
-    schemes: those with a provider, beside confdir and module; None allows any scheme
+    text:    the reference; a value that is not a text raises "bad-uri"
+    schemes: schemes that are allowed in addition to confdir and module; None allows any scheme
     raises:  BindingError ("bad-uri", "unknown-scheme")
 
     >>> parse_reference("module:/::apache::default?optional", [])

@@ -37,13 +37,16 @@ def _not_noted(category: str, text: str | None) -> None:
 
 
 class NodeVariables(Mapping[str, Any]):
-    """The variables of a site for one node: name -> value. Each read is noted in *looks*.
+    """The variables of a site for one node, as a map: name -> value. Each read of a fact is noted in *looks*.
 
-    A name has the value that is set in *given*, else the fact; `fqdn` without a fact is the name of the node.
+    A name has the value that is set in *given*; other names have the value of the fact. If there is no fact `fqdn`, it
+    is the name of the node. Any other name raises KeyError. A caller that only compares a value uses `unnoted`, and
+    notes the comparison with `compare`.
+    facts:  the facts of the node
     node:   the name of the node
-    given:  variables that are no facts of the node
-    hidden: names that no fact may give
-    looks:  where reads of facts and of the node's name are noted; None: nowhere
+    given:  variables that are not facts of the node
+    hidden: names of facts that cannot be read
+    looks:  where reads of facts and of the node's name are noted; None: they are not kept
     """
 
     def __init__(
@@ -89,7 +92,8 @@ class NodeVariables(Mapping[str, Any]):
         return NodeVariables(self._facts, self._node, self._given, self._hidden)
 
     def compare(self, name: str, text: str | None) -> None:
-        """Note that the answer depends on whether a variable is *text*, and on the sort of its value.
+        """Note that the answer depends on whether a variable is *text*, and on the type of its value. Nothing is
+        compared here, and nothing is noted for a given variable.
 
         text: in lower case; None: the answer depends on the whole value
         """
@@ -112,14 +116,18 @@ class NodeVariables(Mapping[str, Any]):
 
 
 class State:
-    """The categories of a request with their values, and its variables. It answers which conditions hold.
+    """The categories of a request with their values, and its variables. It says which conditions are true.
 
-    categories: (name, value) pairs, the highest first, values in lower case; a category with the value None never
-                holds, and common is left out
+    `mask` tests a condition, and `ranked` gives the rank of the result: the greater rank wins. `title` puts a mask in
+    words. `value` and `is_open` return None and False for a category that is not listed.
+    categories: (name, value) pairs, the highest first. Values are turned into lower case. A category with the value
+                None has no value, and no condition on it is true. `common` is left out
     variables:  what `$name` means in the text language, such as facts
-    mode:       "tuple": all categories of a conjunction rank; "documented": its highest one alone
+    mode:       how a condition on several categories is ranked. "tuple": by all of them; "documented": by the highest
+                one
     listed_at:  category -> the line of the site that lists it
-    looked_at:  called for each category whose value is compared or read
+    looked_at:  a function (category, text) that is called for each comparison of a category's value with a text; the
+                text is None if the value itself is read
     raises:     BindingError ("bad-mode", "category-twice", "category-value")
 
     >>> State([("node", "Kermit"), ("environment", "production")]).mask([("node", "kermit")])
@@ -221,7 +229,11 @@ def effective_categories(
 ) -> list[tuple[str, str | None]]:
     """The (category, value) pairs in effect, the highest first, for the categories that a site lists; without common.
 
-    listed: evaluated (category, value) pairs; None where the site lists none
+    If they are not listed, `node` is added as the highest and `environment` as the lowest. Values are in lower case.
+
+    listed: evaluated (category, value) pairs; None if the site lists none. The value of `environment` must be True
+    fqdn:        the value of `node`
+    environment: the value of `environment`
     raises: BindingError: "category-common", "category-environment-value", "category-order",
             "category-value", "category-twice"
 
@@ -253,7 +265,9 @@ def effective_categories(
 class Objects:
     """The instances that queries and parameters read, and the parameter names of their types.
 
-    is_there:  False where no instances can be looked up (no store); a query then produces nothing, and not []
+    `instance` and `parameters` return None for unknown references and types.
+    is_there:  False in a subclass without a store, which cannot look up instances; a query then produces None, and not
+               []
     types:     the name of a type -> the names of its parameters
     instances: a reference such as "Sql[one]" -> the parameters of that instance, name -> value
 
@@ -286,7 +300,9 @@ class Objects:
                 yield reference, parameters
 
     def parameters(self, name: str) -> list[str] | None:
-        """The parameter names of a type, else those that its instances have; None where there are none."""
+        """The parameter names of a type. If none are declared: the names that its instances have, or None if there are
+        none.
+        """
         if name in self._types:
             return self._types[name]
         seen = dict.fromkeys(name for _, parameters in self.of_type(name) for name in parameters)

@@ -38,9 +38,13 @@ _NARROWER: dict[str, frozenset[str]] = {
 
 @dataclass(frozen=True)
 class Type:
-    """A type of values, as `parse_type` reads it; its text is canonical, so that equal types have equal texts.
+    """A type of values, as `parse_type` reads it. Its text is canonical: equal types have equal texts.
 
-    args: types, for Array and Hash; else one text: a title, the name of a class, or a pattern; () for none
+    `holds` says whether a value conforms to the type. `accepts` says whether another type is the same or narrower, and
+    `excludes` whether it certainly has no value in common. `kind` is the first half of a key.
+    name: the word before the brackets: "Array", "Type", "Sql", ...
+    args: for Array and Hash, types; for other types one text: a title, the name of a class, or a pattern. (): no
+          brackets
     """
 
     name: str
@@ -86,7 +90,7 @@ class Type:
         return str(self)
 
     def accepts(self, other: Type, classes: Classes) -> bool:
-        """Whether *other* may stand where this type is declared: the same type, or a narrower one.
+        """Whether each value of *other* conforms to this type: the same type, or a narrower one.
 
         Classes are compared by inheritance; an unknown class accepts its own name alone.
         """
@@ -109,7 +113,7 @@ class Type:
         return other.name in _NARROWER.get(self.name, ())
 
     def excludes(self, other: Type, classes: Classes) -> bool:
-        """Whether no value of *other* can stand where this type is declared; False where this is not certain.
+        """Whether certainly no value of *other* conforms to this type; False if this is not certain.
 
         It is not certain of an unknown or abstract class, of two Arrays or Hashes, of Any, references and patterns.
         """
@@ -126,9 +130,11 @@ class Type:
         )
 
     def holds(self, value: Any, classes: Classes) -> bool:
-        """Whether *value* conforms to the type. Null conforms to Any alone; inside a collection of data it is data.
+        """Whether *value* conforms to the type. Null conforms only to Any; but inside an Array or Hash it conforms to
+        Data, too.
 
-        A secret is Data, and no text or number. cost: one visit to each value inside, except for Any and Type[X]
+        A secret conforms to Data, but not to a type of texts or numbers. cost: one visit to each value inside, except
+        for Any and Type[X]
         """
         name = self.name
         if name == "Any":
@@ -234,8 +240,10 @@ _OF_EVERY_PROTOCOL = frozenset(
 class Classes:
     """A register of the classes of Python that `Type[X]` may name: name -> class.
 
-    A class is registered with `add`, or offered with a function that loads it when it is needed and where code may run.
-    known:  the first classes, by name
+    `add` registers a class. `offer` registers a function that loads a class later; it is called only if code of the
+    repository may run. For an unknown name `find` and `require` return None. If the code of an offered class may not
+    run, `find` returns None and `require` raises UnknownLayer. `is_subclass` and `is_instance` compare by name.
+    known:  the first classes, by name; None: there are none
     raises: BindingError ("ambiguous-class"), for two classes of one name
 
     >>> Classes({"Path": str}).find("Path")
@@ -249,9 +257,11 @@ class Classes:
             self.add(one, name)
 
     def add(self, one: type, name: str = "") -> str:
-        """Register a class under a name, its own unless given; returns the name.
+        """Register a class, and return the name. To add the same class again does nothing.
 
-        raises: BindingError, where another class has it
+        name: the name; "": the name of the class
+
+        raises: BindingError ("ambiguous-class"), if another class has the name
         """
         name = name or one.__name__
         known = self._known.setdefault(name, one)

@@ -164,8 +164,11 @@ def pattern_of(text: str) -> re.Pattern[str]:
 def compared(actual: Any, sign: str, wanted: Any) -> bool:
     """Whether a comparison holds. Texts are ordered with texts, numbers with numbers; other pairs never are.
 
-    Equal values of different types are not equal, except int and float. A pattern is searched for in a text alone.
-    sign: one of `SIGNS`
+    `1` and `1.0` are equal; other values of different types are not. Only a text can match a pattern, at any place in
+    it.
+    actual: the value
+    sign:   one of `SIGNS`
+    wanted: the value or pattern on the right of the operator
 
     >>> compared(5432, ">", 80), compared("5432", ">", 80), compared("db1", "=~", "^db")
     (True, False, True)

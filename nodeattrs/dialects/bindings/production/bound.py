@@ -50,7 +50,14 @@ class Making(local):
 class Bound:
     """The declarations of layers for a state, the keys that they need, and errors about keys.
 
-    The constructor resolves the layers, and raises no faults. register: the classes that `Type[X]` names
+    The constructor resolves the layers. It raises no faults: they are in `resolution.faults`. `declaration` finds the
+    declaration of a key, and returns None for a key that is not bound. `needs` yields the keys that a declaration looks
+    up. `slots` gives the parameters of a callable. `unfilled`, `not_bound`, `mismatch` and `about` return errors for
+    the caller to raise.
+    layers:   the layers, the highest first
+    state:    the categories of the request
+    register: the classes that `Type[X]` names
+    objects:  the instances that parameters and queries read
     """
 
     def __init__(
@@ -206,7 +213,9 @@ class Bound:
         return next((one for one in self.slots(known) if one.is_required and one.wanted is None), None)
 
     def not_bound(self, wanted: Asked) -> BindingError:
-        """The error for a key without a value: the fault of its declarations, else a `NotBound` with near misses."""
+        """The error for a key without a value, for the caller to raise: the fault of its declarations, or a `NotBound`
+        with similar keys.
+        """
         declared = self.declaration(wanted)
         for fault in self.resolution.faults if declared is None else ():
             if fault.key == wanted.key:

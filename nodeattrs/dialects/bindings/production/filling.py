@@ -83,7 +83,11 @@ def slots_of(call: Callable[..., Any], register: Classes) -> tuple[Slot, ...]:
 
 
 def not_given(slots: tuple[Slot, ...], args: tuple[Any, ...], named: Mapping[str, Any]) -> Iterator[Slot]:
-    """Yield the parameters that positional and named arguments leave without a value."""
+    """Yield the parameters that get no value from the arguments of a call.
+
+    args:  the positional arguments
+    named: the arguments by name
+    """
     for index, slot in enumerate(slots):
         by_position = index < len(args) and slot.way != "by name"
         if not by_position and slot.name not in named:
@@ -91,9 +95,12 @@ def not_given(slots: tuple[Slot, ...], args: tuple[Any, ...], named: Mapping[str
 
 
 def returned(call: Callable[..., Any], register: Classes) -> Type | None:
-    """The type in the `->` annotation of a function, without None; of a factory that yields, of what it yields.
+    """The type in the `->` annotation of a function, without None. For a factory that yields, it is the type of the
+    yielded value.
 
-    None without an annotation, for a class, and for an annotation that is no type of bindings.
+    The result is None for a function without an annotation, for a class, and for an annotation that is not a type of
+    bindings.
+    register: finds and registers the classes in the annotation
     """
     hint = None if isinstance(call, type) else _hints(call).get("return")
     if get_origin(hint) in (Iterator, Generator, AsyncIterator, AsyncGenerator):

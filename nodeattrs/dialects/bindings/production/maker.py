@@ -67,13 +67,16 @@ ClassStatement = tuple[bool, str, Declaration]
 
 
 class ValueMaker(Bound):
-    """The maker of the values of keys, for an injector or for a scope; it is the `ProducerScope` of producers.
+    """The maker of the values of keys, for an injector or for a scope. Producers get it as their `ProducerScope`.
 
-    `value_of` and `ask` give values; they make each product once for its scope, under one lock. Products that were
-    made are read without the lock.
-    kept:       id of a declaration -> its product; also what `once` made
+    `value_of` gives the value of a key; `ask` gives None if nothing is bound. Each product is made once for its scope,
+    under a lock, and then read without the lock. `scoped` returns a maker for an inner scope. `collected` and `giver`
+    say how the last value of a key was made, for explanations.
+    kept:       the id of a declaration -> its product; also what `once` made
     opened:     the context managers that were entered for products
-    scope_name: "" for the maker of an injector
+    scope_name: the name of the scope; "" for the maker of an injector
+    layers, state, register, objects: as for `Bound`
+    functions:  name -> a function that expressions and options may name; `inject` is added
     injector:   the value of a parameter of the type Injector
     """
 
@@ -141,10 +144,11 @@ class ValueMaker(Bound):
             return self.kept[id(thing)]
 
     def call(self, call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-        """The result of a callable; missing arguments are filled by their annotations.
+        """The result of a callable. Missing arguments are filled with the values of the keys in their annotations.
 
         A generator function gives a context manager, which is not entered here.
-        raises: NotBound, BindingError ("arguments"); what the callable raises
+        args, named: the arguments that are known
+        raises:      NotBound, BindingError ("arguments"); what the callable raises
         """
         ready, given = list(args), dict(named)
         for slot in not_given(self.slots(call), args, named):
@@ -168,10 +172,13 @@ class ValueMaker(Bound):
         return None if slot.default is ABSENT else ABSENT
 
     def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-        """A new object of a class, whose constructor is filled; its hook `__inject__(injector, ...)` makes it instead.
+        """A new object of a class. Missing arguments of the constructor are filled, as `call` does it.
 
-        of:     a class, or the name of one
-        raises: BindingError ("unknown-class", "abstract-class", "arguments"), NotBound, UnknownLayer
+        If the class has a method `__inject__`, this is called instead, with the injector and the known arguments only.
+
+        of:          a class, or the name of one
+        args, named: the arguments that are known
+        raises:      BindingError ("unknown-class", "abstract-class", "arguments"), NotBound, UnknownLayer
         """
         known = of if isinstance(of, type) else self.register.require(of)
         if known is None:
@@ -247,7 +254,7 @@ class ValueMaker(Bound):
         """
         replay = Replay()
         while True:
-            replay.again()
+            replay.restart()
             self._making.replay = replay
             try:
                 return attempt()
@@ -277,9 +284,12 @@ class ValueMaker(Bound):
         return self._collected.get(id(of.root))
 
     def ask(self, wanted: Asked, args: Mapping[str, Any] = _NOTHING) -> Any:
-        """The value of a key; None where nothing is bound or produced. Else as `value_of`.
+        """The value of a key, as `value_of`; but None if nothing is bound or produced.
 
-        raises: TypeMismatch, LookupLoop, BindingError; NotBound, for a parameter on the way
+        args:   arguments for its callable, by name; then the product is made anew, and not kept
+
+        raises: TypeMismatch, LookupLoop, BindingError; NotBound, if a callable on the way needs a parameter without a
+                value
         """
         given = self._given.get(wanted.key, _MISSING)
         if given is not _MISSING:
@@ -293,7 +303,10 @@ class ValueMaker(Bound):
         return value
 
     def stays(self, wanted: Asked) -> bool:
-        """Whether every further injection of a key gives the same object: it is given, or kept here or further out."""
+        """Whether every further injection of a key gives the same object, because it is kept here or by an outer maker.
+        False if this is not certain, and before the first injection. For an unbound or optional key: whether its value
+        is given.
+        """
         declared = self.declaration_or_class(wanted)
         if declared is None or declared.optional:
             return wanted.key in self._given
@@ -366,7 +379,7 @@ class ValueMaker(Bound):
             raise self._loop([*chain[chain.index(root) :], root])
         chain.append(root)
         try:
-            return self.finished(declared, self._product(root, args))
+            return self.transformed(declared, self._product(root, args))
         except RecursionError as error:
             if isinstance(error, LookupLoop):
                 raise
@@ -438,8 +451,9 @@ class ValueMaker(Bound):
                 self._tasks[id(root)] = task
         raise Waiting(steps, task)
 
-    def finished(self, declared: Declaration, product: Any) -> Any:
-        """A product after the transformer of its declaration; None for None.
+    def transformed(self, declared: Declaration, product: Any) -> Any:
+        """A product after the transformer of its declaration, which is called for None, too; None if the result is
+        None.
 
         raises: TypeMismatch, where it does not conform to a declared or demanded type; what the transformer raises
         """
@@ -506,8 +520,8 @@ def _is_wrong_call(call: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -
 def decided(inclusions: Iterable[ClassStatement]) -> dict[str, tuple[bool, Position]]:
     """Included class -> (whether it is excluded, the position that decides this).
 
-    An exclude counts from its position down, also against an include at the same position. A class without an include
-    is left out.
+    An exclude counts against includes at the same position and below; an include at a higher position wins. A class
+    without an include is left out.
     """
     included: dict[str, Position] = {}
     outside: dict[str, Position] = {}

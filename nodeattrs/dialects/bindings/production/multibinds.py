@@ -109,7 +109,11 @@ _HASH_WORDS = ("priority", "error", "flatten", "uniq", *_IN_ORDER, *_BY_POSITION
 
 @dataclass(frozen=True)
 class Fragment:
-    """A fragment of a multibind, and its product."""
+    """A fragment of a multibind, and its product.
+
+    declaration: the declaration of the fragment
+    value:       the product of the declaration
+    """
 
     declaration: Declaration
     value: Any
@@ -212,7 +216,7 @@ def collect(
     """The collection of a multibind; [] or {} without fragments. Its value shares nothing with the fragments.
 
     fragments: with their products, the highest layer first, then in the order of the items
-    scope:     for the names of functions, and the classes of types
+    scope:     has the functions that options name, and the classes of types
     unknown:   the sets that cannot be read, which may hold further fragments
     cost:      linear in the elements
     raises:    BindingError: "bad-option", "unnamed-fragment", "duplicate-fragment", "type-mismatch"

@@ -22,8 +22,7 @@ Steps = tuple[int, ...]
 def opening_of(call: Callable[..., Any]) -> tuple[Callable[..., Any], bool, bool]:
     """(callable, whether its product is entered and left, whether its product is awaited) for a callable; cached.
 
-    The callable is the same, but for a generator function one that gives a context manager: what follows its `yield`
-    runs when the context manager is left.
+    The callable is the same, except for a generator function: this becomes a function that returns a context manager.
     """
     inner = inspect.unwrap(call)
     if inspect.isgeneratorfunction(inner):
@@ -34,7 +33,11 @@ def opening_of(call: Callable[..., Any]) -> tuple[Callable[..., Any], bool, bool
 
 
 class OpenedContexts:
-    """The context managers that a scope has entered and not left yet; they are left in reverse order."""
+    """The context managers that a scope has entered and not left yet. `close` leaves them in reverse order.
+
+    If `needs_await` is true, there is an asynchronous one, and only `aclose` can leave it. Both leave all of them even
+    if one raises, and raise that exception afterwards. They can be called again.
+    """
 
     def __init__(self) -> None:
         self._contexts: list[tuple[Any, bool]] = []
@@ -74,9 +77,11 @@ class OpenedContexts:
 
 
 class Waiting(BaseException):
-    """Raised for a product that has to be awaited: `ValueMaker.awaited` awaits the task, and tries the injection again.
+    """Raised for a product that must be awaited: `ValueMaker.awaited` awaits the task, and tries the injection again.
 
-    steps: of the product; task: gives it
+    It is a BaseException, so that code of producers does not catch it.
+    steps: the ids of the declarations on the way to the product
+    task:  the future that gives the product
     """
 
     def __init__(self, steps: Steps, task: Future[Any]) -> None:
@@ -86,13 +91,18 @@ class Waiting(BaseException):
 
 
 class Replay:
-    """Products of earlier tries of one injection that no scope keeps; each further try takes them in the same order."""
+    """The products that earlier tries of one asynchronous injection made and that no scope keeps.
+
+    A try is one call of the injection. It calls `next` for each product, which returns the products of earlier tries in
+    the same order, and then makes new ones. `add` stores an awaited product. `restart` must be called before each
+    further try.
+    """
 
     def __init__(self) -> None:
         self._made: dict[Steps, list[Any]] = {}
         self._used: Counter[Steps] = Counter()
 
-    def again(self) -> None:
+    def restart(self) -> None:
         """Begin a further try, which takes the products of each steps from the first one on."""
         self._used.clear()
 

@@ -127,7 +127,7 @@ def _special(reading: DocumentReading, data: dict[Any, Any], path: Path) -> Node
 
 
 def _regex(reading: DocumentReading, text: str, path: Path) -> Node:
-    return Literal(reading.tried(pattern_of, path, text, kind=FORMAT))
+    return Literal(reading.with_place(pattern_of, path, text, kind=FORMAT))
 
 
 def _pairs(reading: DocumentReading, data: list[Any], path: Path) -> Node | None:
@@ -144,7 +144,7 @@ def _pairs(reading: DocumentReading, data: list[Any], path: Path) -> Node | None
 
 
 def _source(reading: DocumentReading, text: str, path: Path) -> Node:
-    return reading.tried(parse_expression, path, text, kind=FORMAT, what="the expression cannot be read: ")
+    return reading.with_place(parse_expression, path, text, kind=FORMAT, what="the expression cannot be read: ")
 
 
 _LAMBDA = {"lambda", "source"}
@@ -193,7 +193,7 @@ def _condition(reading: DocumentReading, data: Any, path: Path) -> Condition:
             path, f"a condition is [attribute, operator, value], the operators are {' '.join(SIGNS)}"
         )
     wanted = constant_value(_expression(reading, data[2], path)) if isinstance(data[2], dict) else data[2]
-    return reading.tried(condition, path, data[0], data[1], wanted, kind=FORMAT)
+    return reading.with_place(condition, path, data[0], data[1], wanted, kind=FORMAT)
 
 
 def _condition_data(one: Condition) -> Any:
@@ -373,7 +373,7 @@ _MAP = Shape(_read_map, dict, {"type": "object", "additionalProperties": {"type"
 
 def _read_chain(reading: DocumentReading, data: Any, path: Path) -> Chain:
     links = reading.list(data, path, "chain is a list of references and arrows in turn")
-    return reading.tried(chain_of, path, links, kind=FORMAT)
+    return reading.with_place(chain_of, path, links, kind=FORMAT)
 
 
 _CHAIN = Shape(
@@ -614,14 +614,14 @@ def sets_from_data(data: Any, origin: Origin = NOWHERE) -> list[BindingSet]:
     ['a::default']
     """
     reading = DocumentReading(lambda name, path: origin)  # a place that knows no other
-    return reading.guarded(lambda: _sets(reading, data)) or []
+    return reading.result_of(lambda: _sets(reading, data)) or []
 
 
 @taking(document=Document)
 def sets_from_document(document: Document) -> list[BindingSet]:
     """The sets of a parsed file; each item has its line. raises: BindingErrors, also for an empty file"""
     reading = DocumentReading(partial(document.locator, "bindings"))
-    return reading.guarded(lambda: _sets(reading, document.tree)) or []
+    return reading.result_of(lambda: _sets(reading, document.tree)) or []
 
 
 @taking(document=Document)
@@ -631,7 +631,7 @@ def site_from_document(document: Document) -> Site:
     raises: BindingErrors
     """
     reading = DocumentReading(partial(document.locator, "bindings"))
-    return reading.guarded(lambda: _site(reading, document.tree)) or Site()
+    return reading.result_of(lambda: _site(reading, document.tree)) or Site()
 
 
 def _sets(reading: DocumentReading, data: Any) -> list[BindingSet]:

@@ -27,10 +27,13 @@ class Malformed(Exception):
 
 
 class DocumentReading:
-    """One document while it is read: where its entries are, and the faults that were noted so far.
+    """The state of reading one document: where its entries are, and the faults that were noted so far.
 
-    `guarded` runs a reader, which calls the other methods; a reader that raises `Malformed` noted a fault before.
-    locate: (the name of a set, a path in the document) -> a locator for that path
+    First call `result_of` with a function that reads the document. That function calls the other methods. `fault` and
+    `check_words` note a fault and continue. `malformed` notes a fault, and returns the exception `Malformed` for the
+    caller to raise; `map`, `list` and `with_place` raise it themselves. `each` catches it, and leaves out that entry.
+    At its end, `result_of` raises BindingErrors with all noted faults.
+    locate: a function (name of a set, path in the document) -> locator for that path
     set:    the name of the set that is being read, for origins; "" for none
     """
 
@@ -39,8 +42,12 @@ class DocumentReading:
         self.set = ""
         self._faults: list[BindingError] = []
 
-    def guarded(self, read: Callable[[], _Found]) -> _Found | None:
-        """The result of *read*; raises BindingErrors with all faults that were noted so far, if there are any."""
+    def result_of(self, read: Callable[[], _Found]) -> _Found | None:
+        """Call *read*, and return its result.
+
+        If faults were noted before or during the call, it raises BindingErrors with all of them instead. A `Malformed`
+        that *read* raises is caught; the fault for it is noted already. A RecursionError becomes a fault.
+        """
         found = None
         try:
             found = read()
@@ -54,7 +61,11 @@ class DocumentReading:
         return found
 
     def each(self, read: Callable[[Any, Path], _Found], data: Iterable[Any], path: Path) -> list[_Found]:
-        """The result of *read* for each entry of a list; an entry for which it raises `Malformed` is left out."""
+        """The result of *read* for each entry of a list; an entry for which it raises `Malformed` is left out.
+
+        read: a function (entry, path of the entry) -> result
+        path: the path of the list in the document
+        """
         found = []
         for index, entry in enumerate(data):
             try:
@@ -84,7 +95,13 @@ class DocumentReading:
         return list(data)
 
     def check_words(self, whole: Mapping[Any, Any], words: Collection[str], path: Path, what: str) -> None:
-        """Note a fault for each word of a map that is none of these words, and go on. what: the map in messages"""
+        """Note a fault for each key of a map that is not one of these words; nothing is raised.
+
+        whole: the map
+        words: the allowed keys
+        path:  the path of the map in the document
+        what:  the map in messages
+        """
         for name in whole:
             if name not in words:
                 hint = meant(name, words) or f"it knows {', '.join(words)}"
@@ -101,7 +118,7 @@ class DocumentReading:
         self.fault(path, message, hint, kind)
         return Malformed()
 
-    def tried(
+    def with_place(
         self, read: Callable[..., _Found], path: Path, *given: Any, kind: Kind | None = None, what: str = ""
     ) -> _Found:
         """The result of `read(*given)`; where *read* raises a `BindingError`, a fault at the path. raises: Malformed
@@ -143,15 +160,18 @@ class Shape:
 
 @dataclass(frozen=True)
 class Field:
-    """One word of a map, and the attribute of an object that the word holds.
+    """One word (a key) of a map, and the attribute of an object that holds its value.
 
-    attribute: "" is the word itself
-    needed:    the word must be there, and is always written
-    default:   the attribute where the word is missing; an attribute with its default is not written
-    written:   the word is written even with its default
-    same_as:   the attribute whose value is the default, in place of *default*
-    null:      null is a value of its own; else a word with null counts as missing
-    refused:   the word is an error, which is found later; it is read, and is not in the schema
+    `read_into` reads the word of a map; `write_into` writes it.
+    word:      the key in the map
+    shape:     how the value of the word is read and written
+    attribute: the name of the attribute; "": the same as the word
+    needed:    True: it is an error if the word is missing, and the word is always written
+    default:   the value of the attribute if the word is missing; an attribute with this value is not written
+    written:   True: the word is written even if the attribute has its default
+    same_as:   the name of another attribute whose value is the default; "": *default* is used
+    null:      True: null is a value of its own; False: a word with null counts as missing
+    refused:   True: the word is always an error, but a later step reports it; it is read, and is not in the schema
     """
 
     word: str
@@ -165,9 +185,13 @@ class Field:
     refused: bool = False
 
     def read_into(self, reading: DocumentReading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
-        """Put the attribute that a map has for the word, or its default, into *taken*.
+        """Read the word of this field from a map, and store the attribute in *taken*; if the word is missing, its
+        default.
 
-        raises: Malformed, for a wrong value, and where the word is needed and missing
+        whole:  the map
+        path:   the path of the map in the document
+        taken:  attribute -> value; fields that were read before are in it already, for `same_as`
+        raises: Malformed, for a wrong value, and if the word is needed and missing
         """
         name, data = self.attribute or self.word, whole.get(self.word)
         if data is not None or (self.word in whole and (self.needed or self.null)):
@@ -178,7 +202,9 @@ class Field:
             taken[name] = taken[self.same_as] if self.same_as else self.default
 
     def write_into(self, model: Any, data: dict[str, Any]) -> None:
-        """Put the attribute of an object as the word into *data*; an attribute with its default is left out."""
+        """Put the attribute of an object into *data*, under the word of this field; an attribute with its default is
+        left out.
+        """
         value = getattr(model, self.attribute or self.word)
         usual = getattr(model, self.same_as) if self.same_as else self.default
         if self.needed or self.written or value != usual:
@@ -189,10 +215,13 @@ class Field:
 class Record:
     """A map that stands for an object of one class: its words, and how they become attributes.
 
-    what:  the map in messages: "a bind item"
-    model: the class; objects of other classes are not written as this map
-    fixed: attributes that all objects of this map have, and that no word holds
-    make:  makes the object from the attributes by name; None: the class
+    `read` makes the object of a map, and `write` the map of an object, if `is_of` is true for the object. `shape` gives
+    both as a `Shape`, and `schema` the JSON Schema.
+    what:   the map in messages: "a bind item"
+    model:  the class; only objects of exactly this class are written as this map
+    fields: the words of the map; every other word is noted as a fault
+    fixed:  attributes that all objects of this map have, and that are not words of the map
+    make:   a function that is called with all attributes by name, and returns the object; None: the class itself
     """
 
     what: str
@@ -202,9 +231,13 @@ class Record:
     make: Callable[..., Any] | None = None
 
     def read(self, reading: DocumentReading, data: Any, path: Path, **more: Any) -> Any:
-        """The object of a map. An unknown word is a noted fault. more: further attributes
+        """The object of a map. For an unknown word a fault is noted, and reading continues.
 
-        raises: Malformed, for other data than a map, a wrong value or a missing word
+        data: the map
+        path: its path in the document
+        more: further attributes of the object, by name
+
+        raises: Malformed, if *data* is not a map, for a wrong value, and for a missing word
         """
         whole = reading.map(data, path, f"{self.what} is a map")
         reading.check_words(whole, [one.word for one in self.fields], path, self.what)
@@ -264,7 +297,7 @@ def _flag(reading: DocumentReading, data: Any, path: Path) -> bool:
 
 
 def _spelled(parse: Callable[[str], Any], schema: Schema) -> Shape:
-    return Shape(lambda reading, data, path: reading.tried(parse, path, _text(reading, data, path)), str, schema)
+    return Shape(lambda reading, data, path: reading.with_place(parse, path, _text(reading, data, path)), str, schema)
 
 
 TEXT = Shape(_text, _same, {"type": "string"})

@@ -122,7 +122,7 @@ class _ExpressionReader:
         return Variable(str(tree.children[0])[1:])
 
     def _regex(self, tree: Tree) -> Node:
-        return Literal(self._text.tried(pattern_of, tree, str(tree.children[0])[1:-1].replace("\\/", "/")))
+        return Literal(self._text.with_place(pattern_of, tree, str(tree.children[0])[1:-1].replace("\\/", "/")))
 
     def _reference(self, tree: Tree) -> Node:
         return Literal(Ref(self._text.type(tree.children[0])).reference)
@@ -403,7 +403,7 @@ class _SetReader(_ExpressionReader):
 
     def _compared(self, left: Tree, sign: Tree, right: Tree) -> Condition:
         attribute, wanted = str(constant_value(self.node(left))), constant_value(self.node(right))
-        return self._text.tried(condition, right, attribute, str(sign), wanted)
+        return self._text.with_place(condition, right, attribute, str(sign), wanted)
 
 
 class _SiteReader(_ExpressionReader):
@@ -467,7 +467,7 @@ def parse_sets(text: str, file: str | None = None) -> list[BindingSet]:
     ['ssh::default']
     """
     read = LanguageText(text, file)
-    return read.guarded(lambda: list(map(_SetReader(read).set, read.parsed("bindings_file").children)))
+    return read.result_of(lambda: list(map(_SetReader(read).set, read.parsed("bindings_file").children)))
 
 
 def parse_items(text: str, name: str = "", file: str | None = None) -> BindingSet:
@@ -477,7 +477,7 @@ def parse_items(text: str, name: str = "", file: str | None = None) -> BindingSe
     raises: BindingError ("syntax", "bad-type"), MissingExtra
     """
     read = LanguageText(text, file, name)
-    return read.guarded(lambda: BindingSet(name, tuple(map(_SetReader(read).item, read.parsed("items").children))))
+    return read.result_of(lambda: BindingSet(name, tuple(map(_SetReader(read).item, read.parsed("items").children))))
 
 
 def parse_site(text: str, file: str | None = None) -> Site:
@@ -489,10 +489,10 @@ def parse_site(text: str, file: str | None = None) -> Site:
     {'site': {'categories': [['rack', {'variable': 'rack'}]]}}
     """
     read = LanguageText(text, file)
-    return read.guarded(lambda: _SiteReader(read).site(read.parsed("site_file")))
+    return read.result_of(lambda: _SiteReader(read).site(read.parsed("site_file")))
 
 
 def parse_expression(text: str) -> Node:
     """The expression of a text that has nothing else. raises: BindingError ("syntax"), MissingExtra"""
     read = LanguageText(text)
-    return read.guarded(lambda: _ExpressionReader(read).node(read.parsed("expression").children[0]))
+    return read.result_of(lambda: _ExpressionReader(read).node(read.parsed("expression").children[0]))

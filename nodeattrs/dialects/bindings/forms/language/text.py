@@ -126,10 +126,14 @@ _PER_SIGN = 50
 
 
 class LanguageText:
-    """A text of the language: parses itself, and gives the places, sources and errors of its branches.
+    """A text of the language. `parsed` gives its tree; the other methods give places, texts and errors of its branches.
 
-    file: its name in messages; None for none
-    name: the set that is being read, for origins; a reader of sets changes it
+    The constructor parses nothing. `result_of` calls a function, and turns a RecursionError into a BindingError.
+    `with_place` calls a function, and adds the place of a branch to its BindingError. `error` returns an error for the
+    caller to raise.
+    text: the text; a byte order mark is removed
+    file: the name of the file in messages; None for none
+    name: the name of the set that is being read, for origins; a reader of several sets changes it
     """
 
     @taking(text=str)
@@ -173,7 +177,7 @@ class LanguageText:
         details = _caret(self.text, origin.line, origin.column)
         return BindingError(kind, f"{where}{message}", origins=(origin,), details=details, hint=hint)
 
-    def guarded(self, read: Callable[[], _Found]) -> _Found:
+    def result_of(self, read: Callable[[], _Found]) -> _Found:
         """The result of *read*; where it recurses too deep, a BindingError in place of the RecursionError."""
         try:
             return read()
@@ -194,7 +198,7 @@ class LanguageText:
         """The error for a branch, with its line and a caret; the caller raises it."""
         return self._error_at(self.origin(tree), message, kind)
 
-    def tried(self, read: Callable[..., _Found], tree: Tree, *given: Any) -> _Found:
+    def with_place(self, read: Callable[..., _Found], tree: Tree, *given: Any) -> _Found:
         """The result of `read(*given)`; a `BindingError` of *read* is raised again with the place of the branch."""
         try:
             return read(*given)
@@ -203,4 +207,4 @@ class LanguageText:
 
     def type(self, tree: Tree, read: Callable[[str], Type] = parse_type) -> Type:
         """The type that a branch writes, read by *read*. raises: BindingError, with the place of the branch"""
-        return self.tried(read, tree, _REMARK.sub(" ", self.source(tree)))
+        return self.with_place(read, tree, _REMARK.sub(" ", self.source(tree)))
