@@ -177,11 +177,13 @@ def _composed(
 class CauseFinder:
     """Turns the expressions that one value comes from into causes. Made for each value; the constructor reads nothing.
 
-    `causes_from` does it for one expression: it looks at attributes of the node, at documents that calls have read, and
-    at files of the repository.
+    `causes_from` does it for one expression. It looks at attributes of the node, at documents that calls have read, and
+    at files of the repository. `is_likely` rules out an attribute that has another value now. `module_finder` makes the
+    function that gives `flow.Flow` the text of imported modules.
+
     path:        the path of the value in its slot
-    read:        gives the origin and the causes of an attribute that was read
-    unavailable: gets the names of source files that the value may come from, but whose version is not available
+    read:        a function from the path of an attribute to its origin and causes; it returns None if it has no origin
+    unavailable: the names of source files that the value may come from, but whose version is not available; grows
     """
 
     def __init__(self, ledger: Ledger, path: Path, read: Read) -> None:

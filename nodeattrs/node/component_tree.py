@@ -93,7 +93,8 @@ class Detached:
     """A map or list that was replaced or deleted, for writers that were made before and still refer to it.
 
     As in Chef, these writers keep the old content to themselves: `own_tree` is where they read and write from then on.
-    serial: the ledger's serial when it was replaced
+
+    serial: the ledger's serial when it was replaced; a writer with a lower serial is older
     place:  its content at that time
     """
 
@@ -131,15 +132,17 @@ class _DetachedAtPath:
 
 
 class ComponentTree:
-    """One component of a node, read and changed for the current setter of the ledger. It keeps no values itself.
+    """One component of a node, read and changed for the current setter of the ledger. The ledger keeps the values.
 
-    Reading starts at `root` or `place`. `write` and `store` set a value, `change_list` changes a list, `delete` and
-    `unlink` remove. A change goes into the slot of the current setter (`slot`); where the component has one slot,
-    `lower` and `upper` are the same.
+    Reading starts at `root` or `place`; `plain_of` copies a value. `write` and `store` set a value, and `change_list`
+    changes a list. `delete` removes one key, `unlink` a path, and `empty` everything. `step_through` and `create_step`
+    make the maps on the way to a path. A change goes into the slot of the current setter (`slot`). `detach` notes
+    a container that is about to be replaced; a writer that was made before finds it with `detached_since`.
+
     ledger:    the fifteen trees, which it changes
     component: its name and slots
-    lower:     the number of the attribute file's slot
-    upper:     the number of the recipe's slot
+    lower:     the number of the slot that attribute files write
+    upper:     the number of the slot that recipes write; the same as *lower* for a component with one slot
     detached:  path -> the last containers that were replaced there, for writers that refer to them
     """
 

@@ -41,9 +41,10 @@ _RUN = Setter(RUN, "", RUN_ITSELF)
 
 
 class EnvironmentLike(Protocol):
-    """An environment: its name and the attributes that it sets.
+    """An environment: its name and the attributes that it sets at two levels.
 
-    It may have `default_locator` and `override_locator`, which know the place of each value.
+    It may also have `default_locator` and `override_locator`, which give the place of each value. Without them the
+    origin of each value is the environment's name.
     """
 
     @property
@@ -58,7 +59,9 @@ class Intake:
     """Fills the slots of one node at the start of a run. It keeps nothing itself; each method fills certain slots.
 
     A run calls `keep_saved`, `merge_normal`, `merge_json` and `merge_facts` in this order, then `set_environment` and
-    `set_roles`, each where it has such values. Data is copied, with the origins that a locator gives.
+    `set_roles`. A method for which the run has no values is not called. Data is copied, with the origins that a locator
+    gives. `empty_levels` empties default and override first. `ensure_tags` makes normal `tags` a list, as `merge_json`
+    does.
     source: docs/merging.md, "A run"
     """
 

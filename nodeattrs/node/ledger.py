@@ -32,19 +32,23 @@ _TEXT = {str}
 class Ledger(dict[Any, Any]):
     """The fifteen trees of a node, empty at first; `put`, `erase` and `replace` change them, `view` reads them merged.
 
-    The ledger is also a dict: a cache of the merged values that were read, by top-level key or by a tuple of steps. It
-    is the node's own subscript. A write empties it. Two ledgers are equal only if they are the same object.
+    The ledger is also a dict: a cache of the merged values that were read, by top-level key or by a tuple of steps.
+    `node[key]` reads it directly. A write empties it. Two ledgers are equal only if they are the same object.
+    `roots` and `part_at` give values that are not merged or copied yet. `plan` gives a part of the order of precedence.
+    `switch_setter` sets the line that the next changes come from, and `switch_back` restores the one before.
+    `note_silent` and `note_empty_map` add to the history; `unsettled_keys` names facts that a snapshot must copy.
 
     trees:      the maps by slot number; [0] is never used
     marks:      the lines that set values, by number
     history:    path -> (slot, whether silent) -> Chronicle
     unknown:    slot -> layers in it that cannot be read; forgotten when the slot is replaced for a new run
     provenance: False keeps no marks and no history
-    secrets:    the paths whose values are wrapped as Sensitive when they enter; None: none are
+    root:       a function that returns the folder to which files in origins are relative
+    secrets:    the paths whose values are wrapped as Sensitive when they enter; None: no paths
     rules:      rules for paths, which replace Chef's there
     early:      whether the current setter writes the attribute file's slots (`setters.EARLY`)
     serial:     rises with every change
-    settled:    top-level facts that never change: entries of slot 15 that are these very objects were not copied
+    settled:    top-level facts that never change; an entry of slot 15 that is the same object as here was not copied
     looks:      where reads of facts are noted; None: nowhere
     """
 
@@ -406,10 +410,13 @@ EVENTS = frozenset({"overwritten", "erased", "silent"})
 class Event(NamedTuple):
     """One entry of the history of a path in a slot: a value that was overwritten or erased, or was not set.
 
+    *Mark*: the number of a line that sets values; see `Ledger.marks`.
+
     what:   one of EVENTS
-    value:  the old value, or the value that was not set; it is shared and must not change. A map keeps its marks
-    set_by: the origin of that value; for a map the mark of its entries without an origin of their own
-    by:     the mark that overwrote or erased it; 0 for "silent"
+    value:  the old value, or the value that was not set; it is shared and must not change. A map has the marks of its
+        entries
+    set_by: the origin of that value. For a map: the mark of those entries that have no mark of their own
+    by:     the mark of the line that overwrote or erased it; 0 if that is not reported ("silent")
     """
 
     what: str

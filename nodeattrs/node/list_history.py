@@ -65,14 +65,17 @@ def list_history_at(ledger: Ledger, slot: int, path: Path) -> ListHistory | None
 
 
 class ListHistory:
-    """A list of a slot that was united or changed in place, its earlier versions, and the part of it that a path leads
-    to.
+    """A list of a slot that was united or changed in place, with its earlier versions. It serves the trace of one path.
 
-    Made by `list_history_at`. The constructor looks at nothing; each property is computed at its first use and kept, so
+    Made by `list_history_at`. The constructor reads nothing. Each property is computed at its first use and kept, so
     the ledger must not change meanwhile.
+    `taken_over` is the version in the weaker slot that this list began as. `changes` gives the lines that set and
+    changed the list. `is_left` says whether the first elements are still in it. `events` and `continues` say which
+    entries of the trace are earlier versions of this list, and so need no row of their own.
+
     path:  the path that is traced: of the list, or of something in it
     depth: the number of steps of *path* that lead to the list
-    now:   the origins of its elements now; a `ChangedListOrigins` where it was changed in place
+    now:   the origins of its elements now; a `ChangedListOrigins` if it was changed in place
     """
 
     def __init__(self, ledger: Ledger, slot: int, path: Path, depth: int, now: list[Origins]) -> None:

@@ -20,7 +20,9 @@ from nodeattrs.node.values import HELD
 class Elements:
     """A copy of a list and the origins of its elements: two lists of one length, which each method changes in place.
 
-    A change of a list in a slot fills one, changes it, and stores `values` and `origins` as the new list.
+    To change a list in a slot, the caller fills one, changes it, and stores `values` and `origins` as the new list.
+    `put`, `change_list_inside` and `delete_inside` change something inside an element; the element is copied first.
+
     values:  the elements; maps and lists in them are copied before they are changed
     origins: the origins of each element, by index
     """

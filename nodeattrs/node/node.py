@@ -38,6 +38,9 @@ class Node(Attributes):
 
     Reading is as from an immutable mapping: an absent key raises NoSuchAttribute (a KeyError). One thread may write
     while others read; several writers take turns. A value that was read never changes, deferred values excepted.
+    `snapshot` gives the whole state with origins as data, and `restore` makes a node of it. `to_chef` gives Chef's node
+    JSON as data, without origins, `to_chef_json` gives it as text, and `from_chef` reads it. `to_hash` merges all
+    levels.
     source: docs/merging.md
 
     >>> node = Node("web1")

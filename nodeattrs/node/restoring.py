@@ -289,13 +289,17 @@ def _unpacked_path(path: list[Any]) -> Path:
 class SavedLocator:
     """The locator of a value that a saved run set, as its snapshot has it. Reads no files, unless causes are asked for.
 
+    `at` gives the place of a path. `for_next_run` makes a copy whose origin begins with "saved".
+
     origin:      the origin of the whole value
-    places:      step -> [line, column, places below]; only where line or column differ from those above
-    lines:       the lines of the expression that set the value, else the one known line; None where none is known
+    places:      step -> [line, column, places below]; a step is left out if it has the line and column of the map above
+        it
+    lines:       the lines of the expression that set the value. If they are not known, the one line in the origin; None
+        if no line is known
     run:         the saved run, with the sources of the repository
-    code:        the expression that set the value; None where no code of the repository did
+    code:        the expression that set the value; None if no code of the repository set it
     calls:       the calls that led there, the innermost first
-    kept_causes: path in the slot -> causes of the value there; None where the snapshot has no causes
+    kept_causes: path in the slot -> causes of the value there, from the snapshot; None if the snapshot has no causes
     is_earlier:  whether a run before the saved one set the value
     """
 

@@ -43,9 +43,11 @@ CALLER = Setter("caller")
 class Mark(NamedTuple):
     """A line of code, or a document, that sets values in one way. Slots keep its number in `Marks`, not this object.
 
+    `line` and `unplaced` give its origin with the line only, and with neither line nor column.
+
     locator: finds the place of a value
-    verb:    set, replace, full assignment, append, erase or silent
-    depth:   the locator counts paths from this depth of the slot's tree
+    verb:    set, replace, full assignment, append, erase, or silent for a value that an `unless` did not set
+    depth:   the number of steps to leave out at the beginning of a path in the slot before the locator gets it
     bulk:    whether it is a document of facts: a snapshot keeps its file and no lines
     is_late: whether it set deferred values in a saved run, which were computed only when that run was saved
     """
@@ -114,15 +116,18 @@ def _calls_to(frame: Any, entered: CodeType | None) -> Calls:
 class Marks:
     """The marks of one node by number, and the current setter. Mark 0 is there at first: an unknown setter.
 
-    `number_here` gives the number for the line that calls now, and adds a mark where it is new; `marks[number]` is the
-    Mark. Marks are never removed, so a greater number was first used later.
-    root:        gives the folder to which files are relative
+    `number_here` gives the number for the line that calls now, and adds a mark if it is new; `marks[number]` is the
+    Mark. Marks are never removed, so a greater number was first used later. `place` gives the origin for a number and a
+    path. `is_part` says whether the code of one mark lies inside the code of another. `known_setter` gives the same
+    object for equal setters. `note_read` records that a call read a document.
+
+    root:        a function that returns the folder to which files are relative
     table:       the marks by number; a line of code is kept as a tuple until its mark is read
     setter:      the current setter
     entered:     the code of the `SetterBlock` that is entered now; None outside of one
     last_uses:   number of a mark that was used again -> how many marks there were at its last use
     reads:       (code, offset) of a call -> the documents that it has read, with their locators
-    saved_run:   the sources of the saved run, where the node comes from a snapshot; else None
+    saved_run:   the sources of the saved run from whose snapshot the node was made; None for other nodes
     saved_reads: the documents that calls of the saved run have read
     """
 

@@ -26,11 +26,14 @@ _MOST_SITES, _MOST_SPANS = 20_000, 256
 
 
 class ExpressionSite:
-    """An expression that ran, and where it stands in its source. Use a `CodeSite` (this process) or a `SavedSite`.
+    """An expression that ran, and its place in the source. The base of `CodeSite` (this process) and `SavedSite`.
 
-    The source is read and parsed at the first use of `text`, `setting` or `place`, and kept.
+    The source is read and parsed at the first use of `text`, `setting` or `place`, and kept. `setting` is the syntax
+    tree of the expression and of the value in it. `place` gives the line of a part of that value. These give None if
+    the source is not available.
+
     file:             the source file, as code objects name it
-    span:             (first line, last line, first column, last column); None where the line is not known
+    span:             (first line, last line, first column, last column); None if the line is not known
     is_step:          whether it is only a step on the way to the place that the line sets
     in_comprehension: whether it is in a comprehension, which has a frame of its own in some versions of Python
     whole_line:       whether only the line is known: then the last statement on the line counts
@@ -201,11 +204,12 @@ class CodeLocator:
     """The locator of a value that a line of Python code set. `at` finds the line, inside a literal the line of each
     part.
 
-    Making one looks nothing up.
+    Making one reads nothing.
+
     site:       the expression that set the value
     kind, name: of the setter
-    root:       gives the folder to which files are relative
-    calls:      the calls that led to the expression, the innermost first; [] where a file set it itself
+    root:       a function that returns the folder to which files are relative
+    calls:      the calls that led to the expression, the innermost first; [] if the expression is not inside a function
     """
 
     __slots__ = ("_calls", "kind", "name", "root", "site")
@@ -272,8 +276,10 @@ class FileVersion(NamedTuple):
 class SavedRun:
     """The source files of one saved run. A file is read at its first use; each version is parsed once.
 
+    `content`, `text` and `text_at` return None for a version that is not available.
+
     sources:  the versions that the snapshot names
-    versions: gives their content; None where there is no repository, and then nothing is available
+    versions: gives their content; None if there is no repository: then no version is available
     """
 
     def __init__(self, sources: Iterable[FileVersion] = (), versions: Versions | None = None) -> None:

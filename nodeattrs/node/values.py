@@ -61,9 +61,11 @@ _SIMPLE = frozenset({str, int, bool, type(None)})
 class Deferred:
     """A value that is computed each time it is read; made by `lazy`. The constructor computes nothing.
 
-    `evaluate` calls the function and copies its result, which is never cached. Several threads may do so.
-    compute: a function without arguments. raises: BadValue, where it cannot be called
-    place:   where it was made, for messages; "": found from the function
+    `evaluate` calls the function and returns a copy of its result, which is never cached. It raises DeferredCycle if
+    the value needs itself, and passes on the errors of the function. Several threads may call it at once.
+
+    compute: a function without arguments. raises: BadValue, if it cannot be called
+    place:   where it was made, for messages; "": the file and line of the function
     """
 
     __slots__ = ("_compute", "_place")
@@ -287,9 +289,12 @@ def refuse_spelled(path: tuple[Any, ...], is_set: Callable[[Path], bool]) -> Non
 class Secrets:
     """The sensitive paths of a node; `wrapped` wraps the secrets in a value that enters a slot.
 
-    paths: parsed to steps; the step "*" stands for any. Everything below a path is secret, too. () guards nothing
-    first: the first steps of these paths, to skip most values; None where any first step may lead to a secret
     The constructor takes texts ("db.password") or steps. raises: BadArgument, for anything but a list of paths
+
+    paths: the paths as steps; the step "*" stands for any. Everything below a path is secret, too. (): nothing is
+        secret
+    first: the first steps of these paths. A value whose path begins otherwise is not secret. None if a path begins with
+        "*"
     """
 
     __slots__ = ("first", "paths")

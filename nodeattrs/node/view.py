@@ -147,12 +147,14 @@ class _View:
 
 
 class Version:
-    """The state of a ledger's trees between two writes: a number, and whether it is over. It holds no values.
+    """The state of a ledger's trees between two writes. It has a number, and holds no values.
 
-    number: greater than the numbers of all versions before, also of other ledgers, since ledgers may share maps
-    lock:   of the ledger; held while its maps are read or changed
+    Read the maps inside `with version.reading(kind, path):`, which holds the lock and notes the read as a look.
+
+    number: greater than the numbers of all earlier versions, also of other ledgers, since ledgers may share maps
+    lock:   the ledger's lock; held while its maps are read or changed
     looks:  where reads of facts are noted; None: nowhere
-    is_old: False until the ledger's next write, which sets it
+    is_old: whether the ledger was written since; the write sets it to True
     """
 
     __slots__ = ("is_old", "lock", "looks", "number")
@@ -189,13 +191,14 @@ UNCHANGING = Version(RLock())
 class ReadCache(dict[Any, Any]):
     """The values of one map view that were read so far, by key; reading another key merges that key and adds it.
 
-    A view's subscript is this dict's own, so that a repeated read runs no Python code (docs/decisions/0004). Scalars,
-    and views of maps and lists, are kept; a deferred value is computed at each read. An absent key raises
-    NoSuchAttribute.
+    A view uses this dict's `__getitem__` as its own, so a repeated read runs no Python code (docs/decisions/0004).
+    Scalars, and views of maps and lists, are kept; a deferred value is computed at each read. An absent key raises
+    NoSuchAttribute. `maps` gives the maps to merge, and `ordered_keys` all keys of the view.
+
     part:    the maps of the view, joined and not merged
     version: the version that the view shows
-    path:    of the view in the node
-    order:   all keys, after `ordered_keys` was called; else None
+    path:    the path of the view in the node
+    order:   all keys, after `ordered_keys` was called; None before that
     """
 
     __slots__ = ("order", "part", "path", "version")
@@ -265,7 +268,12 @@ class MapView(_View, Mapping[Any, Any]):
 
     An absent key raises NoSuchAttribute (a KeyError); `.get(key)` gives None instead. Several steps may be taken in one
     subscript: `node["a", "b"]` is `node["a"]["b"]`. A write raises AttributeIsReadOnly. Maps and lists in it are views.
-    cost: making one merges nothing; the first read of a key merges that key, the next ones are one look-up
+    `view | other` and `merge` give a plain dict in which entries of *other* replace entries of the view.
+
+    part:    the maps to merge: one map, or several as `Joined`
+    version: the version of the ledger that the view shows; by default the maps never change
+    path:    the path of the view in the node, for messages
+    cost:    making one merges nothing; the first read of a key merges that key, the next ones are one look-up
     """
 
     __slots__ = ("__getitem__", "__weakref__", "_cache", "_path")

@@ -17,9 +17,10 @@ from nodeattrs.node.node import Node
 
 
 class WatchedNode(Node):
-    """A Node whose `name`, when read, is noted as a look. After `note_looks` only; before that it is a plain Node.
+    """A Node that notes a look when its `name` is read.
 
-    Assigning a new name makes the answer unfit for sharing (`Looks.refuse`).
+    It does so only after `note_looks` was called for it; before that it is a plain Node. Assigning a new name then
+    calls `Looks.refuse`, since the answer of such a run may not be used for other nodes.
     """
 
     @property

@@ -588,7 +588,9 @@ class FullWriter(_PathWriter):
 
     Scalars and lists in the way are replaced by maps. Also callable: `node.default_full("a", "b", 1)` stores the last
     argument and returns it. A subscript creates nothing.
-    before: called with the path before the store; the force forms clear their whole level there
+
+    before: called with the path before the store; None: nothing is called. `force_default_full` and
+        `force_override_full` remove the path from all components of their level with it
     raises: BadArgument, without a path
     """
 

@@ -62,11 +62,14 @@ def _unread(layer: Layer) -> Unread:
 
 
 class Nodes(WithFacts):
-    """The nodes of one version of a repository, for the verbs. Made by `Chef.open`; reads no file before a question.
+    """The nodes of one version of a repository, for the verbs. Made by `Chef.open`; reads no file before it is asked.
 
-    `subjects` names the nodes, and `answer` runs one, each time anew. Its facts are named by the request, else are from
-    its last run, else have an unknown platform. `unread` has the unknown layers of the last answer. `covers` and
-    `may_run` judge changed files; `own`, `look` and `notes_looks` are for sharing answers between nodes.
+    `subjects` names the nodes, and `answer` runs one; each call runs it again. The request names the facts of a node.
+    Otherwise a node has the facts of its last run, or, if it never ran, an unknown platform.
+    After `answer`, the attribute `unread` lists the layers that could not be read for it.
+    `covers` says whether a changed file may change an answer. `may_run` says whether a file is Ruby code that a recipe
+    may call. `own`, `look` and `notes_looks` serve `impact`, which compares nodes by their looks to run fewer of them.
+    raises: `answer` and `run` raise the errors of the run, such as RecipeFailed, NotFound and DocumentError
     """
 
     _known_facts: tuple[str, dict[Any, Any]] = "", {}

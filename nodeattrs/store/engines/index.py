@@ -79,7 +79,9 @@ class Transaction:
     """Statements in one transaction of a connection. This class is for SQLite; PostgreSQL has a subclass.
 
     The store begins and ends the transaction around it. `all`, `rows`, `execute_many` and `insert_new` take SQL with
-    "?".
+    "?" for values. `condition_in` makes SQL for "one of these numbers", and `unused` finds the numbers that no row has.
+    `lock` and `lock_node` block other writers until the transaction ends. `secret` and `packing` are read from the
+    store, and raise StoreError if it is damaged. Errors of the database are raised as they are.
     """
 
     types: ClassVar = {"BIGKEY": "INTEGER PRIMARY KEY", "NUMBER": "INTEGER", "BYKEY": "WITHOUT ROWID"}
@@ -192,9 +194,14 @@ _A_MAP = '{"'
 
 
 class Index:
-    """The search index of a store, read and written in one transaction. It keeps nothing itself.
+    """The search index of a store, read and written in one transaction. The object has no state.
 
-    A save calls `numbered`, `new_parts` and `set_parts` in this order; `answer` finds nodes; `forget` removes a node.
+    A node's attributes are in the index as *parts*, which nodes may share. To save a node, call `numbered` with its
+    parts, `new_parts`, and `set_parts`, which makes them the parts of the node. `answer` finds nodes. `forget` removes
+    a node; `forget_former` removes what no node uses any more. `has_parts_of` and `has_all_words` serve the check of a
+    store.
+
+    transaction: an open transaction of the store
     """
 
     def __init__(self, transaction: Transaction) -> None:

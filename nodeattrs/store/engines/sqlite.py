@@ -51,7 +51,7 @@ os.register_at_fork(before=_OPENING.acquire, after_in_parent=_OPENING.release, a
 class SqliteStore(Store):
     """The store in a SQLite file. The first save makes the file, and its folder, readable for their owner only.
 
-    The constructor opens nothing. raises: StoreError, where *file* is no path, or a directory
+    The constructor opens nothing. raises: StoreError, if *file* is "", has a null character, or is a directory
     """
 
     writes_together = True

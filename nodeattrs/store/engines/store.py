@@ -83,10 +83,15 @@ _PARENTS: list[object] = []
 class Store(ABC):
     """Saved nodes and their revisions in a database; `open_store` makes one. The constructor does not connect.
 
-    `save` adds a revision, `load` and `history` read them, `search` finds nodes. A place without a store reads as
-    empty; the first save makes it. Each thread of each process has its own connection; nothing is shared across a fork.
-    Each method may raise StoreError, where the database fails, and BadName, for a name that no node can have.
+    `save` adds a revision, `load` gives one with its content, `history` lists them, and `search` finds nodes. `load`
+    returns None, and the others an empty result, for a node that is not saved. A place without a store reads as empty;
+    the first save makes it, or `make`. `change` loads and saves in one transaction. `latest` gives the last revision of
+    each node, and `texts` the hashes of a node's content. `prune` deletes old revisions, and `check` lists faults.
+    Each thread of each process has its own connection; nothing is shared across a fork. Each method may raise
+    StoreError, if the database fails, and BadName, for a name that no node can have.
     An engine is a subclass, which writes the abstract methods.
+
+    shown: the place of the store, as `describe` gives it for messages; without a password
     """
 
     writes_together = False

@@ -152,7 +152,10 @@ _HOLE = {"j": None}
 class StoredText:
     """A document, snapshot, facts or notes, encoded for a store. The constructor encodes and hashes; `pack` compresses.
 
-    raises:  BadValue, from the constructor, where the value is no JSON; *what* is its name in messages
+    `check` decodes the content again, and raises BadValue if it differs from the value.
+
+    value:   the data; BadValue, from the constructor, if it is not JSON
+    what:    the name of the data in messages
     content: the JSON as bytes
     hash:    the SHA-256 of the content
     """

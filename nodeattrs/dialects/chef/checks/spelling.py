@@ -104,13 +104,16 @@ class PathUse(NamedTuple):
 
 
 class CodeWords:
-    """The words and paths in the code of all cookbooks of a repository. The constructor reads all of it.
+    """The words and paths of attributes in the code of all cookbooks of a repository.
+
+    The constructor reads the files. A cookbook that cannot be read is left out. `add_layers` adds what attribute files
+    in YAML, JSON or TOML set.
 
     words:     every word in the code
-    chains:    path, and each beginning of it -> a line that names it; a line that sets it goes before others
-    below:     path -> the keys that code names below it
-    whole:     paths that code reads without a further key, or with a computed key
-    cookbooks: the names of the cookbooks, in a form for comparison (`shape_of`)
+    chains:    path -> a line that names it, or a path below it; a line that sets exactly this path is preferred
+    below:     path -> the keys that code names directly below it
+    whole:     paths that code reads, and that are not followed by a further constant key
+    cookbooks: the names of the cookbooks, in lower case and without `-` and `_`
     """
 
     def __init__(self, repository: Repository) -> None:

@@ -55,13 +55,13 @@ _WRITTEN = "write them with: ohai > facts.json"
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts of one machine, read or gathered before.
+    """The facts of one machine, from a file or from `gather`. `place` names in words where they are from.
 
     tree:     the facts, by Ohai's names
     locator:  gives the origin of each fact
-    warnings: of the file; of gathering, one for each function that failed
-    settled:  whether the tree is JSON data that is never changed; then a run uses it without a copy
-    unread:   why further facts are not known; "" where these are all
+    warnings: about the file that was read; from `gather`, one for each function that failed
+    settled:  whether the tree is JSON data that is never changed later; a run then uses the tree without copying it
+    unread:   the reason why other facts of the machine are missing; "" if none are
     """
 
     tree: dict[str, Any]

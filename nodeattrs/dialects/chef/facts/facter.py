@@ -34,10 +34,11 @@ _PLATFORMS = {
 
 @dataclass(frozen=True, slots=True)
 class Translator:
-    """A locator for facts under Ohai's and Facter's names: the line of Facter's fact.
+    """A locator for the facts that `with_ohai_names` returns: gives the line of Facter's fact for both kinds of names.
 
     facter:  the locator of Facter's document
-    sources: path by Ohai's names -> path of Facter's fact
+    sources: path of a fact under Ohai's name -> path of the same fact in Facter's document. A path that is not here,
+        and is not below one that is here, is looked up unchanged.
     """
 
     facter: Locator

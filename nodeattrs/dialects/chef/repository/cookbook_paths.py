@@ -85,14 +85,16 @@ class _Declared(NamedTuple):
 
 
 class CookbookPaths:
-    """The folders in which a repository's cookbooks lie, one folder a cookbook; finds a cookbook by its name.
+    """The folders in which a repository's cookbooks lie, one folder a cookbook. `find` gives the folder of a cookbook.
 
-    The constructor only looks whether the root is a cookbook itself. The folders are listed at the first question, and
-    the metadata of all cookbooks is scanned for name and version where a name alone does not decide; both are kept.
+    `names` lists the cookbooks, and `hint` makes the hint for an error about a missing one. `find` returns None if
+    there is no such cookbook. The constructor only looks whether the root is a cookbook itself. The first method call
+    lists the folders. Metadata is read if a folder's name does not decide. Both are kept, so later changes are not
+    seen.
 
     root:    the folder of the repository
     folders: relative to it, absolute, or below the home (`~`); (): the usual ones of Chef, Berkshelf and Librarian
-    more:    folders that the caller names, relative to the current directory; they are looked through last
+    more:    folders that the caller names, relative to the current directory; they are searched last
     """
 
     def __init__(self, root: pathlib.Path, folders: Sequence[str] = (), more: Sequence[str] = ()) -> None:

@@ -50,19 +50,22 @@ _FIELDS = (
 @taking(name=str)
 @dataclass(frozen=True)
 class Cookbook:
-    """A cookbook: what its metadata says, and the files in its folder. It may stand for one that is not there.
+    """A cookbook: its metadata, and the names of the files in its folder. Making a Cookbook reads no file.
 
-    `attribute_files` and `recipes` say which files count under which name; `program`, `attribute_data` and
-    `recipe_data` read one file by its path in the cookbook. Making a Cookbook reads nothing.
+    It may also be a stand-in for a cookbook that was not found: then `is_missing` is True and there are no files.
+    `attribute_files` and `recipes` map names to paths. `program`, `attribute_data` and `recipe_data` read the file at
+    such a path. `pins` yields the version constraints of the dependencies.
 
+    version: "0.0.0" if the metadata has none
     depends: cookbook -> version constraint, as text
     files:   paths in the cookbook, with forward slashes
     root:    its folder; None for a cookbook that is not on disk
     folder:  the name of that folder in messages, relative to the repository; "." for the repository itself
     locator: gives the lines of the metadata
     depends_field: the key of the dependencies in the metadata
-    unread:  the reason why the metadata, or the whole cookbook, is unknown; "" where it is known
-    sets_only: the paths that an unread cookbook may set, as the settings say; empty for any path
+    unread:  the reason why the metadata, or the whole cookbook, is unknown; "" if it is known
+    sets_only: if *unread* is not "": the only paths that the cookbook may set, by the settings. Empty: it may set any
+        path
     """
 
     name: str
@@ -295,13 +298,16 @@ def _stem(path: str) -> str:
 
 
 class AttributeFileOrder:
-    """Calls a function for each attribute file of a run, in Chef's order, each file name once.
+    """Calls a function for each attribute file of a run, in Chef's order. Each file is run once.
 
-    Call `load` once with the cookbooks in order. While a file runs, `include` loads another file before its turn.
+    Call `load` once with the names of the cookbooks in order. While a file runs, `include` runs another file at once;
+    the other file is then skipped when its turn comes. Both raise CookbookNotFound, and `include`
+    AttributeFileNotFound.
 
-    cookbooks: a map or a function from a name to its cookbook
-    run:    called with a cookbook and a path in it, "" where an included cookbook is not there; it may call `include`
-    loaded: "cookbook/path" of each file that *run* was called with, in order; grows
+    cookbooks: a map or a function from a name to its cookbook; a function may return None for an unknown name
+    run:    called with a cookbook and the path of a file in it; what it returns is ignored. The path is "" if `include`
+        names a cookbook that is only a stand-in (`Cookbook.is_missing`). It may call `include`
+    loaded: "cookbook/path" of each file that was run, in order; grows
     """
 
     def __init__(self, cookbooks: Cookbooks, run: Callable[[Cookbook, str], None]) -> None:

@@ -29,12 +29,14 @@ from nodeattrs.node.values import taken_in
 
 
 class Program:
-    """An attribute file or recipe in Python. The constructor reads and compiles it; `run` executes it each time.
+    """An attribute file or recipe in Python. The constructor reads and compiles it; each call of `run` executes it.
 
-    path:     the file; tracebacks name it so
+    `run` takes the globals of the program. It raises the errors of the code, and UnknownLayer if no code may run.
+
+    path:     the file, as tracebacks name it
     file:     its name in messages, relative to the repository
     code:     the compiled code
-    warnings: about Ruby, such as `#{node['a']}`, in texts of the program
+    warnings: about Ruby syntax, such as `#{node['a']}`, in texts of the program
     raises:   DocumentError, for a file that cannot be read or compiled
     """
 
@@ -140,7 +142,9 @@ _WORDS = {"role": (*_SHARED_WORDS, "env_run_lists"), "environment": (*_SHARED_WO
 
 
 class Script:
-    """A role or an environment in Python: its fields, and a locator of their lines. The constructor runs the file.
+    """A role or an environment in Python: its fields, and a locator of their lines. The constructor runs the file once.
+
+    `at` and `line_of` give the place of a path, `placed` makes an origin in the file, and `causes` explains a value.
 
     path:   the file, absolute
     file:   its name in messages, relative to the repository
@@ -148,9 +152,9 @@ class Script:
     name:   the name of the role or environment
     tree:   field -> value, as the file set them; the last call of a field counts; {} for an empty file
     text:   its parsed source
-    warnings: about Ruby, such as `#{node['a']}`, in texts
-    raises: DocumentError with the line, for any error of the script, which is its cause; UnknownLayer, where no code
-            may run
+    warnings: about Ruby syntax, such as `#{node['a']}`, in texts
+    raises: DocumentError with the line, for any error of the script; the error itself is the `__cause__`.
+            UnknownLayer, if no code may run
     """
 
     def __init__(self, path: pathlib.Path, file: str, kind: str, name: str) -> None:

@@ -110,10 +110,13 @@ class Repository(Folder):
     The constructor reads no file. Each file is read and parsed at its first use, then kept: later changes are not seen.
     `role`, `environment`, `cookbook`, `policy` and the like take a name. They raise BadName for a name that cannot be a
     file name, DocumentError for a bad file, and the NotFound of their kind, with similar names, for a missing one.
-    `roles`, `cookbooks` and the like list names, [] for none. A run of a node uses `for_node` and `cookbook_for_run`.
+    `node_document` returns None for a missing node. `roles`, `cookbooks` and the like list names, [] for none.
+    A run calls `for_node`, since a suite of Test Kitchen may have its own folders, and `cookbook_for_run`, which gives
+    a stand-in for a missing cookbook. Of a data bag item, `data_bag_item` gives a copy. `decrypted_item` and
+    `item_as_written` give the kept item and its locator.
 
-    root:     the folder; NotFound where it does not exist
-    settings: None: read from the folder when they are needed
+    root:     the folder; NotFound if it does not exist
+    settings: None: read from nodeattrs.toml in the folder when they are needed
     options:  options of the call that concern the repository; set them before the first file is read
     warnings: grows with each file that is read
     also_sensitive: sensitive paths in addition to the settings

@@ -33,14 +33,16 @@ _LIST_METHODS = ("push", "concat", "unshift", "insert", "delete", "delete_at", "
 class RunServices:
     """The functions and data of a run that files in Ruby may use. Only `include` has to be given.
 
+    `word` returns a function of *words*, and raises BadArgument if the run does not have it.
+
     include:   loads an attribute file: (name, including cookbook, function that returns the line)
-    words:     the functions `data_bag`, `data_bag_item`, `data_bags` and `search`
+    words:     the functions `data_bag`, `data_bag_item`, `data_bags` and `search`, by name
     log:       called with a message, its level and its line
     warn:      called with a warning and its line
-    recipe:    runs a recipe: (name, including cookbook, function that returns the line) -> whether it ran now
+    recipe:    runs a recipe: (name, including cookbook, function that returns the line); returns whether it ran now
     cookbooks: name -> version of the cookbooks in use
-    run_list:  the run-list of this run, which an option may give instead of the node's
-    seen:      keeps what recipes declare and leave open; unless given, nothing is kept
+    run_list:  the run-list of this run; an option may have replaced the node's own
+    seen:      called with what recipes declare and leave open; unless given, nothing is kept
     """
 
     include: Callable[[str, str, Callable[[], Origin]], None]
@@ -60,7 +62,7 @@ class RunServices:
 
 
 class RunningFile(NamedTuple):
-    """A file that runs.
+    """The Ruby file that runs at the moment, with its names for origins and messages.
 
     name:     of the file in origins, "app::default"
     shown:    the file in messages, relative to the repository
@@ -77,15 +79,16 @@ class RunningFile(NamedTuple):
 class NodeMessages:
     """Carries out the messages of one Ruby process on one node: a method for each kind of message.
 
-    A method gets the place (the line in Ruby), then the checked parts of the message. Methods of `COMMANDS` change the
-    node or report something; methods of `QUESTIONS` return the answer, packed for Ruby. The caller has set the place as
-    the setter of the node's values. Errors of the node are raised as they are.
+    Each method is called with the place (the line in Ruby) and the checked parts of a message. Methods in `COMMANDS`
+    change the node or report something. Methods in `QUESTIONS` return the answer, packed for Ruby. Before a call,
+    the caller must make the place the current setter of the node. Errors of the node are not caught.
 
     node:     is read and changed
     services: the functions of the run
     values:   converts values between the node and Ruby
-    current:  returns the file that runs now
-    refuse:   ends the process and raises RecipeFailed, for parts that do not fit this node
+    current:  a function that returns the file that runs now
+    refuse:   called with a reason if the parts of a message do not fit this node; ends the process and raises
+        RecipeFailed
     """
 
     def __init__(
@@ -287,7 +290,9 @@ class MessageKind(NamedTuple):
     """The shape of a message that Ruby may send, and the method for it. `fits` checks a message, `values` converts it.
 
     carry_out: the method of `NodeMessages`, called with the place and the converted parts
-    parts:     a check for each part, without file and line; a part that may be any value is converted
+    parts:     for each part, a function that says whether it is as it must be; file and line are checked by `fits`
+        itself. If the check of a part is the one for attribute values, `values` converts that part; others are left
+        unchanged
     """
 
     carry_out: Callable[..., Any]

@@ -55,9 +55,9 @@ def _path(steps: Any) -> Path:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RubyPlace:
-    """A locator for the attributes that one line of a Ruby attribute file sets.
+    """A locator for the attributes that one line of a Ruby file sets. `at` finds the place inside the statement.
 
-    origin: the file, and the line that Ruby names
+    origin: the file, and the line that Ruby names; `at` returns it unchanged if no known statement is at that line
     known:  the statements of the file
     """
 

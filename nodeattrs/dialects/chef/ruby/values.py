@@ -50,10 +50,11 @@ class Secrets:
 class RubyValues:
     """Converts values between one node and one Ruby process: `pack` for Ruby, `unpack` from Ruby.
 
-    It remembers the secrets that it packed, and the deferred values that it unpacked, for the whole run.
+    It remembers the secrets that it packed, so a text from Ruby that has one becomes a Sensitive. It also remembers the
+    deferred values that it unpacked: one number always gives the same object. `unpack` raises BadValue or TooDeep.
 
-    compute: a function from the number of a deferred value of Ruby to its result
-    place:   returns the name of the file that runs now, for the errors of a deferred value
+    compute: called with the number that Ruby gave a deferred value, when its value is needed; returns the value
+    place:   a function that returns the name of the file that runs now, for the errors of a deferred value
     """
 
     def __init__(self, compute: Callable[[int], Any], place: Callable[[], str]) -> None:

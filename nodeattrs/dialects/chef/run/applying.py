@@ -118,9 +118,14 @@ def noted_report(report: Report, *, noop: bool = False) -> dict[str, Any]:
 class Journal:
     """The file of a report while resources are applied; a context manager, which closes the file.
 
-    The constructor replaces the file, readable for its owner only, and writes the first line. Call `note` for each
-    resource as soon as it is visited, then `end` once. Each line is flushed. A link is refused.
-    raises: StoreError, from each method, where the file cannot be written
+    The constructor replaces the file, readable for its owner only, makes its folder, and writes the first line. Call
+    `note` with the outcome of each resource as soon as it is visited, then `end` once with the whole report. Without
+    `end` the file shows that the run was cut off. Each line is flushed. A link in place of the file is refused.
+
+    file:   the path of the file
+    node:   the name of the node, for the first line
+    noop:   whether resources are only compared; for the first line
+    raises: StoreError, from the constructor and each method, if the file cannot be written
     """
 
     def __init__(self, file: Path, node: str, noop: bool) -> None:

@@ -127,8 +127,9 @@ QUESTIONS: Mapping[str, Ask] = {
 class PlatformQuestion(partial[bool]):
     """A word that answers yes or no about the machine of a node: `if debian:` or `if debian():`.
 
-    Both `bool(question)` and `question()` read the attributes at that moment. It is a partial of a function in
-    `QUESTIONS` with the function that reads an attribute; an attribute that is not set answers as null.
+    `bool(question)` and `question()` are the same: both read the node's attributes at that moment and return a bool.
+    It is made as `PlatformQuestion(function, read)`. *function* is one of `QUESTIONS`, and *read* returns the value of
+    an attribute, or None if it is not set.
     """
 
     __slots__ = ()

@@ -115,7 +115,7 @@ class RecipeRunner:
     """Runs the attribute files and recipes of one node, which set attributes on it.
 
     Call `load_attribute_files` once, then `run_recipe` for each recipe of the run-list, then `finish`. An error of a
-    file is raised as RecipeFailed, and ends the run.
+    file is raised as RecipeFailed, and ends the run. `attribute_files` lists the attribute files that ran.
 
     node:      the node, changed by each file
     cookbook:  a function from a name to its cookbook; raises CookbookNotFound
@@ -123,13 +123,15 @@ class RecipeRunner:
     on_log:    called with each logged line
     on_recipe: called with the full name of each recipe before it runs
     shared:    further words of recipes and attribute files, such as `read_json`
-    ruby:      runs files in Ruby; None: they become unknown layers
+    ruby:      runs files in Ruby; None: they are not run, and become unknown layers
     facts:     the facts for conditions of attribute files
 
     They grow while files run:
-    recipes, log, warnings: in order; recipes as "cookbook::recipe"
-    included:   recipe -> a function that returns the line that included it; without the recipes of the run-list
-    undeclared: recipes whose resources are not in the catalog, or not all of them; the values are None
+    recipes:    the recipes that started, in order, as "cookbook::recipe"
+    log, warnings: in order
+    included:   recipe -> a function that returns the line that included it first; recipes of the run-list are not here
+    undeclared: a set, in order, of the recipes whose resources are missing from the catalog at least in part. It is a
+        dict whose values are all None
     """
 
     def __init__(

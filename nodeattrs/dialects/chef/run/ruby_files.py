@@ -68,9 +68,12 @@ def note_code(node: Attributes, origin: Origin, code: UnrunCode) -> None:
 
 
 class Unrun:
-    """Finds the Ruby code that unrun files of one node may call by name: libraries, resources, definitions.
+    """Finds the Ruby code that may run because files of one node, which are not run here, call it by name.
 
-    Nothing is parsed before the first question; each file is parsed once in a process.
+    Such code is in libraries, resources and definitions of cookbooks. `reached` begins with a file, `called` with code
+    that was read before. Both follow calls through other code, and neither yields the same code twice.
+    The constructor reads nothing. Each file is parsed once in a process.
+
     cookbooks: those whose libraries, resources and definitions Chef loads
     """
 
@@ -161,13 +164,19 @@ def lines_that_set(cookbook: Cookbook, file: str, path: Path) -> Iterator[int]:
 
 
 class RubyFiles:
-    """Runs the attribute files and recipes in Ruby of one node, which set attributes on it.
+    """Runs the attribute files and recipes in Ruby of one node, which set attributes on it. `where_wanted` makes it.
 
     Call `set_callbacks` and `use_cookbooks` first. The process starts with the first file that runs; then libraries
     are loaded, and before the first recipe resources and definitions. Recipes are compiled, and no resource converges.
-    At the end `hidden_places`, `code_for_later` and `fill` say what recipes leave behind; nothing where none ran.
+    Call `note_recipe` as each recipe starts, in any language. Code in another language that changes the node runs
+    inside `with other_code_runs():`, so that Ruby reads the node again. After the last recipe, `fill` adds the
+    resources that Ruby declared to a catalog. `code_for_later` yields the code that Chef would run when resources
+    converge. `hidden_places` gives the places after which any attribute may be set. All three give nothing if no recipe
+    ran.
 
-    words:    the functions `data_bag`, `data_bag_item` and `search`
+    repository: gives the data bags and settings
+    node:     is read and changed
+    words:    the functions `data_bag`, `data_bag_item` and `search`, by name
     run_list: the items of this run
     warnings: grows while files run
     """

@@ -43,15 +43,18 @@ class RubyResource:
 class CompiledRecipes(RecipeNotes):
     """Collects what the recipes of one node declare and leave open, in the order of their declaration.
 
-    The session calls the methods of `RecipeNotes` while recipes run. Then `fill` adds the resources to a catalog, and
-    `hidden_places` and `code_for_later` give what is open. All of them give nothing where no recipe ran.
+    The session calls the methods of `RecipeNotes` while recipes run. After the last recipe, `fill` adds the resources
+    to a catalog. `code_for_later` yields the code that runs when resources converge. `hidden_places` gives the places
+    after which any attribute may be set, and `note_hidden` makes an unknown layer of each. If no recipe ran, these
+    methods give nothing.
 
     node:    gets unknown layers, from `add_hidden_place` and `note_hidden`
     root:    the folder that origins are relative to
     warn:    called with a message and its line
-    note:    a function that notes on a node that a place may set anything, with the reason
+    note:    called with the node, a place and a reason; adds an unknown layer to the node
     reaches: a function from code to all code that it may call by name, without itself
-    vouched: whether a cookbook is missing, and the settings say that it sets its own attributes only
+    vouched: whether a resource of an unknown type is taken for harmless. It is True if a cookbook is missing, and the
+        settings say that this cookbook sets only certain paths
     """
 
     node: Node

@@ -40,7 +40,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NodeRequest:
-    """What a caller wants of a run of one node: the arguments of `run_node` of the same names. None: not given."""
+    """What a caller wants of a run of one node: the arguments of `run_node` of the same names.
+
+    facts:             the facts of the node
+    run_list:          the new run-list of the node; None: it keeps its own
+    override_run_list: the run-list of this run alone; None: the run uses the node's run-list
+    environment:       the new environment of the node; None: it keeps its own
+    json_attributes:   JSON attributes to merge into the normal ones; None for none
+    """
 
     facts: Facts
     run_list: Iterable[str] | None = None
@@ -51,16 +58,17 @@ class NodeRequest:
 
 @dataclass(frozen=True)
 class Session:
-    """The result of `run_session`: a run, the saved node before it, and what is to be saved after it.
+    """The result of `run_session`: a run, the saved node before it, and the data to save after it.
 
-    It is not saved yet; the caller saves `saved`, and may replace `place` and `revision` then. `before` and `after` are
-    for comparisons, computed at first use.
+    `run_session` does not save it. The caller gives `saved` and `previous_number` to `Store.save`, and may then make a
+    copy of this object with `place` and `revision`. `before` and `after` are merged attributes, computed at first use.
+    `is_as_before` says whether the snapshots are equal.
 
     run:      the result of the run
     last:     the saved node before the run; None for a new node
-    saved:    document and snapshot to save, filtered by the settings
-    place:    the description of the store that has them; None before they are saved
-    revision: the saved revision; None before they are saved
+    saved:    the node's document and snapshot to save, filtered by the settings
+    place:    the description of the store in which `saved` was saved; None before that
+    revision: the saved revision; None before `saved` is saved
     """
 
     run: Run
