@@ -428,9 +428,10 @@ class Attributes(Mapping[Any, Any]):
         return str(self.trace(path))
 
     def debug_value(self, *path: Any) -> list[tuple[str, Any]]:
-        """(component, value) for all ten components, weakest first, as Chef's `debug_value`.
+        """The value of a path in each of the ten components, as Chef's `debug_value`: (component, value), the weakest
+        first.
 
-        The value is a plain copy, "not_present" where *path* is not set. Deferred values are computed.
+        The value is a plain copy, and "not_present" if *path* is not set there. Deferred values are computed.
         """
         steps, pairs = steps_of(path), []
         for name, tree in self._trees.items():

@@ -112,8 +112,10 @@ class Ledger(dict[Any, Any]):
         return under_rules(branch, self.rules) if self.rules else branch
 
     def view(self) -> MapView:
-        """The merged view of the current version; the same object until a write. A view never changes, also after
-        one.
+        """The merged view of the current version; the same object until a write.
+
+        A view that was given out never changes, also
+        after a write.
         """
         with self.lock:
             if self._view is None:
@@ -127,7 +129,10 @@ class Ledger(dict[Any, Any]):
         return self._root
 
     def version(self) -> Version:
-        """The current version, under which views are made; a new one after each write. The caller holds the lock."""
+        """The current version, under which views are made. A write ends it, and the next call makes a new one.
+
+        The caller must hold the lock.
+        """
         if self._version is None:
             self._version = Version(self.lock, self.looks)
             self._handed_out = self._version.number
@@ -157,7 +162,9 @@ class Ledger(dict[Any, Any]):
         ABSENT.
 
         Nothing is copied: the caller must not change the result.
-        compute: True computes deferred values on the way and at the path itself; False gives ABSENT below one
+        branch:  a part of the order of precedence; PLAN for all
+        compute: True computes a deferred value at *path* or on the way to it. False returns a deferred value at *path*
+            as it is, and ABSENT for a path below one
         """
         with self.lock:
             here: Any = self.roots() if branch is PLAN else joined_roots(self.trees, self.plan(branch))
@@ -173,9 +180,9 @@ class Ledger(dict[Any, Any]):
     def plain_copy(self, part: Any, evaluate: bool, path: Path = ()) -> Any:
         """A plain copy of a value or `Joined` maps of this ledger; deferred values are computed without the lock.
 
-        part:     the value; a caller that looks it up in the trees holds the lock
+        part:     the value; a caller that looks it up in the trees must hold the lock
         evaluate: True computes deferred values; False leaves them as they are
-        path:     where it stands, for messages
+        path:     where it is in the node, for messages
         """
         deferred: dict[Any, None] = {}
         with self.lock:
@@ -207,14 +214,14 @@ class Ledger(dict[Any, Any]):
         mark: int = 0,
         set_by: list[Origins] | None = None,
     ) -> None:
-        """Store *value* at *path* of a slot; missing maps on the way are made. The caller holds the lock.
+        """Store *value* at *path* of a slot; missing maps on the way are made. The caller must hold the lock.
 
-        The old value goes into the history, if the ledger keeps one.
+        The old value goes into the history, unless the ledger has no provenance.
         path:   at least one step; `replace` sets a whole slot
         value:  not copied, so the caller must not change it; secrets in it are wrapped
         mark:   of the line that sets it; 0: not known
         set_by: for a list that was changed in place: the origins of its elements; None: *mark* set all of it
-        raises: InternalError, where a step leads through a scalar or a list
+        raises: InternalError, if a step leads through a scalar or a list
         cost:   the depth of the path
         """
         secrets, key = self.secrets, path[-1]
@@ -230,9 +237,10 @@ class Ledger(dict[Any, Any]):
         self.serial += 1
 
     def erase(self, slot: int, path: Path, mark: int = 0) -> None:
-        """Remove the value at *path* in one slot, and note it in the history; does nothing where *path* is not set.
+        """Remove the value at *path* in one slot, and note it in the history; does nothing if *path* is not set.
 
         path: at least one step; `replace` empties a whole slot
+        mark: of the line that removes it; 0: not known
         """
         key = path[-1]
         if dig(self.trees[slot], path) is ABSENT:
@@ -283,7 +291,8 @@ class Ledger(dict[Any, Any]):
     def note_silent(self, slot: int, path: Path, value: Any, mark: int) -> None:
         """Note in the history that an `unless` found a value at *path* and did not set *value*. No value changes.
 
-        Without provenance nothing is noted.
+        Without provenance nothing is noted. A sensitive value is wrapped.
+        slot: the number of the slot; mark: of the line with the `unless`
         """
         if self.secrets is not None:
             value = self.secrets.wrapped(path, value)
@@ -438,7 +447,7 @@ class Chronicle:
         self.events, self.dropped = events, dropped
 
     def add(self, event: Event) -> None:
-        """Add the newest event; the second oldest is dropped where there are too many."""
+        """Add the newest event. If there are more than HISTORY_BOUND events then, the second oldest is removed."""
         self.events.append(event)
         if len(self.events) > HISTORY_BOUND:
             del self.events[1]

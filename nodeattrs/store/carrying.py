@@ -43,12 +43,14 @@ def export_lines(
     snapshots: bool = False,
     history: bool = False,
 ) -> Iterator[str]:
-    """Yield one line of JSON for each node: Chef's node document, or with *snapshots* or *history* a record.
+    """Yield lines of JSON: for each node Chef's node document, or with *snapshots* or *history* records.
 
+    A record is a map with the document, the snapshot and the notes of one revision, for `import_nodes`.
+    names:     the nodes, in the order of the lines
     at:        the revision to export, by number or time; a node without it is left out. Ignored with *history*
-    snapshots: True: records with snapshot and notes, without a number
+    snapshots: True: one record for each node, without the number of the revision
     history:   True: a record with its number for every revision, the oldest first
-    raises:    NodeNotFound, where a name is not saved and *at* is None; DocumentError, where a revision cannot be read
+    raises:    NodeNotFound, for a name that is not saved, if *at* is None; DocumentError, if a revision cannot be read
     """
     for name in names:
         is_there = False

@@ -124,9 +124,9 @@ class NodeOutcome:
 def compared(fleet: Fleet) -> Fleet:
     """A copy of a fleet for workers on other machines that have the same repository at the same place.
 
-    It has a digest of the repository; a worker whose repository has another one refuses to run.
+    It has a digest of the repository. A worker whose repository has another digest refuses to run.
     cost:   reads each file of the repository
-    raises: BadArgument, where the store is a file of this machine; FleetError, where a file cannot be read
+    raises: BadArgument, if the store is a file of this machine; FleetError, if a file cannot be read
     """
     _require_shared_store(fleet)
     facts = os.path.abspath(fleet.facts) if isinstance(fleet.facts, str) else fleet.facts
@@ -137,8 +137,9 @@ def compared(fleet: Fleet) -> Fleet:
 def shipped(fleet: Fleet, names: Collection[str]) -> tuple[Fleet, PackedRepository]:
     """Returns a copy of a fleet for workers on other machines, and the pack with its repository and facts.
 
-    Give the pack to `resolve`, which sends it to each worker once. *names* says whose facts are packed.
-    raises: BadArgument, where the store is a file of this machine; FleetError, DocumentError
+    Give both to `resolve`, which sends the pack to each worker once.
+    names:  the nodes whose files of a folder of facts are packed
+    raises: BadArgument, if the store is a file of this machine; FleetError, DocumentError
     """
     _require_shared_store(fleet)
     repository = Repository(fleet.repository)
@@ -187,12 +188,13 @@ def resolve(
     executor: runs the chunks; None: processes of this program
     jobs:     the number of processes; 1: this process alone; None: chosen by the number of nodes and processors
     in_order: yield in the order of *names*, and not as soon as a chunk is done
-    collect:  a function from name, session or error, and log to `NodeOutcome.collected`
-    apply:    a function from name and catalog to the report; then each node is saved alone
+    collect:  called in the worker with the name, the session (or the error of a failed node) and the logged lines. What
+        it returns becomes `NodeOutcome.collected`
+    apply:    called in the worker with the name and the catalog; returns the report. Each node is then saved alone
     stopping: called repeatedly; once it returns True no further node is started
     pack:     what `shipped` returned, for workers on other machines
     opened:   the caller's repository, for jobs=1 without an executor
-    raises:   FleetError, where a worker has died, or the store fails for several nodes in a row
+    raises:   FleetError, if a worker has died, or the store fails for several nodes in a row
     """
     workers = executor if isinstance(executor, Workers) else Workers(executor, jobs)
     is_here = workers.executor is None and workers.jobs == 1

@@ -60,9 +60,10 @@ class UnreadInputs:
         self._reads: dict[tuple[str, int], tuple[str, ...]] = {}
 
     def of(self, path: Path) -> list[Unread]:
-        """The unread sources that may change what the lines for *path* read, also through further attributes.
+        """The unread sources that may change what the lines for *path* read. [] if every source was read.
 
-        Sources that may set *path* itself are not included. [] where every source was read.
+        The lines for *path* are those that set it and those that might. If they read another attribute, the lines for
+        that one count too, and so on. A source is not included only because it may set *path* itself.
         cost: a trace for each attribute that such a line reads
         """
         node, root = self._run.node, self._repository.root

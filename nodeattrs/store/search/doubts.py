@@ -113,9 +113,12 @@ _SECRET = "$sensitive"
 
 
 class NodesByValue:
-    """Finds the nodes that read a given value at one path, by the index of a store, without reading documents.
+    """Finds the nodes that have a given value at one path. It asks the search index of a store, and reads no documents.
 
-    The constructor searches once for each step above the path, for nodes with a list there. path: has no list index
+    `with_value` returns the names of the nodes, or None if the index cannot answer, as for a map.
+    The constructor searches the store once for each step above the path, for nodes that have a list there.
+
+    path: keys only; it must not have the index of a list
     """
 
     def __init__(self, store: Store, path: Path) -> None:

@@ -74,9 +74,11 @@ class SearchEntry(NamedTuple):
 
 
 class IndexPart(NamedTuple):
-    """Some keys of a map in the two trees of a node, with their values. Nodes with equal parts share them in an index.
+    """The values at some keys of one map of a node. An index stores a part once for all nodes in which it is equal.
 
-    Entries are made by `entries`, only for a part that an index lacks.
+    A node has two trees: the one that Chef searches, and the one that the node reads. A part has the map from both.
+    `entries` computes what an index stores for the part; call it only for a part that the index lacks.
+
     key:   the hash of its content
     steps: the keys that lead to the map
     chef:  the map in the tree that Chef searches

@@ -127,7 +127,9 @@ class CodeWords:
                 self._take(file, text)
 
     def add_layers(self, layers: Iterable[StackLayer]) -> None:
-        """Add the paths that layers of attribute files set, and their keys as words, as if code set them."""
+        """Add the paths that layers of attribute files set, and the keys of these paths as words, as if code set
+        them.
+        """
         for layer in layers:
             for path in layer.leaves:
                 at = layer.origin(path)
@@ -191,7 +193,7 @@ def _judged(layer: StackLayer, path: Path, words: CodeWords) -> Iterator[Documen
 
 
 def shadowed_maps(layers: Iterable[StackLayer], words: CodeWords) -> Iterator[DocumentError]:
-    """Yield a warning for each value in a layer that is not a map, where code sets keys below it."""
+    """Yield a warning for each value in a layer that is not a map, if code sets keys below its path."""
     for layer in layers:
         for path, value in layer.leaves.items():
             below = (words.chains[(*path, key)] for key in sorted(words.below.get(path, ())))

@@ -78,7 +78,10 @@ class StackLayer:
         return self.locator.at(path)
 
     def value_at(self, path: Path) -> Any:
-        """The value at a path, else the value above it that is not a map; ABSENT where the layer has neither."""
+        """The value at a path. If the path leads through a value that is not a map, that value.
+
+        ABSENT if there is neither.
+        """
         found: Any = self.tree
         for step in path:
             if not isinstance(found, Mapping):
@@ -138,9 +141,10 @@ class KnownNodes:
 
 
 def known_nodes(repository: Repository, unrun: Iterable[str] = ()) -> KnownNodes:
-    """The nodes in nodes/ with their stacks. A node that cannot be computed is left out, and `complete` is False then.
+    """The nodes in nodes/ with their stacks.
 
-    Such a node follows a policy, or has a role or environment that is missing, faulty, or in Python and not run.
+    A node is left out if its stack cannot be computed; `complete` is then False. Such a node follows a policy, or its
+    role or environment is missing, faulty, or in Python and not run.
     unrun: names of roles in Python that did not run
     """
     known, layers_of = KnownNodes(), _Layers(repository, frozenset(unrun))
@@ -169,7 +173,8 @@ def known_nodes(repository: Repository, unrun: Iterable[str] = ()) -> KnownNodes
 def role_stacks(repository: Repository, unrun: Iterable[str] = ()) -> Iterator[Stack]:
     """Yield a stack for each role in each environment, for a repository that describes no nodes.
 
-    Its `unknown` is empty: no cookbook is looked at. What cannot be computed is left out.
+    Cookbooks are not read, so `Stack.unknown` is empty. A role that cannot be expanded in an environment is left out
+    there.
     unrun: names of roles in Python that did not run
     """
     layers_of = _Layers(repository, frozenset(unrun))
@@ -285,7 +290,10 @@ def _text(path: pathlib.Path) -> str:
 
 
 def leaves_of(tree: Any) -> dict[Path, Any]:
-    """Path -> value, for each value in a tree that is neither a map nor null, in no certain order; {} for none."""
+    """Path -> value, for each value in a tree that is neither a map nor null, in no certain order; {} for none.
+
+    Lists are values as a whole. A *tree* that is not a map is the value at ().
+    """
     found: dict[Path, Any] = {}
     left: list[tuple[Path, Any]] = [((), tree)]
     while left:

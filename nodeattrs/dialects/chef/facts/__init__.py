@@ -101,10 +101,11 @@ def gather(functions: Mapping[str, FactFunction] | None = None, now: float | Non
 
     A function that fails adds a warning, and its facts are missing. Facts that this system does not have are missing.
 
-    functions: name -> function, called in this order after our own; None: the functions of installed packages
+    functions: name -> function, called in this order after our own. It is called with a copy of the facts so far, and
+               returns a map that is deep merged over them. None: the functions of installed packages
     now:       the `ohai_time`, in seconds since 1970; None: the current time
     cost:      one copy of the facts for each function; mounts and host names may be slow
-    raises:    MissingExtra, where psutil or distro is not installed
+    raises:    MissingExtra, if psutil or distro is not installed
     """
     try:
         from nodeattrs.dialects.chef.facts import machine

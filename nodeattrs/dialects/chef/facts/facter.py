@@ -45,7 +45,10 @@ class Translator:
     sources: dict[Path, Path]
 
     def at(self, path: Path) -> Origin:
-        """The place of the fact that *path*, or a map above it, repeats; else of the fact at *path* itself."""
+        """The place of Facter's fact for *path*, which may be under Ohai's or Facter's name.
+
+        A path below a fact of Ohai's name is looked up below the same fact of Facter.
+        """
         for length in range(len(path), 0, -1):
             if (source := self.sources.get(path[:length])) is not None:
                 return self.facter.at((*source, *path[length:]))

@@ -239,9 +239,10 @@ class AttributeData:
                 yield from block.levels
 
     def causes(self, line: int, column: int) -> Iterator[Cause]:
-        """Yield a cause for each fact in the conditions that the block at a line and column depends on.
+        """Yield a cause for each fact in the conditions of the block that contains a place in the file.
 
-        Nothing where that block has no condition.
+        Yields nothing if that block has no condition.
+        line, column: the place, counted from 1
         """
         before = [block for block in self.blocks if self.document.place(block.at) <= (line, column)]
         if not before:
@@ -256,6 +257,7 @@ class AttributeData:
 def read_data(path: pathlib.Path, file: str, name: str) -> AttributeData:
     """Read an attribute file in a data format. A file without the name of a level gives no blocks, and a warning.
 
+    path:   the file
     file:   its name in messages
     name:   the name of the attribute file, "apache2::default"
     raises: DocumentError, with all faults

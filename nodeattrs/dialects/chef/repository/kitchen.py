@@ -93,9 +93,10 @@ class KitchenInstance:
         return re.sub(r"[_,/]", "-", text).replace(".", "")
 
     def get(self, *keys: str) -> Any:
-        """The value of a setting: the maps of all sources merged, else the strongest value; None where it is not set.
+        """The value of a setting; None if it is not set. Null counts as not set.
 
-        A null does not count as a value.
+        If several sources have maps for it, the maps are merged. Of other values the strongest is taken.
+        keys: the keys of the setting, as in `get("client_rb", "environment")`
         """
         value: Any = None
         for source in reversed(self.sources):
@@ -152,7 +153,7 @@ class Kitchen:
     def node(self, name: str) -> NodeFile | None:
         """The description of an instance as a node; None for an unknown name.
 
-        raises: DocumentError, for attributes that are no map; InvalidRunListItem
+        raises: DocumentError, for attributes that are not a map; InvalidRunListItem
         """
         one = self.instances.get(name)
         if one is None:

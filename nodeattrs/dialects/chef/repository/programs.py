@@ -50,10 +50,11 @@ class Program:
         self._lines = (len(source), None, source.splitlines(keepends=True), self.path)
 
     def run(self, namespace: dict[str, Any], *, messages_wait: bool = False) -> None:
-        """Execute the code with *namespace* as its globals, which it changes.
+        """Execute the code with *namespace* as its globals. The code may change *namespace*.
 
-        messages_wait: compile the source anew, so that `log` gets a function in place of a text with attributes
-        raises: the errors of the code; UnknownLayer, where no code may run
+        messages_wait: True: a text with attributes that is an argument of `log` is computed later. For that the source
+            is compiled anew, so that `log` gets a function in place of the text
+        raises: the errors of the code; UnknownLayer, if no code may run
         """
         if not may_run():
             require_may_run(self.path)
@@ -74,9 +75,9 @@ def _source_of(path: pathlib.Path, file: str) -> str:
 
 
 def compile_python(source: str, path: str, file: str) -> Any:
-    """The compiled code of a Python source. path: the file in tracebacks; file: its name in messages
+    """The code object of a Python source, for `exec`. path: the file in tracebacks; file: its name in messages
 
-    raises: DocumentError with line and column
+    raises: DocumentError with line and column, for a syntax error
     """
     try:
         return compile(source, path, "exec", dont_inherit=True)

@@ -78,9 +78,9 @@ class Role(_AttributeLevels):
             object.__setattr__(self, "locator", Origin("role", self.name))
 
     def run_list_for(self, environment: str) -> tuple[Path, Sequence[str]]:
-        """Returns the path in the document of the run-list for *environment*, and its items.
+        """Returns (path, items) for the run-list in *environment*: its path in the document, and its items.
 
-        An environment without a run-list of its own has the run-list of "_default", else of the role itself.
+        If the environment has no run-list in `env_run_lists`, the one of "_default" there is taken, or else `run_list`.
 
         >>> Role("web", ["recipe[a]"], env_run_lists={"prod": None}).run_list_for("prod")
         (('env_run_lists', 'prod'), ())
@@ -124,9 +124,10 @@ class Environment(_AttributeLevels):
 
 
 def read_role(name: str, fields: Fields) -> Role:
-    """The role *name* in the fields of a document; a document without a field gives the empty value.
+    """The role *name* in the fields of a document. A field that is missing is empty.
 
-    Normal attributes, which Chef ignores in a role, are a fault, and so is another name.
+    Normal attributes, which Chef ignores in a role, and another name in the document are faults. A run-list that is one
+    text becomes a list of one item.
     raises: DocumentError, with all faults
     """
     # Older Chef called the run-list "recipes".
@@ -152,9 +153,9 @@ def read_role(name: str, fields: Fields) -> Role:
 
 
 def read_environment(name: str, fields: Fields) -> Environment:
-    """The environment *name* in the fields of a document; a document without a field gives the empty value.
+    """The environment *name* in the fields of a document. A field that is missing is empty.
 
-    Normal attributes, another name, and the name "_default" are faults.
+    Normal attributes, another name in the document, and the name "_default" are faults.
     raises: DocumentError, with all faults
     """
     if name == DEFAULT_ENVIRONMENT:
@@ -355,9 +356,10 @@ class Policy:
     unread: Sequence[DocumentError] = ()
 
     def run_list_named(self, name: str = "") -> tuple[Path, Sequence[str]]:
-        """The path in the document of the run-list *name* ("": `run_list`), and its items.
+        """Returns (path, items) for a run-list: its path in the document, and its items.
 
-        ((), ()) for a missing name in a Policyfile that was not read completely.
+        name: a name in `named_run_lists`; "" for `run_list`. ((), ()) for an unknown name if parts of a Policyfile are
+            unread
         raises: NotFound, with similar names
         """
         if not name:
@@ -370,16 +372,21 @@ class Policy:
         raise NotFound(f"policy {self.name} has no named run-list {name}", hint=hint)
 
     def require_recipes(self, run_list: Iterable[object]) -> None:
-        """Do nothing where a run-list names recipes only; [] is fine. raises: InvalidRunListItem, for a role"""
+        """Raise an error unless a run-list names recipes only. [] is fine.
+
+        raises: InvalidRunListItem, for a role, and for an item that cannot be parsed
+        """
         for item in normalised(run_list):
             if item.type == "role":
                 hint = "write what the role says into the Policyfile"
                 raise InvalidRunListItem(f"{item}: the run-list of policy {self.name} names recipes only", hint=hint)
 
     def lock(self, cookbook: str) -> Lock:
-        """The locked version of a cookbook; of a Policyfile without a lock any version (`Lock("")`).
+        """The locked version of a cookbook.
 
-        raises: CookbookNotFound, where a lock file does not name the cookbook
+        A Policyfile without a lock gives any version (`Lock("")`) for an unknown cookbook.
+
+        raises: CookbookNotFound, if a lock file does not name the cookbook
         """
         if cookbook in self.locks:
             return self.locks[cookbook]
@@ -445,7 +452,7 @@ def _lock(fields: Fields, cookbook: str) -> Lock:
 def read_policy(name: str, fields: Fields) -> Policy:
     """The policy in the fields of a lock file; its `group` is "". raises: DocumentError, with all faults
 
-    name: for a lock file without a name
+    name: the name of the policy if the lock file has none
     """
     fields.only(_POLICY_FIELDS)
     policy = Policy(

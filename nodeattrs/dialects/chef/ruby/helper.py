@@ -114,9 +114,11 @@ class Helper:
         self._expect("ready", self.receive(budget, until))
 
     def send(self, *message: Any, until: float) -> None:
-        """Send a message without waiting for an answer. until: the time limit, by `time.monotonic`
+        """Send a message without waiting for an answer. If the process has died, nothing happens; `receive` notices it.
 
-        raises: RecipeFailed, for a timeout or a closed process
+        message: a word and its parts, as data for JSON
+        until: the time limit, by `time.monotonic`
+        raises: RecipeFailed, for a timeout, and after `close`
         """
         if not self.alive:
             self.refuse("its process has ended")
@@ -135,10 +137,11 @@ class Helper:
                 return  # reading what came before finds its end
 
     def receive(self, budget: Budget, until: float) -> Message:
-        """Wait for the next message, and return it: a word and its parts.
+        """Wait for the next message, and return it: a list of a word and its parts.
 
         budget: counts messages and bytes
-        raises: RecipeFailed, for a bad message, a timeout, or where the child process has ended; TooMuch
+        until:  the time limit, by `time.monotonic`
+        raises: RecipeFailed, for a bad message, a timeout, or if the child process has ended; TooMuch, from *budget*
         """
         message = self._received(budget, until)
         if message[0] == "ended":

@@ -124,7 +124,10 @@ class NodeMessages:
         setattr(self._node, level, value)
 
     def step(self, place: RubyPlace, level: str, path: Sequence[Any]) -> Any:
-        """Returns the writer at a path of a level, and makes the maps on the way. A scalar there ends the process."""
+        """Returns what the writer of a level has at a path: a writer, or a scalar. Missing maps on the way are made.
+
+        A step below a scalar ends the process.
+        """
         writer = getattr(self._node, level)
         for step in path:
             try:
@@ -134,7 +137,10 @@ class NodeMessages:
         return writer
 
     def update(self, place: RubyPlace, level: str, path: Sequence[Any], value: Any) -> None:
-        """Add the keys of a map to the map at a path. Any other value ends the process."""
+        """Add the keys of *value* to the map at a path of a level. The process is ended if one of the two is not a map.
+
+        Maps that are missing at the path, or on the way to it, are made.
+        """
         writer = self.step(place, level, path)
         if not isinstance(writer, Writer) or not isinstance(value, dict):
             self._refuse("there is no map to update")
@@ -145,7 +151,13 @@ class NodeMessages:
         self._node.unlink(level, *path)
 
     def change_list(self, place: RubyPlace, level: str, path: Sequence[Any], method: str, arguments: Any) -> None:
-        """Change the list at a path by one of its methods. Another method ends the process."""
+        """Change the list at a path of a level by one of the methods of `ListWriter`.
+
+        The process is ended if the value there is not a list, for a method that Ruby may not use, and for wrong
+        arguments.
+        method:    the name of the method
+        arguments: the list of its arguments
+        """
         writer = self.step(place, level, path)
         if not isinstance(writer, ListWriter) or method not in _LIST_METHODS or not isinstance(arguments, list):
             self._refuse(f"there is no list to {method[:40]}")
@@ -231,9 +243,13 @@ class NodeMessages:
         return self._values.pack(self._services.word("data_bag_item")(bag, item))
 
     def search(self, place: RubyPlace, index: str, query: str, selection: Any) -> Any:
-        """The nodes or items that a search finds; with a selection (title -> path), a map of titles for each of them.
+        """The nodes or items that a search finds, as a list, packed for Ruby.
 
-        A path that is not set gives null.
+        raises: BadArgument, if this run has no search
+
+        index:     what is searched: "node", "role", or the name of a data bag
+        selection: title -> path; then a map from each title to the value at its path replaces each node or item. A path
+            that is not set gives null. None: whole nodes or items
         """
         found = self._services.word("search")(index, query)
         if selection is not None:
@@ -299,7 +315,10 @@ class MessageKind(NamedTuple):
     parts: tuple[Callable[[Any], bool], ...] = ()
 
     def fits(self, given: Sequence[Any]) -> bool:
-        """Whether the parts of a message pass their checks. The last two of *given* are a file and a line, or nulls."""
+        """Whether there is the right number of parts, and each passes its check.
+
+        given: the parts, then a file and a line; each of these two may be None
+        """
         if len(given) != len(self.parts) + 2:
             return False
         *parts, file, line = given

@@ -91,10 +91,12 @@ class RubySession:
             self._request(task, subject)
 
     def load(self, kind: str, path: str, shown: str, cookbook: str) -> RecipeFailed | None:
-        """Load a library, or a file of resources or definitions; returns the error where that fails, else None.
+        """Load a library, or a file of resources or definitions; returns the error if that fails, and None if not.
 
         kind:   "library", "resources" or "definitions"
-        raises: RecipeFailed, where the Ruby process has ended
+        path:   absolute, with links followed; shown: of the file in messages
+        cookbook: the name of its cookbook
+        raises: RecipeFailed, if the Ruby process has ended
         """
         try:
             with self._as_running(path, RunningFile(shown, shown, cookbook)):

@@ -118,9 +118,9 @@ class UnrunCode:
 
 
 def resource_code(types: Mapping[str, int]) -> UnrunCode:
-    """The attributes that Chef's own resources set, such as `hostname`; the types count as `words`, too.
+    """What Chef's own resources, such as `hostname`, set when they converge. All types are in its `words`, too.
 
-    types: type of a resource -> the line that declares one; another type than Chef's sets nothing here
+    types: type of a resource -> the line that declares one; a type that is not Chef's own adds nothing but the word
     """
     found = UnrunCode(words={*types})
     for type_, line in types.items():
@@ -438,7 +438,10 @@ class CodeReader:
         self.code.is_reached |= self._around.depth == 0 and self._part == "libraries"
 
     def leading_keys(self, given: list[Node]) -> Path:
-        """The leading constant texts and symbols, as a path; () where the first expression is another one."""
+        """The constant texts and symbols at the beginning of a list of expressions, as a path.
+
+        () if the first is not constant.
+        """
         found: list[str] = []
         for one in given:
             inside, escaped = one.named_children, "\\" in self._slice(one)

@@ -32,7 +32,7 @@ class Secrets:
         self._texts: set[str] = set()
 
     def note(self, value: Any) -> None:
-        """Remember the texts in a secret value, in maps and lists, too; keys, numbers and empty texts are not."""
+        """Remember the texts in a secret value, in maps and lists, too. Keys, numbers and empty texts are ignored."""
         if isinstance(value, dict):
             value = list(value.values())
         if isinstance(value, list):

@@ -47,11 +47,13 @@ def apply_catalog(
 ) -> tuple[Plan, Report]:
     """Apply a catalog, or with `catalog.noop` only report the changes; returns plan and report.
 
-    A resource that fails does not raise; its outcome says so.
-    documented: order and refresh as Puppet's language page says, where Puppet itself differs from the page
+    A resource that fails raises no error: its outcome in the report has the error.
+    site:       gives resources access to the machine
+    node:       the name of the node, for the journal
+    documented: follow the page of Puppet's language about order and refresh, in cases in which Puppet itself does not
     journal:    the file of the report, which is replaced and written line by line; None for no file
-    on_outcome: called with the result of each resource
-    raises:     ReferenceNotFound, DependencyCycle, before any visit; StoreError, where the journal cannot be written
+    on_outcome: called with the result of each resource, as soon as it is visited
+    raises:     ReferenceNotFound, DependencyCycle, before any visit; StoreError, if the journal cannot be written
     """
     plan = catalog.plan(documented=documented)
     plan.visit_order()
@@ -94,6 +96,7 @@ def noted_report(report: Report, *, noop: bool = False) -> dict[str, Any]:
 
     It has counts above 0, seconds, and the resources with a status: reference, status, and names of changed properties.
     An interrupted report has `interrupted` and `not_visited`. A surrogate in a file name is written as an escape.
+    noop: whether resources were only compared; then the report has `noop`
     """
     noted: dict[str, Any] = {
         "counts": {name: count for name, count in resource_counts(report).items() if count},

@@ -155,8 +155,8 @@ def platform_words(node: Node) -> dict[str, Any]:
     """Word -> function: `platform`, `platform_family`, `value_for_platform` and `value_for_platform_family`.
 
     `platform("debian", "ubuntu")` is whether the node's platform is one of the names; `value_for_platform(values)`
-    gives the value for the node's platform and version, None for none.
-    The latter raises BadArgument for another value than a map of platforms, and for two constraints that fit.
+    gives the value for the node's platform and version, or the one for "default", or None.
+    `value_for_platform` raises BadArgument if *values* is not a map of platforms, and if two constraints fit.
     """
     read = partial(_read, node)
 

@@ -190,8 +190,9 @@ class RecipeRunner:
         return [file for file in self._order.loaded if self._ruby is not None or not file.endswith(RUBY)]
 
     def load_attribute_files(self, order: list[str]) -> None:
-        """Run all attribute files of the named cookbooks, in this order. An unread cookbook becomes an unknown layer.
+        """Run all attribute files of the named cookbooks. An unread cookbook becomes an unknown layer.
 
+        order:  the names of the cookbooks, in the order in which their files run
         raises: RecipeFailed, NotFound, DocumentError
         """
         cookbooks = [self._cookbook(name) for name in order]
@@ -234,9 +235,10 @@ class RecipeRunner:
         return True
 
     def finish(self) -> None:
-        """Note on the node what the resources of recipes in Ruby may set when they converge, which they do not here.
+        """Add unknown layers to the node for the attributes that resources of recipes in Ruby may set.
 
-        Does nothing where no Ruby ran. Call it once, after the last recipe.
+        Such resources would run later, when they converge; that does not happen here. Does nothing if no Ruby ran. Call
+        it once, after the last recipe.
         """
         ruby, self._ruby = self._ruby, None  # a file that is included then is read, and not run
         if ruby is None:

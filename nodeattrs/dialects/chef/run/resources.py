@@ -105,9 +105,11 @@ class Resources:
             self.catalog.add(Resource(ref, "class", origin=Origin("recipe", qualified(recipe))))
 
     def declare(self, kind: str, titles: str | Iterable[str], **parameters: Any) -> Any:
-        """Declare a resource at the line that runs; returns its reference. Several titles: a resource each, and Refs.
+        """Declare a resource at the line that runs; returns its reference (a Ref, or Refs for a list of titles).
 
-        Parameters that are not given come from bindings. A relative template or file is looked for in the cookbook.
+        Parameters that are not given come from bindings. A relative `template` or `source` of a file is looked for in
+        the cookbook.
+        kind:   the type, in lower or upper case: "package"
         raises: BadArgument, for a parameter or file that does not exist; DuplicateResource
         """
         if not isinstance(titles, str):
@@ -161,8 +163,8 @@ class Resources:
     def finish(self) -> Catalog:
         """Run the waiting bodies of defined types in rounds, until none is left; returns the catalog.
 
-        A body that runs may declare instances, which run in the next round; after 500 rounds that is an error.
-        raises: RecipeFailed, DuplicateResource; BadArgument, where types declare each other without end
+        A body may declare further instances, whose bodies run in the next round.
+        raises: RecipeFailed, DuplicateResource; BadArgument, after 500 rounds, if types declare each other without end
         """
         for _ in range(_MOST_ROUNDS):
             if not self._waiting:

@@ -101,9 +101,9 @@ class CompiledRecipes(RecipeNotes):
         self._blocks[origin] = None
 
     def add_hidden_place(self, reason: str, origin: Origin) -> None:
-        """Warn that from a place on any attribute may be set.
+        """Warn that code after a place may set any attribute.
 
-        In a recipe the place is kept for `note_hidden`; in another file the unknown layer is noted at once.
+        If the place is in a recipe, it is kept for `note_hidden`. In another file the unknown layer is noted at once.
         """
         self.warn(reason, origin)
         if origin.kind == RECIPE:
@@ -136,7 +136,10 @@ class CompiledRecipes(RecipeNotes):
                 self.note(self.node, origin, reason)
 
     def code_for_later(self) -> Iterator[Later]:
-        """Yield the code that runs when the resources converge: of each type at its first resource, then the blocks."""
+        """Yield (place, code) for the code that runs when the resources converge.
+
+        First comes the code of each resource type, at its first resource, then the code of each block.
+        """
         first_of_kind: dict[str, Origin] = {}
         for resource in self._resources.values():
             first_of_kind.setdefault(resource.kind, resource.origin)

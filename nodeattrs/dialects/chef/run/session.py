@@ -97,7 +97,10 @@ class Session:
 
     @cached_property
     def before(self) -> dict[Any, Any] | None:
-        """The merged attributes of the saved node before the run; None for a new node, or where no run succeeded."""
+        """The merged attributes of the saved node before the run.
+
+        None for a new node, and for a node whose runs all failed, so that nothing is saved.
+        """
         if self.last is None:
             return None
         tree = self.last.node.to_dict(evaluate=False)
@@ -125,8 +128,9 @@ def wrong_machine_warnings(run: Run) -> Iterator[str]:
 
 
 def wrong_machine_warnings_of(facts: Mapping[Any, Any], place: str, name: str) -> Iterator[str]:
-    """Yield a warning where facts are of a machine with another name than *name*; nothing for facts of a platform.
+    """Yield a warning if facts are of a machine with another name than *name*; nothing for facts of a platform.
 
+    Names are compared up to the first dot. Yields nothing for facts without a name.
     place: the file of the facts, or "this machine", or "platform ..."
     """
     hosts = {str(facts[key]).partition(".")[0] for key in ("fqdn", "hostname", "machinename") if facts.get(key)}
@@ -136,9 +140,9 @@ def wrong_machine_warnings_of(facts: Mapping[Any, Any], place: str, name: str) -
 
 
 def machine_name(facts: Facts) -> str:
-    """The name of a machine by its facts: fqdn, else machinename, else hostname.
+    """The name of a machine by its facts: the first of fqdn, machinename and hostname that is a text and not "".
 
-    raises: BadArgument, where the facts have none of them
+    raises: BadArgument, if the facts have none of them
     source: Chef's client
     """
     for key in _NAMES:
@@ -157,9 +161,10 @@ def last_saved_node(repository: Repository, store: Store, name: str) -> SavedNod
 
 
 def require_known_node(repository: Repository, store: Store, name: str, facts: Facts) -> None:
-    """Do nothing where a node of that name is in the repository, or the facts are of a machine of that name.
+    """Raise an error for a name that no node in the repository has, and neither the facts.
 
-    The file of the facts may have the name, too. The store is not searched; its names are for the hint.
+    The facts have the name if the machine or the file of the facts has it. Saved nodes do not count: their names are
+    only used for the hint.
     raises: NodeNotFound, with similar names
     """
     file = pathlib.PurePath(facts.locator.at(()).name).stem  # that describes the machine
@@ -188,12 +193,14 @@ def run_session(
     """Run a node with the normal attributes that the last run saved; returns the session. Saves nothing.
 
     store:  for searches of recipes, and for the notes of the revision
-    last:   the saved node, which is not changed; None for a new node, which gets a warning without a run-list
-    apply:  a function that applies the catalog; the notes have its report, and count as failed where resources failed
+    wanted: the facts and the other arguments of the run
+    last:   the saved node, which is not changed. None for a new node; a new node without a run-list gets a warning
+    apply:  a function that applies the catalog and returns the report, which the notes then have. If a resource failed,
+        the notes say that the run failed. None: the catalog is not applied
     log:    called with each message of a cookbook file
     before_search: called before a recipe searches the store
     fleet:  the identifier of the call, for the notes of the revision
-    raises: the errors of `run_node` and *apply*; BadValue, DeferredCycle, where the node cannot be saved
+    raises: the errors of `run_node` and *apply*; BadValue, DeferredCycle, if the node cannot be saved
     """
     ran = run_node(
         repository,
