@@ -218,7 +218,7 @@ class WatchedMap(OwnedMap):
 def writable_copy(original: OwnedMap) -> OwnedMap:
     """A copy of one map for a write, of the same class: entries and origins, without `past`, not shared.
 
-    The maps inside are the same objects. Where *original* is shared, they are marked as shared, too.
+    The maps inside are the same objects. If *original* is shared, they are marked as shared, too.
     cost: one level
     """
     copy = type(original)(original, original.origin)
@@ -251,7 +251,7 @@ def at_version(tree: OwnedMap, version: int) -> OwnedMap:
 def setters_at(tree: Any, set_by: SetBy, inside: Path, at: Path = ()) -> list[At]:
     """The marks that set the value at *inside* of a tree, each with its path in the slot.
 
-    Several for an element of a united list. For an absent value, the mark of the nearest map above.
+    There are several for an element of a united list. For a value that is absent, the mark of the nearest map above it.
     set_by: the origin of the tree itself
     at:     the path of the tree in its slot
     cost:   the depth of the path

@@ -46,9 +46,10 @@ class NodeIdentity(NamedTuple):
 
 
 def identity_in_snapshot(snapshot: Any) -> NodeIdentity:
-    """The name, environment and run-list in a snapshot. Without them: environment "_default", run-list [].
+    """The name, environment and run-list in a snapshot. A missing environment is "_default", a missing run-list [].
 
-    raises: DocumentError, where it is not a snapshot, has an unknown version, no name, or a field of the wrong type
+    raises: DocumentError, if *snapshot* is not a snapshot, has an unknown version, no name, or a field of the wrong
+        type
     """
     if not isinstance(snapshot, Mapping) or snapshot.get("format") != FORMAT:
         raise DocumentError("this is no snapshot of a node", hint="make one with node.snapshot()")
@@ -61,10 +62,12 @@ def identity_in_snapshot(snapshot: Any) -> NodeIdentity:
 
 
 def identity_in(document: Any, field: str) -> NodeIdentity:
-    """The name, environment and run-list in a node's document. Without them: environment "_default", run-list [].
+    """The name, environment and run-list in a node's document.
+
+    A missing environment is "_default", a missing run-list [].
 
     field:  the key of the environment: "chef_environment" in Chef's node JSON
-    raises: DocumentError, where it is not a map, has no name, or a field of the wrong type
+    raises: DocumentError, if *document* is not a map, has no name, or has a field of the wrong type
     """
     if not isinstance(document, Mapping):
         raise DocumentError(f"a node document is a map, not a {type(document).__name__}", hint='{"name": "web1"}')
@@ -78,10 +81,11 @@ def identity_in(document: Any, field: str) -> NodeIdentity:
 
 
 def chef_levels(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:
-    """Yield (level, tree) for automatic, normal, default and override of Chef's node JSON; {} for a missing one.
+    """Yield (level, tree) for automatic, normal, default and override of Chef's node JSON; {} for a level that is
+    missing.
 
-    The trees are copies, in which a marker of a secret is `Withheld`.
-    raises: DocumentError, where a level is not a map
+    The trees are copies; in them each marker of a secret is replaced by a `Withheld`.
+    raises: DocumentError, if a level is not a map
     """
     for level in LEVELS:
         tree = document.get(level)
@@ -109,10 +113,10 @@ def _with_withheld(value: Any) -> Any:
 
 
 def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions | None = None) -> None:
-    """Fill an empty ledger from the data of `snapshot_ledger`, which is copied.
+    """Fill an empty ledger from the data of `snapshot_ledger`. The data is copied.
 
-    versions: gives the files of the repository, to find causes; None: only causes in the data
-    raises:   DocumentError, where the data is damaged or contradicts itself; the ledger must not be used then
+    versions: gives the files of the repository, in which causes are looked for later; None: only causes in the data
+    raises:   DocumentError, if the data is damaged or contradicts itself. Do not use the ledger then: it is half filled
     """
     try:
         run = ledger.marks.saved_run = _unpacked_run(data, versions)
@@ -337,7 +341,7 @@ class SavedLocator:
         return self.run.text_at(filename)
 
     def at(self, path: Path) -> Origin:
-        """The origin of *path* inside the value: its own line where the snapshot has it, else that of the path
+        """The origin of *path* inside the value: its own line if the snapshot has it, or the line of the nearest path
         above.
         """
         found, here = self.origin, self.places
@@ -363,6 +367,8 @@ def _unpacked_lines(packed: list[Any]) -> dict[Any, Any]:
 
 def contradictions(ledger: Ledger) -> Iterator[str]:
     """Yield a sentence for each contradiction between the slots, marks and history of a ledger.
+
+    Nothing for a sound one.
 
     cost: a visit of every value
     """

@@ -60,7 +60,7 @@ class Mark(NamedTuple):
 
     @property
     def line(self) -> Origin:
-        """The origin with its line and without a column. For code on one line, no source file is read for that."""
+        """The origin with its line and without a column. If the code is on one line, no source file is read for it."""
         locator = self.locator
         if type(locator) is CodeLocator and (lines := locator.lines) is not None and lines.first == lines.last:
             return locator.placed(locator.site.file, lines.first)
@@ -184,11 +184,12 @@ class Marks:
         return len(self.table) - 1
 
     def number_here(self, depth: int, verb: Verb = Verb.SET, above: int = 2, on_the_way: bool = False) -> int:
-        """The number of the mark for the line outside of this library that calls now; a new mark is added.
+        """The number of the mark for the line outside of this library that calls now. A new line gets a new mark.
 
         The same expression, setter, depth and verb have the same number; inside a function, each chain of calls has its
-        own. For a setter with a locator, the mark of that locator, and no frame is looked at.
-        depth: where the locator begins to count paths
+        own. If the current setter has a locator, it is the number for that locator, and no frame is looked at.
+        depth: where the locator begins to count paths; see `Mark`
+        verb:  how the line sets the value
         above: how many frames, this one included, certainly belong to this package
         on_the_way: True for a step to the place that the line sets
         cost:  a walk up the frames of this package; from inside a function also up to the file that runs
@@ -222,7 +223,8 @@ class Marks:
     def documents_read(self) -> Iterator[tuple[ExpressionSite, Iterable[tuple[Any, Locator]]]]:
         """Yield (expression, documents) for each call that has read documents; documents are (data, locator).
 
-        Those of a saved run are read again from its repository when they are asked for; missing versions are left out.
+        Documents of a saved run are read again from its repository while they are iterated. If the version that the
+        call has read is not available, the document is left out.
         """
         for (code, offset), known in self.reads.items():
             yield site_of(code, offset, None), known.values()
@@ -230,10 +232,10 @@ class Marks:
             yield read.site, read.read_documents()
 
     def note_read(self, document: Any, locator: Locator) -> None:
-        """Note that the nearest line outside of this library has read a document. At most 500 a call are noted.
+        """Note that the nearest line outside of this library has read a document. For each call, at most 500 are noted.
 
         document: its data; the same object is noted once
-        locator:  knows the places in it, from its root
+        locator:  gives the places in it, from its root
         """
         frame: Any = frame_above(1)
         while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):

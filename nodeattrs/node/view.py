@@ -169,7 +169,9 @@ class Version:
         """A context manager for one read of the maps, which holds the lock. It notes the read as a look, if looks are
         noted.
 
-        Reads of watched maps inside the block are not noted again. kind: of the look (`core.looks`)
+        Reads of a `WatchedMap` inside the block are not noted again.
+        kind: of the look (`core.looks`)
+        path: what is read
         """
         if self.looks is None:
             return self.lock
@@ -235,7 +237,7 @@ class ReadCache(dict[Any, Any]):
             return _read(value, path)
 
     def ordered_keys(self) -> tuple[Any, ...]:
-        """All keys of the map, the keys of weaker maps first. They are found at the first call, and kept."""
+        """All keys of the map, the keys of weaker maps first. They are computed at the first call, and kept."""
         if self.order is None:
             with self.version.reading(KEYS, self.path):
                 self.order = tuple(keys_of(self.maps()))
@@ -253,8 +255,8 @@ def read_steps(here: Any, path: Path, steps: tuple[Any, ...]) -> Any:
 
     here:   a view or its ReadCache
     path:   of *here*, for messages
-    raises: NoSuchAttribute or NoSuchElement, for an absent step; NullInTheWay, TypeConflict, where a step leads through
-            null or a scalar
+    raises: NoSuchAttribute or NoSuchElement, for an absent step; NullInTheWay, TypeConflict, for a step below null or a
+            scalar
     """
     for depth, step in enumerate(steps):
         if not isinstance(here, (MapView, ListView, ReadCache)):
@@ -327,7 +329,10 @@ class MapView(_View, Mapping[Any, Any]):
         return plain
 
     def to_plain(self, evaluate: bool = False) -> Any:
-        """As `to_dict`, but deferred values stay by default: the method that code which stores any view calls."""
+        """An independent copy as `to_dict` makes it, but deferred values are not computed unless *evaluate* is True.
+
+        Code that stores views of any kind calls this method.
+        """
         cache = self._cache
         deferred: dict[Any, None] = {}
         with cache.version.reading(TREE, self._path):
@@ -385,7 +390,10 @@ class ListView(_View, Sequence[Any]):
         return plain
 
     def to_plain(self, evaluate: bool = False) -> Any:
-        """As `to_list`, but deferred values stay by default: the method that code which stores any view calls."""
+        """An independent copy as `to_list` makes it, but deferred values are not computed unless *evaluate* is True.
+
+        Code that stores views of any kind calls this method.
+        """
         return plain(self._items, evaluate, self._path)
 
     append = extend = insert = push = concat = unshift = sort = reverse = replace = _View.clear

@@ -58,7 +58,10 @@ def name_of(node: Attributes) -> str:
 
 
 def note_overlaps(node: Attributes) -> None:
-    """Note a look at all facts below each top-level key that another slot has, too. Without looks it does nothing."""
+    """For each top-level key that another slot than the facts' has, note a look at all facts below that key.
+
+    Does nothing if looks are not noted.
+    """
     ledger = node._ledger
     if ledger.looks is not None:
         for key in dict.fromkeys(chain.from_iterable(ledger.trees[:-1])):

@@ -84,16 +84,16 @@ def export_nodes(
     history: bool = False,
     on_node: OnNode | None = None,
 ) -> ExportResult:
-    """Write the files of nodes to *folder*, which is made if it does not exist.
+    """Write the files of nodes to *folder*, which is made if it does not exist; returns the counts.
 
     An export of all nodes also removes the files of nodes that the store no longer has, except files that were edited
     or that another program wrote. If it is interrupted, export again.
 
-    names:   export only these nodes, and remove no files of other nodes; None: all
+    names:   export only these nodes, and remove no files of other nodes; None: all nodes
     history: also write all revisions, below history/
     on_node: called with the name of each node when its files are written
-    cost:    memory for one node; of a node whose files are up to date, only hashes are read
-    raises:  NodeNotFound; DocumentError, for a node that cannot be read; StoreError, where a file cannot be written
+    cost:    memory for one node; if the files of a node are up to date, only hashes are read
+    raises:  NodeNotFound; DocumentError, for a node that cannot be read; StoreError, if a file cannot be written
     """
     wanted = None if names is None else list(names)
     done = ExportResult()

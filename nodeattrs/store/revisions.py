@@ -147,7 +147,7 @@ def newer_revision(name: str, after: int, found: Revision | None, where: str) ->
     """The error for a save of a node that another process has saved meanwhile; it is returned, not raised.
 
     after: the number of the revision that was loaded; 0 for none
-    found: the latest revision; None where the node is not saved any more
+    found: the latest revision; None if the node is no longer saved
     where: the store, for the message
     """
     there = f"revision {found.number}, saved {found.at:%Y-%m-%d %H:%M:%S} UTC" if found else "no revision any more"

@@ -43,10 +43,10 @@ class RepositoryVersions:
         self._known: dict[tuple[str, str], bytes | None] = {}
 
     def content(self, file: str, digest: str) -> bytes | None:
-        """The content of a file with this digest, from disk if it is unchanged, else from Git; None where neither has
+        """The content of a file with this digest, from disk if it is unchanged, or from Git; None if neither has
         it.
 
-        A file outside of the repository, or of the border, is not read.
+        A file outside of the repository, or outside of the border, is not read.
         cost: Git runs if the file has changed
         """
         if (file, digest) not in self._known:
@@ -164,9 +164,9 @@ class SavedNode:
 
     @cached_property
     def normal(self) -> Node:
-        """The node with name, environment, run-list and normal attributes alone: the start of the next run.
+        """The node with only name, environment, run-list and normal attributes: the start of the next run.
 
-        The rest of the snapshot is not restored. raises: DocumentError, where it is damaged
+        The rest of the snapshot is not restored. Another object than `node`. raises: DocumentError, if it is damaged
         """
         saved = self.saved
         if saved.snapshot is None:
@@ -289,10 +289,10 @@ def _any_element(path: Path) -> Path:
 def set_normal(store: Store, name: str, path: Path, value: Any, sensitive: Iterable[Path] = ()) -> Revision:
     """Set a normal attribute of a saved node, and save that as a new revision, which is returned.
 
-    Maps on the way are made.
-    sensitive: paths whose values are never stored; those with a marker in the store are added
-    raises:    NodeNotFound; TypeConflict, where a value on the way is not a map;
-               BadArgument, where the path is empty, or the value would be a secret
+    Missing maps on the way are made.
+    sensitive: paths whose values are never stored; paths that have a marker in the store are added
+    raises:    NodeNotFound; TypeConflict, if a value on the way is not a map;
+               BadArgument, if the path is empty, or if a part of the value is at a sensitive path
     """
     if not path:
         raise BadArgument("a normal attribute has a path", hint="nodeattrs node set NODE tier gold")

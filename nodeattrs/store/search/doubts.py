@@ -27,9 +27,11 @@ _LOOKED_AT, _SOME = 50, 12
 
 
 def unknown_names(store: Store, query: Query, found: bool, at: datetime | None = None) -> list[NotFound]:
-    """An error for each field and path of a query that no node has, with similar names; [] for none. They are returned.
+    """An error for each field and path of a query that no node has, with similar names; [] for none.
 
-    found: whether the query found a node; then only queries with NOT or OR are checked
+    They are not raised.
+
+    found: whether the query found a node. If it did, only queries with NOT or OR are checked
     at:    the time that was searched; None: the latest revisions
     cost:  one search for each term
     """
@@ -53,7 +55,10 @@ def no_such_path(path: Path, documents: Iterable[dict[str, Any]]) -> NotFound:
 
 
 def known_paths(store: Store) -> set[str]:
-    """The paths with a value in a sample of a dozen saved nodes, as text without indexes of lists: for completion."""
+    """The paths that have a value in some saved nodes, as text without indexes of lists: for completion.
+
+    About a dozen nodes are read. An empty set if no node is saved.
+    """
     names = store.names()
     documents = (saved.document for saved in map(store.load, names[:: max(1, len(names) // _SOME)]) if saved)
     parts = {part.key: part for document in documents for part in index_parts(document)}
@@ -127,11 +132,12 @@ class NodesByValue:
         self._inside_lists = {name for steps in prefixes for name in self._having(steps, _WHOLE)}
 
     def with_value(self, value: Any) -> set[str] | None:
-        """The names of the nodes that read *value* at the path; None where the index does not know.
+        """The names of the nodes that read *value* at the path. None if the index does not know.
 
-        That is for a map, and for a list with a map or a list in it.
-        value: JSON-able data, or the marker of a secret. ABSENT: the nodes where the path is not set, without nodes
-               that have its last key elsewhere
+        The index does not know for a map, and for a list with a map or a list in it.
+        value: JSON-able data, or the marker of a secret. ABSENT: the nodes where the path is not set. A node that has
+            the last
+               key of the path elsewhere is left out then
         """
         if value is ABSENT:
             anywhere = Query("", FieldTerm(Pattern((self._steps[-1],)), Pattern((Pattern.ANY,))))

@@ -223,7 +223,7 @@ _AND, _OR, _CIRCUMFLEX, _COLON, _CLOSED = rf"AND{_ALONE}|&&", rf"OR{_ALONE}|\|\|
 
 
 def parse_query(text: str) -> Query:
-    """Parse a query. Whether its fields exist is not checked.
+    """Parse a query. It is not checked whether its fields exist.
 
     raises: QueryNotUnderstood, also for an empty query, and for one that is too long or too deep; QueryNotSupported
     source: docs/search.md

@@ -245,11 +245,10 @@ class NodeMessages:
     def search(self, place: RubyPlace, index: str, query: str, selection: Any) -> Any:
         """The nodes or items that a search finds, as a list, packed for Ruby.
 
-        raises: BadArgument, if this run has no search
-
-        index:     what is searched: "node", "role", or the name of a data bag
+        index:     "node", or the name of a data bag of the repository
         selection: title -> path; then a map from each title to the value at its path replaces each node or item. A path
             that is not set gives null. None: whole nodes or items
+        raises: NotFound, BadArgument, for another index, or a bad query
         """
         found = self._services.word("search")(index, query)
         if selection is not None:
