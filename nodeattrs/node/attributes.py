@@ -104,9 +104,13 @@ def _full_writer(name: str, clears: str = "") -> property:
 class Attributes(Mapping[Any, Any]):
     """The merged attributes of a node as a read-only mapping, with a writer for each level. The base of `Node`.
 
-    `node[key]` reads the merged value, `node.default[key] = ...` writes at a level, `node.trace(path)` says who set it.
-    An absent key raises NoSuchAttribute (a KeyError); `node[key] = ...` raises AttributeIsReadOnly. Two nodes are equal
-    only if they are the same object; a node equals a mapping with the same merged values.
+    `node[key]` reads the merged value, `node.default[key] = ...` writes at a level, and `node.trace(path)` names the
+    lines that set a value. An absent key raises NoSuchAttribute (a KeyError); `node[key] = ...` raises
+    AttributeIsReadOnly. `read` returns None for an absent path, and `read_strict` raises. `write` and `unlink` set and
+    remove at a level that is given by name. `rm` removes a path from all levels except automatic, `rm_default` and the
+    like from one. `unknown` adds a layer that could not be read, so that values below it are uncertain.
+    Two nodes are equal only if they are the same object; a node equals a mapping with the same merged values.
+
     name, environment: of the node
     provenance:        False keeps no origins and no history
     sensitive:         paths whose values are secrets; "*" stands for any step
@@ -424,9 +428,10 @@ class Attributes(Mapping[Any, Any]):
         return str(self.trace(path))
 
     def debug_value(self, *path: Any) -> list[tuple[str, Any]]:
-        """(component, value) for all ten components, weakest first, as Chef's `debug_value`.
+        """The value of a path in each of the ten components, as Chef's `debug_value`: (component, value), the weakest
+        first.
 
-        The value is a plain copy, "not_present" where *path* is not set. Deferred values are computed.
+        The value is a plain copy, and "not_present" if *path* is not set there. Deferred values are computed.
         """
         steps, pairs = steps_of(path), []
         for name, tree in self._trees.items():
@@ -502,7 +507,10 @@ class LevelView(MapView):
     """The merged view of one level; a later write does not change it.
 
     `view["a"]["b"]` reads as any merged map does. `view("a", "b")` merges on the current values instead: it
-    gives a plain copy, or None where no component has a value there.
+    gives a plain copy, or None if no component has a value there.
+
+    ledger: has the values
+    branch: the part of the order of precedence that is merged: the components of the level
     """
 
     __slots__ = ("_branch", "_ledger")

@@ -120,9 +120,11 @@ def causes_of_line(
     none.
 
     locator: an object with `placed`, for origins
-    text:    the script, which is not looked up in the repository
+    text:    the script itself
     line:    the line of the statement
     path:    the path inside the value that the statement sets
+    value:   the value at *path*; only places with an equal value are causes
+    finder:  finds the causes of the expressions that the value comes from
     """
     setting = text.setting(line)
     if setting is None or setting[1] is None:
@@ -177,11 +179,13 @@ def _composed(
 class CauseFinder:
     """Turns the expressions that one value comes from into causes. Made for each value; the constructor reads nothing.
 
-    `causes_from` does it for one expression: it looks at attributes of the node, at documents that calls have read, and
-    at files of the repository.
+    `causes_from` does it for one expression. It looks at attributes of the node, at documents that calls have read, and
+    at files of the repository. `is_likely` rules out an attribute that has another value now. `module_finder` makes the
+    function that gives `flow.Flow` the text of imported modules.
+
     path:        the path of the value in its slot
-    read:        gives the origin and the causes of an attribute that was read
-    unavailable: gets the names of source files that the value may come from, but whose version is not available
+    read:        a function from the path of an attribute to its origin and causes; it returns None if it has no origin
+    unavailable: the names of source files that the value may come from, but whose version is not available; grows
     """
 
     def __init__(self, ledger: Ledger, path: Path, read: Read) -> None:
@@ -214,11 +218,12 @@ class CauseFinder:
         return _same(self._ledger.part_at(PLAN, found.path, compute=False), value)
 
     def causes_from(self, found: SourceExpression, wanted: Any, at: Origin) -> Iterator[Cause]:
-        """Yield the causes for one expression that was found; none where nothing has the value.
+        """Yield the causes for one expression. Nothing if no place that it reads has the value.
 
-        For a literal the literal, for an attribute the line that set it and its causes, for a call each document that
-        it has read.
-        wanted: the value; only places in attributes and documents with an equal value count. ABSENT: all places count
+        A literal is its own cause. An attribute gives the line that set it, and the causes of that line. A call gives
+        each document that it has read.
+        wanted: the value. Only places in attributes and documents with an equal value are causes; ABSENT: all places
+            are
         at:     the origin of the expression
         """
         if found.what == "literal":

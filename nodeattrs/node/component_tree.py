@@ -67,10 +67,10 @@ def part_to_merge(place: Place) -> Any:
 
 
 def step_down(place: Place, step: Any) -> Place:
-    """The place one step below: a map's entry by key, a list's by index; (ABSENT, ABSENT) where nothing is set.
+    """The place one step below: a map's entry by key, a list's by index. (ABSENT, ABSENT) if nothing is set there.
 
-    Also (ABSENT, ABSENT) below a scalar and for an index out of range. Where both slots have a map, both are stepped
-    into. Nothing is created.
+    The same for a step below a scalar and for an index out of range. If both slots have a map, the step goes into both.
+    Nothing is created.
     """
     file, recipe = place
     if recipe is not ABSENT:
@@ -93,7 +93,8 @@ class Detached:
     """A map or list that was replaced or deleted, for writers that were made before and still refer to it.
 
     As in Chef, these writers keep the old content to themselves: `own_tree` is where they read and write from then on.
-    serial: the ledger's serial when it was replaced
+
+    serial: the ledger's serial when it was replaced; a writer with a lower serial is older
     place:  its content at that time
     """
 
@@ -131,15 +132,17 @@ class _DetachedAtPath:
 
 
 class ComponentTree:
-    """One component of a node, read and changed for the current setter of the ledger. It keeps no values itself.
+    """One component of a node, read and changed for the current setter of the ledger. The ledger keeps the values.
 
-    Reading starts at `root` or `place`. `write` and `store` set a value, `change_list` changes a list, `delete` and
-    `unlink` remove. A change goes into the slot of the current setter (`slot`); where the component has one slot,
-    `lower` and `upper` are the same.
+    Reading starts at `root` or `place`; `plain_of` copies a value. `write` and `store` set a value, and `change_list`
+    changes a list. `delete` removes one key, `unlink` a path, and `empty` everything. `step_through` and `create_step`
+    make the maps on the way to a path. A change goes into the slot of the current setter (`slot`). `detach` notes
+    a container that is about to be replaced; a writer that was made before finds it with `detached_since`.
+
     ledger:    the fifteen trees, which it changes
     component: its name and slots
-    lower:     the number of the attribute file's slot
-    upper:     the number of the recipe's slot
+    lower:     the number of the slot that attribute files write
+    upper:     the number of the slot that recipes write; the same as *lower* for a component with one slot
     detached:  path -> the last containers that were replaced there, for writers that refer to them
     """
 
@@ -163,10 +166,10 @@ class ComponentTree:
         return self.lower if self.ledger.early else self.upper
 
     def root(self) -> Place:
-        """The place of the whole component as the current setter sees it.
+        """The place of the whole component as the current setter sees it: (attribute file's map, recipe's map).
 
         (file, ABSENT) for an attribute file, which does not see the recipe's slot. (ABSENT, recipe) for a component
-        with one slot, and where the attribute file's slot is empty or hidden.
+        with one slot, and if the attribute file's slot is empty or hidden.
         """
         ledger = self.ledger
         recipe = ledger.trees[self.upper]
@@ -192,11 +195,11 @@ class ComponentTree:
     # Steps. Chef's level step: through what exists; an absent key of a map becomes an empty map.
 
     def create_step(self, path: Path, step: Any, on_the_way: bool = False) -> Place:
-        """The place one step below *path*, for a step that was not found: a new empty map is stored there, as in Chef.
+        """The place one step below *path*. If nothing is set there, a new empty map is stored, as in Chef.
 
-        In a list nothing is stored, and the place holds null.
+        If the value at *path* is a list, nothing is stored, and the place holds null.
         on_the_way: whether the line of code goes on to set something below; see `Marks.number_here`
-        raises:     NullInTheWay, TypeConflict, where no step can be taken from the value at *path*; TooDeep
+        raises:     NullInTheWay, TypeConflict, if no step can be taken from the value at *path*; TooDeep
         """
         with self.ledger.lock:
             place = self.place(path)
@@ -346,7 +349,7 @@ class ComponentTree:
         result.
 
         path:     there must be a list
-        change:   gets the elements, which it changes in place, and the mark of the line of code
+        change:   called with the elements, which it changes in place, and the mark of the line of code
         replaces: True: the new content replaces the old one, so that the old setters are not named any more
         """
         with self.ledger.lock:
@@ -416,7 +419,7 @@ class ComponentTree:
     def empty(self) -> None:
         """Empty both slots for a new run, without history, and forget their unknown layers.
 
-        Writers of the whole component stay live; all others keep the old content to themselves.
+        Writers of the whole component still refer to the node; all others keep the old content to themselves.
         """
         for key in {key: None for slot in (self.lower, self.upper) for key in self.ledger.trees[slot]}:
             self.detach((key,))
@@ -489,9 +492,9 @@ class ComponentTree:
     # Writers that are held while their place is replaced
 
     def detach(self, path: Path = ()) -> None:
-        """Note that the container at *path*, of both slots, is about to be replaced; the trees are not changed.
+        """Note that the container at *path*, of both slots, is about to be replaced. The trees are not changed.
 
-        Writers that refer to it keep the old content, apart from the tree. The ledger counts a change in any case.
+        Writers that refer to it will keep the old content to themselves. Call it before the container is replaced.
         """
         file, recipe = self.ledger.trees[self.lower], self.ledger.trees[self.upper]
         place: Place = joined_place(file, recipe) if self._has_two_slots else (ABSENT, file)
@@ -506,11 +509,11 @@ class ComponentTree:
             self.detached.setdefault(path, _DetachedAtPath()).add(Detached(self.ledger.serial, place))
 
     def detached_since(self, path: Path, born: int) -> tuple[Path, Detached] | None:
-        """Returns (path, container) for the first container at *path*, or above it, that was replaced since *born*.
+        """Returns (path, container) for the first container that was replaced since *born*, at *path* or above it.
 
-        None where none was: a writer of *path* is still live.
+        None if no container was replaced: a writer of *path* still refers to the node.
         born:   the ledger's serial when the writer was made
-        raises: TypeConflict, where more than sixteen were replaced since then, so that the old content is not kept
+        raises: TypeConflict, if more than sixteen were replaced since then, so that the old content is not kept
         """
         found = []
         for depth in range(len(path) + 1):

@@ -31,9 +31,9 @@ def json_ready(value: Any, path: Path = ()) -> Any:
     """A copy of a slot's value for JSON: deferred values are computed, secrets become MARKER, keys and symbols become
     text.
 
-    A deferred value that fails becomes {"$deferred": reason}. Of the keys 1 and "1" in one map the last one is kept, as
-    in Chef; `running.double_keys` finds them. Values of other types stay as they are.
-    path:   where the value stands, for messages
+    A deferred value that fails becomes {"$deferred": reason}. If a map has the keys 1 and "1", the last one is kept, as
+    in Chef; `running.double_keys` finds such keys. Values of other types stay as they are.
+    path:   where the value is in the node, for messages
     raises: DeferredCycle
     """
     # Loops, here and below: a comprehension takes a second frame a level on CPython 3.11.
@@ -59,10 +59,9 @@ FAILED = "$deferred"
 
 
 def computed_or_failure(value: Deferred, path: Path) -> Any:
-    """The result of a deferred value; {"$deferred": reason} where its function raises any other error than
-    DeferredCycle.
+    """The result of a deferred value. If its function raises an error, {"$deferred": reason} instead.
 
-    raises: DeferredCycle
+    raises: DeferredCycle, which is not caught
     """
     try:
         return value.evaluate(path)

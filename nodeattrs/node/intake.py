@@ -42,9 +42,10 @@ _RUN = Setter(RUN, "", RUN_ITSELF)
 
 
 class EnvironmentLike(Protocol):
-    """An environment: its name and the attributes that it sets.
+    """An environment: its name and the attributes that it sets at two levels.
 
-    It may have `default_locator` and `override_locator`, which know the place of each value.
+    It may also have `default_locator` and `override_locator`, which give the place of each value. Without them the
+    origin of each value is the environment's name.
     """
 
     @property
@@ -59,7 +60,9 @@ class Intake:
     """Fills the slots of one node at the start of a run. It keeps nothing itself; each method fills certain slots.
 
     A run calls `keep_saved`, `merge_normal`, `merge_json` and `merge_facts` in this order, then `set_environment` and
-    `set_roles`, each where it has such values. Data is copied, with the origins that a locator gives.
+    `set_roles`. A method for which the run has no values is not called. Data is copied, with the origins that a locator
+    gives. `empty_levels` empties default and override first. `ensure_tags` makes normal `tags` a list, as `merge_json`
+    does.
     source: docs/merging.md, "A run"
     """
 
@@ -91,8 +94,8 @@ class Intake:
         defaults: Iterable[tuple[Mapping[Any, Any], Locator]],
         overrides: Iterable[tuple[Mapping[Any, Any], Locator]],
     ) -> None:
-        """Replace the content of the roles' slots (4 and 11) by attributes of roles, each deep merged over those
-        before.
+        """Replace the content of the roles' slots (4 and 11) by attributes of roles, each role deep merged over the
+        roles before.
 
         defaults, overrides: (tree, locator) of each role, the weakest first; [] leaves the slot empty
         """
@@ -106,8 +109,8 @@ class Intake:
     def keep_saved(self, node: Attributes) -> None:
         """Make the normal attributes of *node*, as an earlier run left them, the content of slot 7.
 
-        They are copied with their origins, which say that they are saved. Values that the node's own document had set
-        are left out, since `merge_normal` merges them again in each run.
+        They are copied. Their origins are marked as saved. Values that the node's own document had set
+        are left out, since `merge_normal` merges them again in each run. *node* is not changed.
         """
         with node._ledger.lock:
             other = _as_saved(node._ledger)
@@ -183,8 +186,9 @@ class Intake:
 def facts_of(node: Attributes) -> dict[Any, Any]:
     """The current automatic attributes as plain data that the caller must not change; deferred values are computed.
 
-    It notes no look (`core.looks`): a caller notes which facts it reads. Reads of deferred values are noted.
-    cost: a copy of all facts that are not settled
+    The call itself is not noted as a look (`core.looks`): the caller notes the facts that it reads. What a deferred
+    value reads while it is computed is noted.
+    cost: a copy of all facts that are not in `Ledger.settled`
     """
     ledger = node._ledger
     with ledger.lock, quietly(ledger.looks):
@@ -195,9 +199,9 @@ def facts_of(node: Attributes) -> dict[Any, Any]:
 
 
 def ensured_tags(node: Attributes) -> list[Any]:
-    """The list in normal `tags`, as it is stored: the caller must not change it. Another value is made a list first.
+    """The list in normal `tags`, as it is stored: the caller must not change it.
 
-    [] is stored where `tags` is absent or null, and [tag] for a scalar.
+    If `tags` is not a list, one is stored first, by the current setter: [] if it is absent or null, [tag] for a scalar.
     """
     value = _tags(node)
     if not isinstance(value, list):
@@ -220,10 +224,12 @@ class NodeFields(NamedTuple):
 
 
 def split_node_fields(json_attributes: Mapping[Any, Any], locator: Locator = JSON) -> NodeFields:
-    """Split JSON attributes: `run_list` (or `recipes`, its old name) and `chef_environment` are fields of the node.
+    """Split JSON attributes into attributes and fields of the node.
 
-    The argument is not changed; the fields are not checked.
-    raises: AmbiguousRunList, where it has both names of the run-list
+    The fields are `run_list` (or `recipes`, its old name) and `chef_environment`; each is None if it is not there. They
+    are not checked. The argument is not changed.
+    locator: gives the line of `recipes` for the error
+    raises: AmbiguousRunList, for both names of the run-list
     """
     attributes = dict(json_attributes)
     if "run_list" in attributes and "recipes" in attributes:
@@ -245,7 +251,7 @@ def replace_slot(component: ComponentTree, tree: Any, locator: Locator) -> None:
 
     Unknown layers of the slot are forgotten; writers that refer to the old content keep it to themselves.
     locator: gives the origin of each value
-    raises:  BadKey, BadValue, TooDeep, for a tree that no slot can hold; the slot stays as it was then
+    raises:  BadKey, BadValue, TooDeep, for a tree that no slot can hold; then the slot is not changed
     """
     ledger = component.ledger
     with ledger.lock:

@@ -52,9 +52,9 @@ def _joined_pair(policy: Policy, lower: Any, upper: Any) -> Any:
 
 
 def joined(policy: Policy, parts: Iterable[Any]) -> Any:
-    """The value of several parts under a policy, the weakest first: a value, or `Joined` where maps merge.
+    """The value of several parts under a policy, the weakest first: a value, or `Joined` if maps are to be merged.
 
-    ABSENT parts are skipped; the result is ABSENT where all are. One part alone is returned as it is.
+    ABSENT parts are skipped; the result is ABSENT if all are. One part alone is returned as it is. Nothing is copied.
     """
     result = ABSENT
     for part in parts:
@@ -143,8 +143,9 @@ def evaluated(data: Any, deferred: Iterable[Any], path: Path = ()) -> Any:
     """Compute the deferred values in *data*, and return the result. A map or list is changed in place.
 
     data:     a copy that the caller owns, from `unevaluated_copy`
-    deferred: the keys of a map whose entries contain deferred values, as `unevaluated_copy` gave them
-    path:     where *data* stands, for messages
+    deferred: if *data* is a map: the keys whose entries contain deferred values, as `unevaluated_copy` gave them.
+        Ignored for other data
+    path:     where *data* is in the node, for messages
     raises:   ValueWithheld, DeferredCycle, any error of a deferred value
     """
     if type(data) is not dict:
@@ -159,7 +160,8 @@ def unevaluated_copy(part: Any, deferred: dict[Any, None]) -> Any:
     """An independent plain copy of a value or of `Joined` maps, in which deferred values stay as they are.
 
     It computes nothing, so it can be made under the ledger's lock; `evaluated` then computes without the lock.
-    deferred: gets each top-level key whose entry contains deferred values; None where *part* is not a map and has some
+    deferred: a dict to which keys are added. If *part* is a map: each top-level key whose entry contains deferred
+        values. If it is not, None is added if it contains any
     """
     if type(part) is not Joined:
         if not isinstance(part, dict):

@@ -32,19 +32,23 @@ _TEXT = {str}
 class Ledger(dict[Any, Any]):
     """The fifteen trees of a node, empty at first; `put`, `erase` and `replace` change them, `view` reads them merged.
 
-    The ledger is also a dict: a cache of the merged values that were read, by top-level key or by a tuple of steps. It
-    is the node's own subscript. A write empties it. Two ledgers are equal only if they are the same object.
+    The ledger is also a dict: a cache of the merged values that were read, by top-level key or by a tuple of steps.
+    `node[key]` reads it directly. A write empties it. Two ledgers are equal only if they are the same object.
+    `roots` and `part_at` give values that are not merged or copied yet. `plan` gives a part of the order of precedence.
+    `switch_setter` sets the line that the next changes come from, and `switch_back` restores the one before.
+    `note_silent` and `note_empty_map` add to the history; `unsettled_keys` names facts that a snapshot must copy.
 
     trees:      the maps by slot number; [0] is never used
     marks:      the lines that set values, by number
     history:    path -> (slot, whether silent) -> Chronicle
     unknown:    slot -> layers in it that cannot be read; forgotten when the slot is replaced for a new run
     provenance: False keeps no marks and no history
-    secrets:    the paths whose values are wrapped as Sensitive when they enter; None: none are
+    root:       a function that returns the folder to which files in origins are relative
+    secrets:    the paths whose values are wrapped as Sensitive when they enter; None: no paths
     rules:      rules for paths, which replace Chef's there
     early:      whether the current setter writes the attribute file's slots (`setters.EARLY`)
     serial:     rises with every change
-    settled:    top-level facts that never change: entries of slot 15 that are these very objects were not copied
+    settled:    top-level facts that never change; an entry of slot 15 that is the same object as here was not copied
     looks:      where reads of facts are noted; None: nowhere
     """
 
@@ -108,8 +112,10 @@ class Ledger(dict[Any, Any]):
         return under_rules(branch, self.rules) if self.rules else branch
 
     def view(self) -> MapView:
-        """The merged view of the current version; the same object until a write. A view never changes, also after
-        one.
+        """The merged view of the current version; the same object until a write.
+
+        A view that was given out never changes, also
+        after a write.
         """
         with self.lock:
             if self._view is None:
@@ -123,7 +129,10 @@ class Ledger(dict[Any, Any]):
         return self._root
 
     def version(self) -> Version:
-        """The current version, under which views are made; a new one after each write. The caller holds the lock."""
+        """The current version, under which views are made. A write ends it, and the next call makes a new one.
+
+        The caller must hold the lock.
+        """
         if self._version is None:
             self._version = Version(self.lock, self.looks)
             self._handed_out = self._version.number
@@ -153,7 +162,9 @@ class Ledger(dict[Any, Any]):
         ABSENT.
 
         Nothing is copied: the caller must not change the result.
-        compute: True computes deferred values on the way and at the path itself; False gives ABSENT below one
+        branch:  a part of the order of precedence; PLAN for all
+        compute: True computes a deferred value at *path* or on the way to it. False returns a deferred value at *path*
+            as it is, and ABSENT for a path below one
         """
         with self.lock:
             here: Any = self.roots() if branch is PLAN else joined_roots(self.trees, self.plan(branch))
@@ -169,9 +180,9 @@ class Ledger(dict[Any, Any]):
     def plain_copy(self, part: Any, evaluate: bool, path: Path = ()) -> Any:
         """A plain copy of a value or `Joined` maps of this ledger; deferred values are computed without the lock.
 
-        part:     the value; a caller that looks it up in the trees holds the lock
+        part:     the value; a caller that looks it up in the trees must hold the lock
         evaluate: True computes deferred values; False leaves them as they are
-        path:     where it stands, for messages
+        path:     where it is in the node, for messages
         """
         deferred: dict[Any, None] = {}
         with self.lock:
@@ -203,14 +214,14 @@ class Ledger(dict[Any, Any]):
         mark: int = 0,
         set_by: list[Origins] | None = None,
     ) -> None:
-        """Store *value* at *path* of a slot; missing maps on the way are made. The caller holds the lock.
+        """Store *value* at *path* of a slot; missing maps on the way are made. The caller must hold the lock.
 
-        The old value goes into the history, if the ledger keeps one.
+        The old value goes into the history, unless the ledger has no provenance.
         path:   at least one step; `replace` sets a whole slot
         value:  not copied, so the caller must not change it; secrets in it are wrapped
         mark:   of the line that sets it; 0: not known
         set_by: for a list that was changed in place: the origins of its elements; None: *mark* set all of it
-        raises: InternalError, where a step leads through a scalar or a list
+        raises: InternalError, if a step leads through a scalar or a list
         cost:   the depth of the path
         """
         secrets, key = self.secrets, path[-1]
@@ -226,9 +237,10 @@ class Ledger(dict[Any, Any]):
         self.serial += 1
 
     def erase(self, slot: int, path: Path, mark: int = 0) -> None:
-        """Remove the value at *path* in one slot, and note it in the history; does nothing where *path* is not set.
+        """Remove the value at *path* in one slot, and note it in the history; does nothing if *path* is not set.
 
         path: at least one step; `replace` empties a whole slot
+        mark: of the line that removes it; 0: not known
         """
         key = path[-1]
         if dig(self.trees[slot], path) is ABSENT:
@@ -279,7 +291,8 @@ class Ledger(dict[Any, Any]):
     def note_silent(self, slot: int, path: Path, value: Any, mark: int) -> None:
         """Note in the history that an `unless` found a value at *path* and did not set *value*. No value changes.
 
-        Without provenance nothing is noted.
+        Without provenance nothing is noted. A sensitive value is wrapped.
+        slot: the number of the slot; mark: of the line with the `unless`
         """
         if self.secrets is not None:
             value = self.secrets.wrapped(path, value)
@@ -406,10 +419,13 @@ EVENTS = frozenset({"overwritten", "erased", "silent"})
 class Event(NamedTuple):
     """One entry of the history of a path in a slot: a value that was overwritten or erased, or was not set.
 
+    *Mark*: the number of a line that sets values; see `Ledger.marks`.
+
     what:   one of EVENTS
-    value:  the old value, or the value that was not set; it is shared and must not change. A map keeps its marks
-    set_by: the origin of that value; for a map the mark of its entries without an origin of their own
-    by:     the mark that overwrote or erased it; 0 for "silent"
+    value:  the old value, or the value that was not set; it is shared and must not change. A map has the marks of its
+        entries
+    set_by: the origin of that value. For a map: the mark of those entries that have no mark of their own
+    by:     the mark of the line that overwrote or erased it; 0 if that is not reported ("silent")
     """
 
     what: str
@@ -431,7 +447,7 @@ class Chronicle:
         self.events, self.dropped = events, dropped
 
     def add(self, event: Event) -> None:
-        """Add the newest event; the second oldest is dropped where there are too many."""
+        """Add the newest event. If there are more than HISTORY_BOUND events then, the second oldest is removed."""
         self.events.append(event)
         if len(self.events) > HISTORY_BOUND:
             del self.events[1]

@@ -54,8 +54,10 @@ class ListChanges(NamedTuple):
 
 
 def list_history_at(ledger: Ledger, slot: int, path: Path) -> ListHistory | None:
-    """The history of the first list on *path* in a slot that was united or changed in place; None without such a
+    """The history of the first list on *path* in a slot that was united or changed in place; None if there is no such
     list.
+
+    The list may be at *path* itself or above it.
     """
     for depth in range(len(path) + 1):
         set_by, value = set_by_at(ledger.trees[slot], path[:depth])
@@ -65,14 +67,17 @@ def list_history_at(ledger: Ledger, slot: int, path: Path) -> ListHistory | None
 
 
 class ListHistory:
-    """A list of a slot that was united or changed in place, its earlier versions, and the part of it that a path leads
-    to.
+    """A list of a slot that was united or changed in place, with its earlier versions. It serves the trace of one path.
 
-    Made by `list_history_at`. The constructor looks at nothing; each property is computed at its first use and kept, so
+    Made by `list_history_at`. The constructor reads nothing. Each property is computed at its first use and kept, so
     the ledger must not change meanwhile.
+    `taken_over` is the version in the weaker slot that this list began as. `changes` gives the lines that set and
+    changed the list. `is_left` says whether the first elements are still in it. `events` and `continues` say which
+    entries of the trace are earlier versions of this list, and so need no row of their own.
+
     path:  the path that is traced: of the list, or of something in it
     depth: the number of steps of *path* that lead to the list
-    now:   the origins of its elements now; a `ChangedListOrigins` where it was changed in place
+    now:   the origins of its elements now; a `ChangedListOrigins` if it was changed in place
     """
 
     def __init__(self, ledger: Ledger, slot: int, path: Path, depth: int, now: list[Origins]) -> None:
@@ -90,9 +95,9 @@ class ListHistory:
 
     @cached_property
     def taken_over(self) -> _State | None:
-        """The version of the list in the weaker slot that this list was taken over from, with all its changes there.
+        """The version of the list in the weaker slot that this list began as, with all its changes there.
 
-        None where it was not taken over, was only united, or that version is not kept.
+        None if the list did not begin as a copy, if it was only united, or if that version is no longer in the history.
         """
         if isinstance(self.now, ChangedListOrigins):
             for state in self._states:
@@ -113,7 +118,7 @@ class ListHistory:
     def is_left(self) -> bool:
         """Whether the list still has an element of its first setters, or of changes in the weaker slot.
 
-        Also True where *path* leads into the list, and for a list that began empty.
+        Also True if *path* leads into the list, and for a list that was empty at first.
         """
         if self.depth < len(self.path):
             return True

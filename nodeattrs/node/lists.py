@@ -20,7 +20,9 @@ from nodeattrs.node.values import HELD
 class Elements:
     """A copy of a list and the origins of its elements: two lists of one length, which each method changes in place.
 
-    A change of a list in a slot fills one, changes it, and stores `values` and `origins` as the new list.
+    To change a list in a slot, the caller fills one, changes it, and stores `values` and `origins` as the new list.
+    `put`, `change_list_inside` and `delete_inside` change something inside an element; the element is copied first.
+
     values:  the elements; maps and lists in them are copied before they are changed
     origins: the origins of each element, by index
     """
@@ -60,9 +62,9 @@ class Elements:
         return value if len(self.values) < before else None
 
     def put(self, steps: Path, value: Any, set_by: Origins) -> None:
-        """Set *value* at *steps*: an index of the list, then steps inside that element, which is copied.
+        """Set *value* at *steps*: an index of the list, then steps inside that element, which is copied first.
 
-        The list, and a list inside the element, is first filled with null up to the index.
+        If an index is beyond the end of a list, null is added up to it.
         set_by: the origins of the value
         raises: BadArgument, for an index before the start
         """
@@ -77,9 +79,9 @@ class Elements:
         """Call *change* with the elements of a list inside this one, store them there, and return the result of
         *change*.
 
-        steps:  an index of this list, then the steps inside that element to the inner list, which must be there
-        change: gets the inner elements and changes them in place; those that stay keep their origins
-        setter: the origin of the inner list where it is empty afterwards
+        steps:  an index of this list, then the steps inside that element to the inner list, which must exist
+        change: called with the inner elements, which it changes in place; those that stay keep their origins
+        setter: the origin of the inner list if it is empty afterwards
         """
         index = _index(steps[0], len(self.values))
         element, set_by = self.values[index], self.origins[index]

@@ -18,10 +18,10 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 
 
 class ChangedListOrigins(list[Origins]):
-    """The origins of a list that was changed in place: one item for each element, and the marks that made the list.
+    """The origins of a list that was changed in place: the origins of each element, and the marks that made the list.
 
-    first: the marks that set the list before its first change in place
-    later: the marks that changed it since, each once, the last one last
+    first: the marks that set the list as it was before its first change in place; several if lists were united
+    later: the marks of the changes after that, each once, the last change last
     """
 
     __slots__ = ("first", "later")
@@ -104,14 +104,18 @@ def renumbered_marks(set_by: Any, number: Callable[[int], int]) -> Any:
 
 
 class OwnedMap(dict[Any, Any]):
-    """A map of a slot with the origins of its entries. The ledger changes it in place, or a copy where it is shared.
+    """A map of a slot with the origins of its entries. The ledger changes it in place, or a copy of it if it is shared.
 
-    As a dict it has the current entries. Views of earlier versions find the replaced ones in `past` (see `at_version`).
+    As a dict it has the current entries. A view of an earlier version finds the replaced ones in `past` (`at_version`
+    does this). The constructor copies *entries*. Writing to the dict directly records nothing; only the ledger may do
+    so.
+
     origin:  the mark of every entry without an origin of its own; 0: not known
     origins: key -> the origin of that entry
-    past:    (version, key, old value) for each change in place, the last one last; ABSENT where the key was new
-    shared:  True: another tree has this map, too, so a write copies it first. Never cleared
-    since:   the number of the last version without this map: views of it and of earlier ones never look here
+    past:    (version, key, old value) for each change in place, the last one last; ABSENT if the key was new
+    shared:  True: another tree has this map, too, so a write copies it first. Never set back to False
+    since:   the number of the last version that did not have this map. Views of that version and of earlier ones do not
+        read it
     """
 
     __slots__ = ("origin", "origins", "past", "shared", "since")
@@ -139,10 +143,13 @@ class AssignedMap(OwnedMap):
 
 
 class WatchedMap(OwnedMap):
-    """The root map of a node's facts where reads are noted: reading a key notes a look at all facts below that key.
+    """The root map of a node's facts while reads are noted. Reading a key notes a look at all facts below that key.
 
-    Reading all keys notes a look at all facts. Views note finer looks themselves, and read this map quietly.
-    looks: where reads are noted; a copy of another WatchedMap notes where the original does
+    Iterating, comparing or copying the map notes a look at all facts. Views of the node note the exact path that was
+    read; they read this map in a way that notes nothing.
+
+    entries: are copied; nothing is noted for that
+    looks:   where reads are noted. None: where *entries* notes them if it is a WatchedMap, otherwise a new `Looks`
     """
 
     __slots__ = ("looks",)
@@ -211,7 +218,7 @@ class WatchedMap(OwnedMap):
 def writable_copy(original: OwnedMap) -> OwnedMap:
     """A copy of one map for a write, of the same class: entries and origins, without `past`, not shared.
 
-    The maps inside are the same objects. Where *original* is shared, they are marked as shared, too.
+    The maps inside are the same objects. If *original* is shared, they are marked as shared, too.
     cost: one level
     """
     copy = type(original)(original, original.origin)
@@ -244,7 +251,7 @@ def at_version(tree: OwnedMap, version: int) -> OwnedMap:
 def setters_at(tree: Any, set_by: SetBy, inside: Path, at: Path = ()) -> list[At]:
     """The marks that set the value at *inside* of a tree, each with its path in the slot.
 
-    Several for an element of a united list. For an absent value, the mark of the nearest map above.
+    There are several for an element of a united list. For a value that is absent, the mark of the nearest map above it.
     set_by: the origin of the tree itself
     at:     the path of the tree in its slot
     cost:   the depth of the path

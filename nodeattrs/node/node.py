@@ -38,6 +38,9 @@ class Node(Attributes):
 
     Reading is as from an immutable mapping: an absent key raises NoSuchAttribute (a KeyError). One thread may write
     while others read; several writers take turns. A value that was read never changes, deferred values excepted.
+    `snapshot` gives the whole state with origins as data, and `restore` makes a node of it. `to_chef` gives Chef's node
+    JSON as data, without origins, `to_chef_json` gives it as text, and `from_chef` reads it. `to_hash` merges all
+    levels.
     source: docs/merging.md
 
     >>> node = Node("web1")
@@ -70,7 +73,10 @@ class Node(Attributes):
         return tags
 
     def tag(self, *names: str) -> list[Any]:
-        """Add names that are missing to normal `tags`, and return all tags as a new list."""
+        """Add names to normal `tags`, and return all tags as a new list.
+
+        Names that are there already are not added again.
+        """
         known = self.tags
         missing = [name for name in dict.fromkeys(map(str, names)) if name not in known]
         if missing:
@@ -165,9 +171,10 @@ class Node(Attributes):
 
 
 def words_of(node: Attributes) -> dict[str, Any]:
-    """The words that an attribute file may use without an import: each of WORDS -> a writer or method of *node*.
+    """The words that an attribute file may use without an import: each name in WORDS -> a writer or method of *node*.
 
-    Writers of whole components stay live when the component is replaced, unlike the one that `node.default` returns.
+    A writer of a whole component here still writes to the node after the component was replaced. The writer that
+    `node.default` returns does not.
     """
     words = {}
     for name in WORDS:

@@ -43,10 +43,10 @@ _MOST_BELOW = 10
 
 
 def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), brief: bool = False) -> Trace:
-    """The trace of *path*; for a path that is not set its `found` is False. The caller holds the ledger's lock.
+    """The trace of *path*; for a path that is not set its `found` is False. The caller must hold the ledger's lock.
 
-    A deferred value is computed; where that fails, the trace has it as it is.
-    seen:  the attributes whose causes led here; they are not traced again
+    A deferred value is computed. If that fails, the trace has the deferred value itself.
+    seen:  the attributes whose causes are being looked for; they are not traced again
     brief: True: only the value and its setters: no elements, no history, no search for the next setter
     cost:  the depth of the path times fifteen, and the history at and above it
     """

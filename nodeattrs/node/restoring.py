@@ -46,9 +46,10 @@ class NodeIdentity(NamedTuple):
 
 
 def identity_in_snapshot(snapshot: Any) -> NodeIdentity:
-    """The name, environment and run-list in a snapshot. Without them: environment "_default", run-list [].
+    """The name, environment and run-list in a snapshot. A missing environment is "_default", a missing run-list [].
 
-    raises: DocumentError, where it is not a snapshot, has an unknown version, no name, or a field of the wrong type
+    raises: DocumentError, if *snapshot* is not a snapshot, has an unknown version, no name, or a field of the wrong
+        type
     """
     if not isinstance(snapshot, Mapping) or snapshot.get("format") != FORMAT:
         raise DocumentError("this is no snapshot of a node", hint="make one with node.snapshot()")
@@ -61,10 +62,12 @@ def identity_in_snapshot(snapshot: Any) -> NodeIdentity:
 
 
 def identity_in(document: Any, field: str) -> NodeIdentity:
-    """The name, environment and run-list in a node's document. Without them: environment "_default", run-list [].
+    """The name, environment and run-list in a node's document.
+
+    A missing environment is "_default", a missing run-list [].
 
     field:  the key of the environment: "chef_environment" in Chef's node JSON
-    raises: DocumentError, where it is not a map, has no name, or a field of the wrong type
+    raises: DocumentError, if *document* is not a map, has no name, or has a field of the wrong type
     """
     if not isinstance(document, Mapping):
         raise DocumentError(f"a node document is a map, not a {type(document).__name__}", hint='{"name": "web1"}')
@@ -78,10 +81,11 @@ def identity_in(document: Any, field: str) -> NodeIdentity:
 
 
 def chef_levels(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:
-    """Yield (level, tree) for automatic, normal, default and override of Chef's node JSON; {} for a missing one.
+    """Yield (level, tree) for automatic, normal, default and override of Chef's node JSON; {} for a level that is
+    missing.
 
-    The trees are copies, in which a marker of a secret is `Withheld`.
-    raises: DocumentError, where a level is not a map
+    The trees are copies; in them each marker of a secret is replaced by a `Withheld`.
+    raises: DocumentError, if a level is not a map
     """
     for level in LEVELS:
         tree = document.get(level)
@@ -109,10 +113,10 @@ def _with_withheld(value: Any) -> Any:
 
 
 def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions | None = None) -> None:
-    """Fill an empty ledger with a copy of the data that `snapshot_ledger` made.
+    """Fill an empty ledger from the data of `snapshot_ledger`. The data is copied.
 
-    versions: gives the files of the repository, to find causes; None: only causes in the data
-    raises:   DocumentError, where the data is damaged or contradicts itself; the ledger must not be used then
+    versions: gives the files of the repository, in which causes are looked for later; None: only causes in the data
+    raises:   DocumentError, if the data is damaged or contradicts itself. Do not use the ledger then: it is half filled
     """
     try:
         run = ledger.marks.saved_run = _unpacked_run(data, versions)
@@ -289,13 +293,17 @@ def _unpacked_path(path: list[Any]) -> Path:
 class SavedLocator:
     """The locator of a value that a saved run set, as its snapshot has it. Reads no files, unless causes are asked for.
 
+    `at` gives the place of a path. `for_next_run` makes a copy whose origin begins with "saved".
+
     origin:      the origin of the whole value
-    places:      step -> [line, column, places below]; only where line or column differ from those above
-    lines:       the lines of the expression that set the value, else the one known line; None where none is known
+    places:      step -> [line, column, places below]; a step is left out if it has the line and column of the map above
+        it
+    lines:       the lines of the expression that set the value. If they are not known, the one line in the origin; None
+        if no line is known
     run:         the saved run, with the sources of the repository
-    code:        the expression that set the value; None where no code of the repository did
+    code:        the expression that set the value; None if no code of the repository set it
     calls:       the calls that led there, the innermost first
-    kept_causes: path in the slot -> causes of the value there; None where the snapshot has no causes
+    kept_causes: path in the slot -> causes of the value there, from the snapshot; None if the snapshot has no causes
     is_earlier:  whether a run before the saved one set the value
     """
 
@@ -333,7 +341,7 @@ class SavedLocator:
         return self.run.text_at(filename)
 
     def at(self, path: Path) -> Origin:
-        """The origin of *path* inside the value: its own line where the snapshot has it, else that of the path
+        """The origin of *path* inside the value: its own line if the snapshot has it, or the line of the nearest path
         above.
         """
         found, here = self.origin, self.places
@@ -359,6 +367,8 @@ def _unpacked_lines(packed: list[Any]) -> dict[Any, Any]:
 
 def contradictions(ledger: Ledger) -> Iterator[str]:
     """Yield a sentence for each contradiction between the slots, marks and history of a ledger.
+
+    Nothing for a sound one.
 
     cost: a visit of every value
     """

@@ -59,7 +59,7 @@ def _parsed(text: str) -> RunListItem | None:
 
 
 def normalised(run_list: Iterable[object]) -> list[RunListItem]:
-    """The items of a run-list as a list of RunListItem, in order, equal ones once; [] for an empty list.
+    """The items of a run-list as a list of RunListItem, in order. Equal items are kept once. [] for an empty list.
 
     raises: InvalidRunListItem, for an item that cannot be parsed, for one text instead of a list, and for a map
 

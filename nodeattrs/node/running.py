@@ -62,9 +62,9 @@ def setting_as(node: Attributes, source: str, name: str = "", locator: Locator |
 
 
 def origin_here(node: Attributes, column: bool = True) -> Origin:
-    """The origin of the call that is made now: the current setter, and the nearest line outside of this library.
+    """The origin of the current call: the current setter, and the nearest line of code outside of this library.
 
-    column: False leaves the column out; for most lines the source is not read then
+    column: False leaves the column out; for most lines the source is then not read
     """
     if not column:
         marks = node._ledger.marks
@@ -93,9 +93,9 @@ def note_read(node: Attributes, document: Any, locator: Locator) -> None:
 def merged_shared(node: Attributes, evaluate: bool = False) -> dict[Any, Any]:
     """The merged tree as plain data that the caller must not change: settled facts in it are the node's own objects.
 
-    The keys of facts come first, then others, weakest slot first.
-    evaluate: True computes deferred values
-    cost:     one merge and one copy of all but settled facts
+    The keys of facts come first, then the keys of other slots, the weakest slot first.
+    evaluate: True computes deferred values; False leaves them as they are
+    cost:     one merge and one copy of everything except settled facts
     """
     ledger, deferred = node._ledger, []
     with ledger.lock:
@@ -111,10 +111,11 @@ def merged_shared(node: Attributes, evaluate: bool = False) -> dict[Any, Any]:
 
 
 def walk(node: Attributes, *path: Any) -> Any:
-    """The merged value at *path* as Ruby's `node['a']['b']` gives it: None where the last key is absent.
+    """The merged value at *path* as Ruby's `node['a']['b']` gives it: None if the last key is absent.
 
-    A key of a text gives None. No steps give the view of the whole node.
-    raises: NullInTheWay, for a key of null or of an absent value; TypeConflict, for a key of a number
+    No steps give the view of the whole node.
+    raises: NullInTheWay, for a step below null or below an absent value; TypeConflict, for a step below a number. A
+        step below a text gives None
     """
     here: Any = node._ledger.view()
     steps = steps_of(path)
@@ -165,10 +166,10 @@ def _set(component: ComponentTree, place: Place, above: Path, tree: dict[Any, An
 
 
 def double_keys(node: Attributes) -> list[BadKey]:
-    """A warning for each integer key beside the same key as text in the merged tree; [] for none.
+    """A warning for each map in the merged tree that has an integer key and the same key as text; [] for none.
 
-    A saved document can keep only one of the two. Each warning names the origins of both.
-    cost: a look at every map but settled facts, which are JSON
+    A saved document can keep only one of the two. Each warning names the origins of both. The errors are returned.
+    cost: a look at every map; settled facts are JSON and are skipped
     """
     ledger = node._ledger
     with ledger.lock:

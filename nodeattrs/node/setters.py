@@ -43,9 +43,11 @@ CALLER = Setter("caller")
 class Mark(NamedTuple):
     """A line of code, or a document, that sets values in one way. Slots keep its number in `Marks`, not this object.
 
+    `line` and `unplaced` give its origin with the line only, and with neither line nor column.
+
     locator: finds the place of a value
-    verb:    set, replace, full assignment, append, erase or silent
-    depth:   the locator counts paths from this depth of the slot's tree
+    verb:    set, replace, full assignment, append, erase, or silent for a value that an `unless` did not set
+    depth:   the number of steps to leave out at the beginning of a path in the slot before the locator gets it
     bulk:    whether it is a document of facts: a snapshot keeps its file and no lines
     is_late: whether it set deferred values in a saved run, which were computed only when that run was saved
     """
@@ -58,7 +60,7 @@ class Mark(NamedTuple):
 
     @property
     def line(self) -> Origin:
-        """The origin with its line and without a column. For code on one line, no source file is read for that."""
+        """The origin with its line and without a column. If the code is on one line, no source file is read for it."""
         locator = self.locator
         if type(locator) is CodeLocator and (lines := locator.lines) is not None and lines.first == lines.last:
             return locator.placed(locator.site.file, lines.first)
@@ -114,15 +116,18 @@ def _calls_to(frame: Any, entered: CodeType | None) -> Calls:
 class Marks:
     """The marks of one node by number, and the current setter. Mark 0 is there at first: an unknown setter.
 
-    `number_here` gives the number for the line that calls now, and adds a mark where it is new; `marks[number]` is the
-    Mark. Marks are never removed, so a greater number was first used later.
-    root:        gives the folder to which files are relative
+    `number_here` gives the number for the line that calls now, and adds a mark if it is new; `marks[number]` is the
+    Mark. Marks are never removed, so a greater number was first used later. `place` gives the origin for a number and a
+    path. `is_part` says whether the code of one mark lies inside the code of another. `known_setter` gives the same
+    object for equal setters. `note_read` records that a call read a document.
+
+    root:        a function that returns the folder to which files are relative
     table:       the marks by number; a line of code is kept as a tuple until its mark is read
     setter:      the current setter
     entered:     the code of the `SetterBlock` that is entered now; None outside of one
     last_uses:   number of a mark that was used again -> how many marks there were at its last use
     reads:       (code, offset) of a call -> the documents that it has read, with their locators
-    saved_run:   the sources of the saved run, where the node comes from a snapshot; else None
+    saved_run:   the sources of the saved run from whose snapshot the node was made; None for other nodes
     saved_reads: the documents that calls of the saved run have read
     """
 
@@ -179,11 +184,12 @@ class Marks:
         return len(self.table) - 1
 
     def number_here(self, depth: int, verb: Verb = Verb.SET, above: int = 2, on_the_way: bool = False) -> int:
-        """The number of the mark for the line outside of this library that calls now; a new mark is added.
+        """The number of the mark for the line outside of this library that calls now. A new line gets a new mark.
 
         The same expression, setter, depth and verb have the same number; inside a function, each chain of calls has its
-        own. For a setter with a locator, the mark of that locator, and no frame is looked at.
-        depth: where the locator begins to count paths
+        own. If the current setter has a locator, it is the number for that locator, and no frame is looked at.
+        depth: where the locator begins to count paths; see `Mark`
+        verb:  how the line sets the value
         above: how many frames, this one included, certainly belong to this package
         on_the_way: True for a step to the place that the line sets
         cost:  a walk up the frames of this package; from inside a function also up to the file that runs
@@ -217,7 +223,8 @@ class Marks:
     def documents_read(self) -> Iterator[tuple[ExpressionSite, Iterable[tuple[Any, Locator]]]]:
         """Yield (expression, documents) for each call that has read documents; documents are (data, locator).
 
-        Those of a saved run are read again from its repository when they are asked for; missing versions are left out.
+        Documents of a saved run are read again from its repository while they are iterated. If the version that the
+        call has read is not available, the document is left out.
         """
         for (code, offset), known in self.reads.items():
             yield site_of(code, offset, None), known.values()
@@ -225,10 +232,10 @@ class Marks:
             yield read.site, read.read_documents()
 
     def note_read(self, document: Any, locator: Locator) -> None:
-        """Note that the nearest line outside of this library has read a document. At most 500 a call are noted.
+        """Note that the nearest line outside of this library has read a document. For each call, at most 500 are noted.
 
         document: its data; the same object is noted once
-        locator:  knows the places in it, from its root
+        locator:  gives the places in it, from its root
         """
         frame: Any = frame_above(1)
         while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):

@@ -26,11 +26,14 @@ _MOST_SITES, _MOST_SPANS = 20_000, 256
 
 
 class ExpressionSite:
-    """An expression that ran, and where it stands in its source. Use a `CodeSite` (this process) or a `SavedSite`.
+    """An expression that ran, and its place in the source. The base of `CodeSite` (this process) and `SavedSite`.
 
-    The source is read and parsed at the first use of `text`, `setting` or `place`, and kept.
+    The source is read and parsed at the first use of `text`, `setting` or `place`, and kept. `setting` is the syntax
+    tree of the expression and of the value in it. `place` gives the line of a part of that value. These give None if
+    the source is not available.
+
     file:             the source file, as code objects name it
-    span:             (first line, last line, first column, last column); None where the line is not known
+    span:             (first line, last line, first column, last column); None if the line is not known
     is_step:          whether it is only a step on the way to the place that the line sets
     in_comprehension: whether it is in a comprehension, which has a frame of its own in some versions of Python
     whole_line:       whether only the line is known: then the last statement on the line counts
@@ -61,10 +64,10 @@ class ExpressionSite:
         return self.text.setting(self.span[0], None if self.whole_line else self.span)
 
     def place(self, path: Path) -> tuple[int | None, int | None]:
-        """Returns (line, column) of the part of the expression for *path*: of the entry in a literal, else of the
+        """Returns (line, column) of the part of the expression for *path*: of the entry in a literal, or else of the
         whole.
 
-        None for each that is not known. path: inside the value that the expression sets
+        Each is None if it is not known. path: inside the value that the expression sets
         """
         if self.span is None:
             return None, None
@@ -108,9 +111,10 @@ _sites: dict[tuple[int, int], CodeSite] = {}
 
 
 def site_of(code: CodeType, offset: int, ran: Any) -> CodeSite:
-    """The one CodeSite of this process for an instruction, made at the first call.
+    """The one CodeSite of this process for an instruction, made at the first call. Later calls return the same object.
 
-    ran: the entry of linecache for its file when the code ran; of a later call it is ignored
+    offset: of the instruction; see `CodeSite`
+    ran: the entry of linecache for its file when the code ran; ignored by later calls
     """
     key = id(code), offset  # the site keeps the code alive, so no other code has its id
     known = _sites.get(key)
@@ -141,7 +145,7 @@ def _span_of(code: CodeType, offset: int) -> Span | None:
 
 
 def text_of(filename: str, ran: Any = None) -> PythonText:
-    """The parsed source of a file as it ran; an empty one where the file cannot be read.
+    """The parsed source of a file as it ran; an empty source if the file cannot be read.
 
     ran: an entry of linecache with its lines; None, or one without lines: the file as linecache has it now
     A parsed source is kept until the lines of its file change.
@@ -161,9 +165,9 @@ _texts: dict[str, tuple[list[str], PythonText]] = {}
 
 @lru_cache(maxsize=4096)
 def relative(filename: str, root: str) -> str:
-    """A file name for origins: relative to *root* with forward slashes; the name as it is for a file outside of it.
+    """A file name for origins: relative to *root*, with forward slashes. A file outside of *root* keeps its name.
 
-    Names in angle brackets, such as "<stdin>", stay as they are.
+    Names in angle brackets, such as "<stdin>", are not changed.
     """
     try:
         inside = filename if filename.startswith("<") else os.path.relpath(filename, root)
@@ -201,11 +205,12 @@ class CodeLocator:
     """The locator of a value that a line of Python code set. `at` finds the line, inside a literal the line of each
     part.
 
-    Making one looks nothing up.
+    Making one reads nothing.
+
     site:       the expression that set the value
     kind, name: of the setter
-    root:       gives the folder to which files are relative
-    calls:      the calls that led to the expression, the innermost first; [] where a file set it itself
+    root:       a function that returns the folder to which files are relative
+    calls:      the calls that led to the expression, the innermost first; [] if the expression is not inside a function
     """
 
     __slots__ = ("_calls", "kind", "name", "root", "site")
@@ -272,8 +277,10 @@ class FileVersion(NamedTuple):
 class SavedRun:
     """The source files of one saved run. A file is read at its first use; each version is parsed once.
 
+    `content`, `text` and `text_at` return None for a version that is not available.
+
     sources:  the versions that the snapshot names
-    versions: gives their content; None where there is no repository, and then nothing is available
+    versions: gives their content; None if there is no repository: then no version is available
     """
 
     def __init__(self, sources: Iterable[FileVersion] = (), versions: Versions | None = None) -> None:
@@ -351,9 +358,9 @@ class SavedRead(NamedTuple):
     documents: Sequence[SavedDocument]
 
     def read_documents(self) -> Iterator[tuple[Any, Locator]]:
-        """Yield (data, locator) for each document, read in the version that the call has read.
+        """Yield (data, locator) for each document, in the version that the call had read.
 
-        A document is skipped where that version is not available, or cannot be parsed.
+        A document is skipped if that version is not available, or cannot be parsed.
         """
         for source, kind, name, under in self.documents:
             content, syntax = self.site.run.content(source), documents.syntax_of(source.file)
@@ -369,7 +376,7 @@ class SavedRead(NamedTuple):
 def python_text(content: bytes) -> str:
     """A Python source as text, as linecache has it: decoded as it declares, with a line feed at its end.
 
-    "" where it cannot be decoded, and for no bytes.
+    "" for a source that cannot be decoded, and for no bytes.
     """
     try:
         text = decode_source(content)

@@ -16,12 +16,16 @@ from nodeattrs.node.slots import Slot
 class SlotTree:
     """The content of one slot of a node: `node.slots[2]`. Every call looks at the current values; nothing is cached.
 
-    number: 1 to 15, weakest first, as the Chef documentation counts
-    level:  "default", "force_default", "normal", "override", "force_override" or "automatic"
-    source: "attribute file", "recipe", "environment", "role" or "facts"
-    title:  level and source as text: "force_default / recipe"
-    `to_dict` copies the values, `origin` and `verb` say how one was set, `layer` is the slot as a layer of a fold.
-    `assigned` and `unknown` are empty for most slots.
+    `to_dict` copies the values. `origin` says which line set a path, and `verb` says how. `layer` is the slot as a
+    layer of a fold.
+
+    number:   1 to 15, weakest first, as the Chef documentation counts
+    level:    "default", "force_default", "normal", "override", "force_override" or "automatic"
+    source:   "attribute file", "recipe", "environment", "role" or "facts"
+    title:    level and source as text: "force_default / recipe"
+    assigned: the paths of maps that a recipe assigned as a whole; they hide the attribute file's values. [] in most
+        slots
+    unknown:  the layers of this slot that could not be read; () in most slots
     """
 
     __slots__ = ("_ledger", "level", "number", "source", "title")

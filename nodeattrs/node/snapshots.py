@@ -67,9 +67,9 @@ def snapshot_ledger(
 ) -> dict[str, Any]:
     """The slots, marks, history and unknown layers of a ledger as data for JSON; `restore_ledger` reads it.
 
-    Deferred values are computed, and secrets left out. The caller holds the lock.
+    Deferred values are computed, and secrets left out. The caller must hold the lock.
     settled: key -> value of facts that are JSON data: they are part of the result, not copied
-    numbers: of the slots to include; the others come out empty, without history
+    numbers: of the slots to include; the other slots are empty in the result, without history
     causes:  whether the causes of all values are included
     """
     wanted = frozenset(numbers)
@@ -402,8 +402,9 @@ def packed(value: Any, evaluate: bool = True, whole: bool = True) -> Any:
     """A copy of a value of a slot in the form of a snapshot; `restore_ledger` reads it. Secrets are left out.
 
     JSON scalars are themselves; maps, lists and other values are maps with one letter as their key: "m", "j", "l", ...
-    evaluate: True computes deferred values, and keeps the reason where one fails; False keeps their text alone
-    whole:    True: a map that is JSON throughout is packed as one; False skips that check
+    evaluate: True computes deferred values, and keeps the reason if one fails; False keeps only the text of their
+        `repr`
+    whole:    True: a map with nothing but JSON in it is packed as one; False skips that check
     """
     if isinstance(value, dict):
         if whole and type(value) is dict and is_json(value):

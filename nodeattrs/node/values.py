@@ -61,9 +61,11 @@ _SIMPLE = frozenset({str, int, bool, type(None)})
 class Deferred:
     """A value that is computed each time it is read; made by `lazy`. The constructor computes nothing.
 
-    `evaluate` calls the function and copies its result, which is never cached. Several threads may do so.
-    compute: a function without arguments. raises: BadValue, where it cannot be called
-    place:   where it was made, for messages; "": found from the function
+    `evaluate` calls the function and returns a copy of its result, which is never cached. It raises DeferredCycle if
+    the value needs itself, and passes on the errors of the function. Several threads may call it at once.
+
+    compute: a function without arguments. raises: BadValue, if it cannot be called
+    place:   where it was made, for messages; "": the file and line of the function
     """
 
     __slots__ = ("_compute", "_place")
@@ -77,8 +79,9 @@ class Deferred:
     def evaluate(self, path: Path = ()) -> Any:
         """Call the function, and return its result as a plain copy; deferred values in the result are computed, too.
 
-        path:   where it stands, for messages; an error of the function gets a note with that path
-        raises: DeferredCycle, where it needs itself; BadKey, BadValue, for a result that no node can hold; any error of
+        path:   where the value is in the node, for messages; an error of the function gets a note with that path
+        raises: DeferredCycle, if the value needs itself; BadKey, BadValue, for a result that no node can hold; any
+            error of
                 the function
         """
         chain: list[Deferred] = _running.__dict__.setdefault("chain", [])
@@ -108,7 +111,10 @@ class Deferred:
 
     @property
     def place(self) -> str:
-        """The *place* of the constructor; else "file:line" of the function, or its repr where it has no code object."""
+        """Where the value was made: the *place* of the constructor, or "file:line" of the function.
+
+        For a callable without a code object it is the callable's repr.
+        """
         if self._place:
             return self._place
         if self.code is None:
@@ -162,8 +168,8 @@ def computed(data: Any, path: Path = ()) -> Any:
     """Compute the deferred values in *data*, at all levels, and return the result.
 
     A map or list is changed in place and returned, so the caller must own it. A deferred value gives its result; any
-    other scalar comes back as it is.
-    path:   where *data* stands, for messages
+    other scalar is returned as it is.
+    path:   where *data* is in the node, for messages
     raises: ValueWithheld, for a secret that was not stored; DeferredCycle, and any error of a deferred value
     """
     kind = type(data)
@@ -233,7 +239,7 @@ def _plain(value: Any) -> Any:
 
 
 def key_of(step: Any, path: Path = ()) -> Any:
-    """A step in the form that slots have: a Symbol becomes text, text and integers stay.
+    """A step in the form that slots have: a Symbol becomes text; text and integers are returned as they are.
 
     path:   the path before the step, for messages
     raises: BadKey, for any other type, booleans included
@@ -252,7 +258,7 @@ def steps_in(key: Any) -> tuple[Any, ...]:
 
 
 def steps_of(path: Iterable[Any], above: Path = ()) -> Path:
-    """A path as a tuple of steps in the form that slots have: Symbols become text; () for no steps.
+    """A path as a tuple of steps in the form that slots have: Symbols become text. () for no steps.
 
     above:  the path before it, for messages
     raises: BadKey, for a step that is neither text nor integer
@@ -264,11 +270,12 @@ def steps_of(path: Iterable[Any], above: Path = ()) -> Path:
 
 
 def refuse_spelled(path: tuple[Any, ...], is_set: Callable[[Path], bool]) -> None:
-    """Raise BadArgument where a path is one text with dots that is no key, but whose parts are the steps to a value.
+    """Raise an error if a path is one text with dots that seems to mean several steps, as in `read("a.b")`.
 
-    A caller of `read("a.b")` meant `read("a", "b")`, since a dot belongs to its key here. Otherwise it does nothing.
+    That is so if no value is set at the key "a.b", but one is set at the steps "a", "b". Otherwise nothing happens.
     path:   the steps
-    is_set: path -> whether a value is set there
+    is_set: a function from a path to whether a value is set there
+    raises: BadArgument, whose hint has the steps
     """
     if len(path) != 1 or type(path[0]) is not str or "." not in path[0] or is_set(path):
         return
@@ -287,9 +294,12 @@ def refuse_spelled(path: tuple[Any, ...], is_set: Callable[[Path], bool]) -> Non
 class Secrets:
     """The sensitive paths of a node; `wrapped` wraps the secrets in a value that enters a slot.
 
-    paths: parsed to steps; the step "*" stands for any. Everything below a path is secret, too. () guards nothing
-    first: the first steps of these paths, to skip most values; None where any first step may lead to a secret
     The constructor takes texts ("db.password") or steps. raises: BadArgument, for anything but a list of paths
+
+    paths: the paths as steps; the step "*" stands for any. Everything below a path is secret, too. (): nothing is
+        secret
+    first: the first steps of these paths. A value whose path begins otherwise is not secret. None if a path begins with
+        "*"
     """
 
     __slots__ = ("first", "paths")
@@ -312,8 +322,9 @@ class Secrets:
     def wrapped(self, path: Path, value: Any) -> Any:
         """Wrap the secrets in *value*, which enters a slot at *path*, as Sensitive, and return the result.
 
-        Maps and lists are changed in place, so the caller must own them. A scalar comes back wrapped, or as it is.
-        Secrets that are wrapped or withheld already stay. Each scalar below a sensitive path is wrapped by itself.
+        Maps and lists are changed in place, so the caller must own them. A scalar is returned wrapped, or as it is.
+        Secrets that are wrapped or withheld already are not changed. Each scalar below a sensitive path is wrapped by
+        itself.
         """
         if path and self.first is not None and path[0] not in self.first:
             return value

@@ -147,12 +147,14 @@ class _View:
 
 
 class Version:
-    """The state of a ledger's trees between two writes: a number, and whether it is over. It holds no values.
+    """The state of a ledger's trees between two writes. It has a number, and holds no values.
 
-    number: greater than the numbers of all versions before, also of other ledgers, since ledgers may share maps
-    lock:   of the ledger; held while its maps are read or changed
+    Read the maps inside `with version.reading(kind, path):`, which holds the lock and notes the read as a look.
+
+    number: greater than the numbers of all earlier versions, also of other ledgers, since ledgers may share maps
+    lock:   the ledger's lock; held while its maps are read or changed
     looks:  where reads of facts are noted; None: nowhere
-    is_old: False until the ledger's next write, which sets it
+    is_old: whether the ledger was written since; the write sets it to True
     """
 
     __slots__ = ("is_old", "lock", "looks", "number")
@@ -167,7 +169,9 @@ class Version:
         """A context manager for one read of the maps, which holds the lock. It notes the read as a look, if looks are
         noted.
 
-        Reads of watched maps inside the block are not noted again. kind: of the look (`core.looks`)
+        Reads of a `WatchedMap` inside the block are not noted again.
+        kind: of the look (`core.looks`)
+        path: what is read
         """
         if self.looks is None:
             return self.lock
@@ -189,13 +193,14 @@ UNCHANGING = Version(RLock())
 class ReadCache(dict[Any, Any]):
     """The values of one map view that were read so far, by key; reading another key merges that key and adds it.
 
-    A view's subscript is this dict's own, so that a repeated read runs no Python code (docs/decisions/0004). Scalars,
-    and views of maps and lists, are kept; a deferred value is computed at each read. An absent key raises
-    NoSuchAttribute.
+    A view uses this dict's `__getitem__` as its own, so a repeated read runs no Python code (docs/decisions/0004).
+    Scalars, and views of maps and lists, are kept; a deferred value is computed at each read. An absent key raises
+    NoSuchAttribute. `maps` gives the maps to merge, and `ordered_keys` all keys of the view.
+
     part:    the maps of the view, joined and not merged
     version: the version that the view shows
-    path:    of the view in the node
-    order:   all keys, after `ordered_keys` was called; else None
+    path:    the path of the view in the node
+    order:   all keys, after `ordered_keys` was called; None before that
     """
 
     __slots__ = ("order", "part", "path", "version")
@@ -232,7 +237,7 @@ class ReadCache(dict[Any, Any]):
             return _read(value, path)
 
     def ordered_keys(self) -> tuple[Any, ...]:
-        """All keys of the map, the keys of weaker maps first. They are found at the first call, and kept."""
+        """All keys of the map, the keys of weaker maps first. They are computed at the first call, and kept."""
         if self.order is None:
             with self.version.reading(KEYS, self.path):
                 self.order = tuple(keys_of(self.maps()))
@@ -250,8 +255,8 @@ def read_steps(here: Any, path: Path, steps: tuple[Any, ...]) -> Any:
 
     here:   a view or its ReadCache
     path:   of *here*, for messages
-    raises: NoSuchAttribute or NoSuchElement, for an absent step; NullInTheWay, TypeConflict, where a step leads through
-            null or a scalar
+    raises: NoSuchAttribute or NoSuchElement, for an absent step; NullInTheWay, TypeConflict, for a step below null or a
+            scalar
     """
     for depth, step in enumerate(steps):
         if not isinstance(here, (MapView, ListView, ReadCache)):
@@ -265,7 +270,12 @@ class MapView(_View, Mapping[Any, Any]):
 
     An absent key raises NoSuchAttribute (a KeyError); `.get(key)` gives None instead. Several steps may be taken in one
     subscript: `node["a", "b"]` is `node["a"]["b"]`. A write raises AttributeIsReadOnly. Maps and lists in it are views.
-    cost: making one merges nothing; the first read of a key merges that key, the next ones are one look-up
+    `view | other` and `merge` give a plain dict in which entries of *other* replace entries of the view.
+
+    part:    the maps to merge: one map, or several as `Joined`
+    version: the version of the ledger that the view shows; by default the maps never change
+    path:    the path of the view in the node, for messages
+    cost:    making one merges nothing; the first read of a key merges that key, the next ones are one look-up
     """
 
     __slots__ = ("__getitem__", "__weakref__", "_cache", "_path")
@@ -319,7 +329,10 @@ class MapView(_View, Mapping[Any, Any]):
         return plain
 
     def to_plain(self, evaluate: bool = False) -> Any:
-        """As `to_dict`, but deferred values stay by default: the method that code which stores any view calls."""
+        """An independent copy as `to_dict` makes it, but deferred values are not computed unless *evaluate* is True.
+
+        Code that stores views of any kind calls this method.
+        """
         cache = self._cache
         deferred: dict[Any, None] = {}
         with cache.version.reading(TREE, self._path):
@@ -377,7 +390,10 @@ class ListView(_View, Sequence[Any]):
         return plain
 
     def to_plain(self, evaluate: bool = False) -> Any:
-        """As `to_list`, but deferred values stay by default: the method that code which stores any view calls."""
+        """An independent copy as `to_list` makes it, but deferred values are not computed unless *evaluate* is True.
+
+        Code that stores views of any kind calls this method.
+        """
         return plain(self._items, evaluate, self._path)
 
     append = extend = insert = push = concat = unshift = sort = reverse = replace = _View.clear

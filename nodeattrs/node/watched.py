@@ -17,9 +17,10 @@ from nodeattrs.node.node import Node
 
 
 class WatchedNode(Node):
-    """A Node whose `name`, when read, is noted as a look. After `note_looks` only; before that it is a plain Node.
+    """A Node that notes a look when its `name` is read.
 
-    Assigning a new name makes the answer unfit for sharing (`Looks.refuse`).
+    It does so only after `note_looks` was called for it; before that it is a plain Node. Assigning a new name then
+    calls `Looks.refuse`, since the answer of such a run may not be used for other nodes.
     """
 
     @property
@@ -57,7 +58,10 @@ def name_of(node: Attributes) -> str:
 
 
 def note_overlaps(node: Attributes) -> None:
-    """Note a look at all facts below each top-level key that another slot has, too. Without looks it does nothing."""
+    """For each top-level key that another slot than the facts' has, note a look at all facts below that key.
+
+    Does nothing if looks are not noted.
+    """
     ledger = node._ledger
     if ledger.looks is not None:
         for key in dict.fromkeys(chain.from_iterable(ledger.trees[:-1])):

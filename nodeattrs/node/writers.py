@@ -187,9 +187,9 @@ class Writer(_Handle):
         return self._tree.delete((*self._path, key_of(key, self._path)))
 
     def pop(self, key: Any, *default: Any) -> Any:
-        """Remove *key*, and return a plain copy of its value. Where it is absent, return *default*.
+        """Remove *key*, and return a plain copy of its value. If it is absent, return *default*.
 
-        raises: NoSuchAttribute (a KeyError), where it is absent and there is no *default*
+        raises: NoSuchAttribute (a KeyError), if it is absent and no *default* is given
         """
         step = key_of(key, self._path)
         if value_of(step_down(self._place(), step)) is not ABSENT:
@@ -219,9 +219,9 @@ class Writer(_Handle):
         return self
 
     def setdefault(self, key: Any, value: Any = None) -> Any:
-        """Store *value* where the key is absent in this component; return the value there: a writer for a map or list.
+        """Store *value* if the key is absent in this component; return what is there then: a writer for a map or list.
 
-        A key with null is not absent. Where the key has a value, the history notes *value* as not set.
+        A key with null is not absent. If the key has a value, the history notes *value* as not set.
         """
         if key not in self:
             self[key] = value
@@ -233,11 +233,12 @@ class Writer(_Handle):
     # Chef's path methods. They count from here.
 
     def read(self, *path: Any) -> Any:
-        """A plain copy of the value at *path* in this component; None where it is absent. Creates nothing.
+        """A plain copy of the value at *path* in this component; None if it is absent. Creates nothing.
 
-        Deferred values stay deferred: a level gives the stored value, as Chef's does.
-        raises: ValueWithheld, for a secret that a document left out; BadArgument, where *path* is one text with dots
-                that is no key, but spells a path that is set
+        Deferred values are not computed: a level gives the stored value, as Chef's does.
+        raises: ValueWithheld, for a secret that a document left out; BadArgument, for `read("a.b")`, if there is no key
+            "a.b",
+                but a value at "a", "b"
         """
         value = self._at(path)
         if value is not ABSENT:
@@ -246,9 +247,9 @@ class Writer(_Handle):
         return None
 
     def read_strict(self, *path: Any) -> Any:
-        """A plain copy of the value at *path* in this component (Ruby's `read!`). Deferred values stay deferred.
+        """A plain copy of the value at *path* in this component (Ruby's `read!`). Deferred values are not computed.
 
-        raises: NoSuchAttribute, where it is absent; ValueWithheld, for a secret that a document left out
+        raises: NoSuchAttribute, if it is absent; ValueWithheld, for a secret that a document left out
         """
         value = self._at(path)
         if value is ABSENT:
@@ -258,7 +259,7 @@ class Writer(_Handle):
     def exist(self, *path: Any) -> bool:
         """Whether this component has a value at *path*, null included (Ruby's `exist?`). Creates nothing.
 
-        raises: BadArgument, where *path* is one text with dots that is no key, but spells a path that is set
+        raises: BadArgument, for `exist("a.b")`, if there is no key "a.b", but a value at "a", "b"
         """
         found = self._has(path)
         if not found:
@@ -444,7 +445,10 @@ class ListWriter(_Handle):
 
     @taking(values=ListLike)
     def replace(self, values: Iterable[Any]) -> ListWriter:
-        """Make *values* the whole content, with the current line as their only setter; returns this writer."""
+        """Make *values* the whole content of the list; returns this writer.
+
+        Earlier setters are no longer named for it.
+        """
         new = self._stored(values)
 
         def change(own: Elements, mark: int) -> None:
@@ -496,7 +500,7 @@ class ListWriter(_Handle):
         return self._change(lambda own, mark: own.remove(wanted))
 
     def uniq(self) -> ListWriter | None:
-        """Remove later duplicates in place; 1 and "1" differ. Returns this writer, or None where there were no
+        """Remove later duplicates in place; 1 and "1" differ. Returns this writer, or None if there were no
         duplicates, as in Ruby.
 
         A new list is stored in both cases.
@@ -588,7 +592,9 @@ class FullWriter(_PathWriter):
 
     Scalars and lists in the way are replaced by maps. Also callable: `node.default_full("a", "b", 1)` stores the last
     argument and returns it. A subscript creates nothing.
-    before: called with the path before the store; the force forms clear their whole level there
+
+    before: called with the path before the store; None: nothing is called. `force_default_full` and
+        `force_override_full` remove the path from all components of their level with it
     raises: BadArgument, without a path
     """
 

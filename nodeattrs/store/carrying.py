@@ -43,12 +43,14 @@ def export_lines(
     snapshots: bool = False,
     history: bool = False,
 ) -> Iterator[str]:
-    """Yield one line of JSON for each node: Chef's node document, or with *snapshots* or *history* a record.
+    """Yield lines of JSON: for each node Chef's node document, or with *snapshots* or *history* records.
 
+    A record is a map with the document, the snapshot and the notes of one revision, for `import_nodes`.
+    names:     the nodes, in the order of the lines
     at:        the revision to export, by number or time; a node without it is left out. Ignored with *history*
-    snapshots: True: records with snapshot and notes, without a number
+    snapshots: True: one record for each node, without the number of the revision
     history:   True: a record with its number for every revision, the oldest first
-    raises:    NodeNotFound, where a name is not saved and *at* is None; DocumentError, where a revision cannot be read
+    raises:    NodeNotFound, for a name that is not saved, if *at* is None; DocumentError, if a revision cannot be read
     """
     for name in names:
         is_there = False
@@ -61,7 +63,10 @@ def export_lines(
 
 
 def record_of(saved: Saved, with_revision: bool) -> JsonMap:
-    """The record of a saved node: document, snapshot and notes; *with_revision* adds its number and time, if known."""
+    """The record of a saved node for an export: document, snapshot and notes.
+
+    with_revision: True: also the number and the time of the revision, if they are known
+    """
     record: JsonMap = {"document": saved.document, "snapshot": saved.snapshot, "noted": saved.noted.to_dict()}
     if with_revision and saved.revision is not None:
         record |= {"revision": saved.revision.number, "at": saved.revision.at.isoformat()}
@@ -83,7 +88,8 @@ def read_nodes(store: Store, lines: Iterable[str], file: str, sensitive: Iterabl
     """The revisions in the lines of an export, or in one Chef node document, for `save_nodes`; [] for no lines.
 
     Nothing is saved.
-    store:     the store to import into; values for which it has a marker are replaced by a marker, too
+    store:     the store to import into; only read. A value is also replaced by a marker if the store has one at its
+        path
     file:      the name of the file in messages
     sensitive: further paths whose values are replaced by a marker
     raises:    DocumentError with file and line
@@ -98,11 +104,11 @@ def read_nodes(store: Store, lines: Iterable[str], file: str, sensitive: Iterabl
 def save_nodes(store: Store, nodes: Iterable[Saved], on_saved: OnNode | None = None) -> list[str]:
     """Save the revisions that `read_nodes` returned; returns the names of their nodes, each once.
 
-    A revision with a number keeps number, time and notes; where the store has the same one, it is skipped, so that an
+    A revision with a number keeps number, time and notes. It is skipped if the store has the same one already, so an
     interrupted import can be repeated. A revision without a number is saved as a new one by "import".
     nodes:    the revisions of one node side by side, in the order of their numbers
-    on_saved: called with the name of the node for each revision
-    raises:   StoreError, where the node has another revision of that number; errors of `Store.save`
+    on_saved: called with the name of the node for each revision, skipped ones included
+    raises:   StoreError, if the node has another revision of that number; errors of `Store.save`
     """
     names = []
     for name, group in groupby(nodes, key=lambda saved: saved.name):
@@ -121,9 +127,10 @@ def save_nodes(store: Store, nodes: Iterable[Saved], on_saved: OnNode | None = N
 def copy_store(source: Store, target: Store, on_node: OnNode | None = None) -> tuple[int, int]:
     """Copy all revisions of *source* into *target*; returns (number of nodes, number of revisions).
 
-    Every revision keeps its number, time and notes. Repeat the call to complete an interrupted copy.
+    Every revision keeps its number, time and notes. Revisions that *target* has already are skipped but counted, so
+    repeat the call to complete an interrupted copy.
     on_node: called with the name of each node when it is copied
-    raises:  DocumentError, where a revision cannot be read; StoreError, where a node has other revisions in *target*
+    raises:  DocumentError, if a revision cannot be read; StoreError, if a node has other revisions in *target*
     """
     nodes = revisions = 0
     for name in source.names():
@@ -165,8 +172,13 @@ def _report(on_node: OnNode | None, name: str) -> None:
 class RecordReader:
     """Turns records into revisions for one store, and replaces secrets in them by markers. It saves nothing.
 
-    A secret is a value at one of the *sensitive* paths, or at a path where the store, or another part of the same
-    record, has a marker. The markers of the store are read once for each node.
+    A record is one revision of one node, as an export has it. `revision_in` raises errors for a bad record, and for a
+    number that is not higher than the one before of the same node. A value is replaced if it is at one of the
+    *sensitive* paths. It is also replaced if the store already has a marker at its path, or if another part of the
+    record has one. The markers of the store are read once for each node.
+
+    store:     the store into which the revisions shall go; only read
+    sensitive: paths whose values are secrets, in addition to the markers
     """
 
     def __init__(self, store: Store, sensitive: tuple[Path, ...]) -> None:
@@ -178,6 +190,7 @@ class RecordReader:
         """The revision in a record, which is checked as a save would check it. Secrets are replaced by markers.
 
         Call it for the records of one node in the order of their numbers.
+        record: the parsed JSON: a record of an export, or Chef's node document
         raises: the errors that `errors_in_file` turns into a DocumentError
         """
         saved = _checked(record)
@@ -196,7 +209,7 @@ class RecordReader:
 def errors_in_file(file: str, line: int | None) -> Iterator[None]:
     """A context manager that turns errors about a bad record into a DocumentError with *file* and *line*.
 
-    A StoreError passes unchanged. line: None where it is not known
+    A StoreError is not changed. line: None if it is not known
     """
     try:
         yield

@@ -63,12 +63,13 @@ def blocked(tree: Tree, entries: Iterable[Entry]) -> Tree:
 def saved_document(
     node: Node, allow: Lists | None = None, block: Lists | None = None, *, shared: bool = False
 ) -> dict[str, Any]:
-    """The node document in Chef's form, with what the allow lists keep, and without what the block lists name.
+    """The node document in Chef's form, with only the attributes that the lists allow and do not block.
 
     allow, block: level -> entries; a level without a list, or with None, is kept whole
     shared:       True: facts in it may be the node's own objects, so that nothing in it may be changed
-    raises:       BadArgument, for an unknown level or a bad entry; TypeConflict, where an entry leads into a value that
-                  is not a map
+    raises:       BadArgument, for an unknown level or a bad entry; TypeConflict, if an entry leads into a value that is
+        not
+                  a map
     """
     allow, block = _lists_by_level(allow, "allow"), _lists_by_level(block, "block")
     document: dict[str, Any] = node.to_chef(shared=shared)
@@ -197,10 +198,11 @@ _UNKNOWN = 0
 def filtered_snapshot(
     snapshot: dict[str, Any], allow: Lists | None = None, block: Lists | None = None
 ) -> dict[str, Any]:
-    """A snapshot with what the lists keep. It shares unchanged parts with *snapshot*, which is not changed.
+    """A snapshot with only the attributes that the lists allow and do not block. *snapshot* is not changed.
 
-    Where an allow list leads into a value that is not a map, that value becomes "withheld", and still overrides weaker
-    slots. Marks that no kept value refers to become blank, and lines of removed keys are removed.
+    Unchanged parts of it are shared. If an entry of an allow list leads into a value that is not a map, that value
+    becomes "withheld", and still overrides weaker slots. Marks that no kept value refers to become blank, and lines of
+    removed keys are removed.
     allow, block: level -> entries; a level without a list, or with None, is kept whole
     cost:         one visit of each map and list; none without lists
     raises:       BadArgument, for an unknown level or a bad entry

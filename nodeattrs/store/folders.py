@@ -46,12 +46,13 @@ _POLICY = ("policy_name", "policy_group")
 
 @dataclass
 class ExportResult:
-    """The numbers that an export counted, for its report.
+    """The result of an export to a folder, for its report.
 
     nodes:   the number of exported nodes
     written: the number of new or changed files
     removed: the number of removed files, of nodes and revisions that the store no longer has
-    kept:    files of unknown nodes that were not removed: edited, or written by another program
+    kept:    the names of files of unknown nodes that were not removed, since they were edited or another program wrote
+        them
     """
 
     nodes: int = 0
@@ -83,16 +84,16 @@ def export_nodes(
     history: bool = False,
     on_node: OnNode | None = None,
 ) -> ExportResult:
-    """Write the files of nodes to *folder*, which is made if it does not exist.
+    """Write the files of nodes to *folder*, which is made if it does not exist; returns the counts.
 
     An export of all nodes also removes the files of nodes that the store no longer has, except files that were edited
     or that another program wrote. If it is interrupted, export again.
 
-    names:   export only these nodes, and remove no files of other nodes; None: all
+    names:   export only these nodes, and remove no files of other nodes; None: all nodes
     history: also write all revisions, below history/
     on_node: called with the name of each node when its files are written
-    cost:    memory for one node; of a node whose files are up to date, only hashes are read
-    raises:  NodeNotFound; DocumentError, for a node that cannot be read; StoreError, where a file cannot be written
+    cost:    memory for one node; if the files of a node are up to date, only hashes are read
+    raises:  NodeNotFound; DocumentError, for a node that cannot be read; StoreError, if a file cannot be written
     """
     wanted = None if names is None else list(names)
     done = ExportResult()
@@ -271,9 +272,12 @@ def import_nodes(store: Store, folder: str | os.PathLike[str], sensitive: Iterab
 def read_folder(
     store: Store, folder: str | os.PathLike[str], sensitive: Iterable[Path] = ()
 ) -> tuple[list[Saved], list[str]]:
-    """Returns (revisions, remarks). The revisions are what `import_nodes` saves, by node, the oldest first.
+    """Returns (revisions, remarks) of a folder that an export wrote. Nothing is saved.
 
-    The remarks are sentences for the user, such as that a file was edited; [] for none. Nothing is saved.
+    The revisions are what `import_nodes` saves, sorted by node, the oldest first; secrets in them are replaced by
+    markers. The remarks are sentences for the user, such as that a file was edited; [] for none.
+    store:     only read, for the paths of secrets in its nodes
+    sensitive: paths whose values are secrets, too
     raises: DocumentError with the file
     """
     reader = RecordReader(store, tuple(sensitive))

@@ -44,14 +44,15 @@ class Noted(NamedTuple):
     """Notes of a revision: what saved it, how its run went, and with which files.
 
     ok:         whether the run succeeded; a failed run leaves the attributes as they were before
-    error:      the class of its error; never the message, which may quote a secret
-    repository: the commit of the repository
-    version:    of nodeattrs
-    report:     the report of the catalog, if it was applied or tried with --noop
+    error:      the class of its error; never the message, which may quote a secret. "" for a run that succeeded
+    repository: the commit of the repository; "" if it is not known
+    version:    the version of nodeattrs
+    report:     a short report of the catalog, if it was applied or tried with --noop; None if not
     by:         the source of the revision: RUN, or a command such as "node set"
-    fleet:      the identifier of a call of a fleet, where two workers may do the same work; "" otherwise
-    root:       the folder of the repository, relative to the folder of the store; "" where the store is no file
-    unread:     whether the snapshot names layers that were not read; a store writes it
+    fleet:      the identifier of the call of a fleet, if its workers are on other machines; then two workers may get
+        the same node. "" otherwise
+    root:       the folder of the repository, relative to the folder of the store; "" if the store is not a file
+    unread:     whether the snapshot names layers that were not read. `Store.save` sets it
     """
 
     ok: bool = True
@@ -116,12 +117,14 @@ class Revision(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """A revision of a node with its content, to be saved or loaded. `noted` and `revision` do not count for equality.
+    """A revision of a node with its content, to be saved or loaded.
 
-    name:     of the node; the document has the same
+    `==` compares all fields except `noted` and `revision`.
+
+    name:     the name of the node; the document has the same
     document: Chef's node document
-    snapshot: the fifteen slots with their origins; None where it is not known
-    note:     a remark for the user, such as that there is no snapshot; "" for none. `load` sets it; never stored
+    snapshot: the fifteen slots with their origins; None if it is not known
+    note:     a remark for the user, such as that there is no snapshot; "" for none. `load` sets it; it is never stored
     noted:    the notes to store with the node
     revision: number and time, from `load`; None for a node that is to be saved as a new revision
     """
@@ -144,7 +147,7 @@ def newer_revision(name: str, after: int, found: Revision | None, where: str) ->
     """The error for a save of a node that another process has saved meanwhile; it is returned, not raised.
 
     after: the number of the revision that was loaded; 0 for none
-    found: the latest revision; None where the node is not saved any more
+    found: the latest revision; None if the node is no longer saved
     where: the store, for the message
     """
     there = f"revision {found.number}, saved {found.at:%Y-%m-%d %H:%M:%S} UTC" if found else "no revision any more"

@@ -43,10 +43,10 @@ class RepositoryVersions:
         self._known: dict[tuple[str, str], bytes | None] = {}
 
     def content(self, file: str, digest: str) -> bytes | None:
-        """The content of a file with this digest, from disk if it is unchanged, else from Git; None where neither has
+        """The content of a file with this digest, from disk if it is unchanged, or from Git; None if neither has
         it.
 
-        A file outside of the repository, or of the border, is not read.
+        A file outside of the repository, or outside of the border, is not read.
         cost: Git runs if the file has changed
         """
         if (file, digest) not in self._known:
@@ -125,9 +125,9 @@ def _markers(tree: Any, path: Path) -> Iterator[Path]:
 
 
 def withheld_of(store: Store, name: str) -> frozenset[Path]:
-    """The paths of a node's secrets, in its latest revision and in its last run; none where it is not saved.
+    """The paths of a node's secrets, in its latest revision and in its last run. An empty set if the node is not saved.
 
-    raises: DocumentError, where one of the two cannot be read
+    raises: DocumentError, if one of the two cannot be read
     """
     latest = store.load(name)
     if latest is None:
@@ -164,9 +164,9 @@ class SavedNode:
 
     @cached_property
     def normal(self) -> Node:
-        """The node with name, environment, run-list and normal attributes alone: the start of the next run.
+        """The node with only name, environment, run-list and normal attributes: the start of the next run.
 
-        The rest of the snapshot is not restored. raises: DocumentError, where it is damaged
+        The rest of the snapshot is not restored. Another object than `node`. raises: DocumentError, if it is damaged
         """
         saved = self.saved
         if saved.snapshot is None:
@@ -196,13 +196,13 @@ def load_saved(
     at: int | datetime | None = None,
     root: str | os.PathLike[str] | None = None,
 ) -> SavedNode | None:
-    """The latest revision of a saved node, or the one at *at*; None where there is none. It is not restored yet.
+    """The latest revision of a saved node, or the one at *at*; None if it does not exist. The node is restored later.
 
     sensitive: paths whose values are never shown
-    at:        a revision by its number, or a time for the latest revision then; values that are secret in the latest
-               revision are not shown
-    root:      the folder of the repository in which causes are looked for; None: the folder that the revision names,
-               else the current one
+    at:        a revision by its number, or a time: the latest revision at that time. Values that are secret in the
+        node's latest revision are not shown, either
+    root:      the folder of the repository in which causes are looked for; None: the folder that the revision names. If
+        it names none, the current folder
     raises:    BadName, DocumentError, StoreError
     """
     saved = store.load(name, at)
@@ -241,8 +241,9 @@ def load_saved_or_raise(
     at: int | datetime | None = None,
     root: str | os.PathLike[str] | None = None,
 ) -> SavedNode:
-    """`load_saved` of the same arguments, but a NodeNotFound error where that returns None.
+    """As `load_saved`, but raises NodeNotFound if there is no such node or revision.
 
+    The arguments are the same.
     raises: NodeNotFound, with similar names, or the range of saved revisions; BadName, DocumentError, StoreError
     """
     found = load_saved(store, name, sensitive, at, root)
@@ -268,8 +269,8 @@ def load_saved_or_raise(
 def restore(store: Store, name: str, at: int | datetime) -> Revision:
     """Save the content of an older revision of a node as its latest revision; returns the new revision.
 
-    at:     the number of the old revision, or a time for the latest one then
-    raises: NodeNotFound, where there is no such revision; DocumentError, where it cannot be read
+    at:     the number of the old revision, or a time: the latest revision at that time
+    raises: NodeNotFound, if there is no such revision; DocumentError, if it cannot be read
     """
     old = store.load(name, at)
     if old is None:
@@ -288,10 +289,10 @@ def _any_element(path: Path) -> Path:
 def set_normal(store: Store, name: str, path: Path, value: Any, sensitive: Iterable[Path] = ()) -> Revision:
     """Set a normal attribute of a saved node, and save that as a new revision, which is returned.
 
-    Maps on the way are made.
-    sensitive: paths whose values are never stored; those with a marker in the store are added
-    raises:    NodeNotFound; TypeConflict, where a value on the way is not a map;
-               BadArgument, where the path is empty, or the value would be a secret
+    Missing maps on the way are made.
+    sensitive: paths whose values are never stored; paths that have a marker in the store are added
+    raises:    NodeNotFound; TypeConflict, if a value on the way is not a map;
+               BadArgument, if the path is empty, or if a part of the value is at a sensitive path
     """
     if not path:
         raise BadArgument("a normal attribute has a path", hint="nodeattrs node set NODE tier gold")
@@ -319,7 +320,8 @@ def _has_secret(value: Any) -> bool:
 def remove_normal(store: Store, name: str, path: Path, sensitive: Iterable[Path] = ()) -> Revision:
     """Remove a normal attribute of a saved node, and save that as a new revision, which is returned.
 
-    raises: NodeNotFound; BadArgument, where the path is empty, or not set in normal
+    sensitive: paths whose values are secrets and are not stored
+    raises: NodeNotFound; BadArgument, if the path is empty, or not set in normal
     """
 
     def change(node: Node) -> None:

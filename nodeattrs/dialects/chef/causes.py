@@ -30,10 +30,11 @@ from nodeattrs.store.saved_nodes import load_saved
 
 
 def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[Cause]:
-    """The lines that made the sources in *origins* count: run-list items, includes, dependencies, conditions.
+    """The lines that caused a run to use the sources in *origins*.
 
-    Each is listed once, for each source the nearest first, up to the node's run-list. [] for origins of other kinds,
-    such as facts.
+    They are run-list items, includes, dependencies of cookbooks, and conditions. Each is listed once. For each source
+    the nearest line comes first, and the node's run-list last. [] for origins of other kinds, such as facts.
+    origins: of values of the run; a source is an attribute file, recipe, role or environment
     """
     found: dict[Cause, None] = {}
     for origin in origins:
@@ -146,10 +147,11 @@ _MOST_NODES, _MOST = 200, 6
 
 
 def setters_on_other_nodes(store: Store, node: Node, path: Path, sensitive: Iterable[Path] = ()) -> list[OtherSetter]:
-    """The sources that set a path on other saved nodes, at most six, each with the reason why it sets nothing here.
+    """The sources that set a path on other saved nodes, at most six, each with the reason why not on *node*.
 
-    Nodes that cannot be read are skipped; [] where no other node has the path.
-    node: the node that lacks the path
+    Nodes that cannot be read are skipped; [] if no other node has the path.
+    node:      a node on which the path is not set
+    sensitive: paths whose values are not shown
     cost: reads up to 200 nodes of the store
     """
     found: dict[Origin, list[str]] = {}
@@ -167,8 +169,9 @@ def setters_on_other_nodes(store: Store, node: Node, path: Path, sensitive: Iter
 def setters_in_repository(repository: Repository, node: Node, path: Path) -> list[OtherSetter]:
     """The sources in a repository that set a path, at most six, each with the reason why it sets nothing on *node*.
 
-    First roles, environments and files of nodes, then lines of cookbooks that write the path with constant keys.
-    Documents that cannot be read are skipped.
+    First come roles, environments and files of nodes, then lines of cookbooks that write the path with constant keys.
+    Documents that cannot be read are skipped. [] if nothing sets the path.
+    node: a node on which the path is not set
     """
     maps = attribute_maps(repository, repository.roles(), repository.environments())
     origins = (locator.at(path) for _, _, tree, locator in maps if dig(tree, path) is not ABSENT)

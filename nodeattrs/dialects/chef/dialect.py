@@ -21,8 +21,11 @@ class Chef(Dialect):
     """The dialect whose subjects are the nodes of a Chef repository. It has no state; each method loads what it needs.
 
     `open` gives the nodes of one version of the files (`opened.Nodes`), and `check` the findings of a folder.
+    `platform` gives the file with the facts of a platform. `complete` gives completions for the shell, and
+    `first_steps` gives commands for a repository without nodes. `top` imports the module of a command and returns the
+    command.
 
-    tops: command -> its summary; `top` loads the command
+    tops: the name of each command that is not a verb -> its summary in the help
     """
 
     name = "nodes"

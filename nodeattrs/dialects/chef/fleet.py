@@ -61,21 +61,27 @@ Apply = Callable[[str, "Catalog"], "Report"]
 
 @dataclass(frozen=True)
 class Fleet:
-    """The task of `resolve`: what is the same for all nodes. It has no state, and can be pickled for another machine.
+    """The task of `resolve`: what is the same for all nodes. The names of the nodes are not a part of it.
 
-    repository:  its folder
+    It has no state, reads nothing, and can be pickled for another machine.
+
+    repository:  the path of its folder
     store:       the place of the store, as for `open_store`
-    facts:       a folder with NODE.json, a file for all nodes, or the facts of all nodes; None: of their last runs
+    facts:       a folder with a file NODE.json for each node, one file for all nodes, or one `Facts` for all nodes;
+        None: each node has the facts of its last run
     environment: the new environment of all nodes; None: each keeps its own
     save:        whether the nodes are saved
-    force:       save even where another run has saved the node meanwhile
+    force:       save a node even if another run has saved it since this run loaded it; else such a node fails
     run_list:    the new run-list of all nodes; None: each keeps its own
-    json_attributes: for all nodes: a file, or its parsed document; None for none
-    last_facts:  whether a node without a file in the folder *facts* gets the facts of its last run; else it fails
-    new:         whether a node is made that neither nodes/, the store nor facts have; else it fails
-    override_run_list: the run-list of this run alone, which is not saved; None for none
+    json_attributes: attributes for all nodes, as a file or its parsed document; None for no attributes
+    last_facts:  whether a node without a file in the folder *facts* gets the facts of its last run; if not, it fails
+    new:         whether a node is created that is not in nodes/, the store or the facts; if not, such a name fails
+    override_run_list: the run-list of this run alone, which is not saved; None: the usual run-list
     options:     options of the command line that concern the repository
-    content, pack, facts_shown: set by `compared` and `shipped`; "" for workers in this machine
+    content:     set by `compared`: a digest of the repository; a worker whose repository differs refuses to run
+    pack:        set by `shipped`: the digest of the pack that brings the repository to each worker
+    facts_shown: set by `shipped`: the name of the folder *facts* in messages, relative to the repository
+        These three are "" for workers in this machine.
     """
 
     repository: str
@@ -99,11 +105,12 @@ class Fleet:
 class NodeOutcome:
     """The result of one node of a fleet.
 
+    name:      the node's name
     error:     the error message; "" for a node that succeeded
-    code:      the code of the error; "" without one
-    revision:  the number of the saved revision; None where nothing was saved, and for a node that failed
+    code:      the code of the error; "" for a node that succeeded, and for a failure that another worker had saved
+    revision:  the number of the saved revision; None if the fleet saves nothing, or if the node failed in this worker
     seconds:   the time of the run, without saving
-    collected: the result of the function `collect` of `resolve`; None without one
+    collected: what the function `collect` of `resolve` returned; None if `resolve` was given none
     """
 
     name: str
@@ -117,9 +124,9 @@ class NodeOutcome:
 def compared(fleet: Fleet) -> Fleet:
     """A copy of a fleet for workers on other machines that have the same repository at the same place.
 
-    It has a digest of the repository; a worker whose repository has another one refuses to run.
+    It has a digest of the repository. A worker whose repository has another digest refuses to run.
     cost:   reads each file of the repository
-    raises: BadArgument, where the store is a file of this machine; FleetError, where a file cannot be read
+    raises: BadArgument, if the store is a file of this machine; FleetError, if a file cannot be read
     """
     _require_shared_store(fleet)
     facts = os.path.abspath(fleet.facts) if isinstance(fleet.facts, str) else fleet.facts
@@ -130,8 +137,9 @@ def compared(fleet: Fleet) -> Fleet:
 def shipped(fleet: Fleet, names: Collection[str]) -> tuple[Fleet, PackedRepository]:
     """Returns a copy of a fleet for workers on other machines, and the pack with its repository and facts.
 
-    Give the pack to `resolve`, which sends it to each worker once. *names* says whose facts are packed.
-    raises: BadArgument, where the store is a file of this machine; FleetError, DocumentError
+    Give both to `resolve`, which sends the pack to each worker once.
+    names:  the nodes whose files of a folder of facts are packed
+    raises: BadArgument, if the store is a file of this machine; FleetError, DocumentError
     """
     _require_shared_store(fleet)
     repository = Repository(fleet.repository)
@@ -180,12 +188,13 @@ def resolve(
     executor: runs the chunks; None: processes of this program
     jobs:     the number of processes; 1: this process alone; None: chosen by the number of nodes and processors
     in_order: yield in the order of *names*, and not as soon as a chunk is done
-    collect:  a function from name, session or error, and log to `NodeOutcome.collected`
-    apply:    a function from name and catalog to the report; then each node is saved alone
+    collect:  called in the worker with the name, the session (or the error of a failed node) and the logged lines. What
+        it returns becomes `NodeOutcome.collected`
+    apply:    called in the worker with the name and the catalog; returns the report. Each node is then saved alone
     stopping: called repeatedly; once it returns True no further node is started
     pack:     what `shipped` returned, for workers on other machines
     opened:   the caller's repository, for jobs=1 without an executor
-    raises:   FleetError, where a worker has died, or the store fails for several nodes in a row
+    raises:   FleetError, if a worker has died, or the store fails for several nodes in a row
     """
     workers = executor if isinstance(executor, Workers) else Workers(executor, jobs)
     is_here = workers.executor is None and workers.jobs == 1
@@ -228,7 +237,9 @@ class _Work:
 
 
 class AlreadyRun(NodeattrsError):
-    """Another worker of the same call of `resolve` has run the node; `resolve` turns this error into its outcome.
+    """Raised in a worker for a node that another worker of the same call of `resolve` has run and saved.
+
+    The caller of `resolve` does not see this error: the node's outcome is the result of the run that was saved.
 
     found: the revision that the other worker saved
     """

@@ -62,11 +62,14 @@ def _unread(layer: Layer) -> Unread:
 
 
 class Nodes(WithFacts):
-    """The nodes of one version of a repository, for the verbs. Made by `Chef.open`; reads no file before a question.
+    """The nodes of one version of a repository, for the verbs. Made by `Chef.open`; reads no file before it is asked.
 
-    `subjects` names the nodes, and `answer` runs one, each time anew. Its facts are named by the request, else are from
-    its last run, else have an unknown platform. `unread` has the unknown layers of the last answer. `covers` and
-    `may_run` judge changed files; `own`, `look` and `notes_looks` are for sharing answers between nodes.
+    `subjects` names the nodes, and `answer` runs one; each call runs it again. The request names the facts of a node.
+    Otherwise a node has the facts of its last run, or, if it never ran, an unknown platform.
+    After `answer`, the attribute `unread` lists the layers that could not be read for it.
+    `covers` says whether a changed file may change an answer. `may_run` says whether a file is Ruby code that a recipe
+    may call. `own`, `look` and `notes_looks` serve `impact`, which compares nodes by their looks to run fewer of them.
+    raises: `answer` and `run` raise the errors of the run, such as RecipeFailed, NotFound and DocumentError
     """
 
     _known_facts: tuple[str, dict[Any, Any]] = "", {}
@@ -93,10 +96,10 @@ class Nodes(WithFacts):
         return {*named, *self.repository.suites()}
 
     def covers(self, file: str) -> bool:
-        """Whether a change of *file* may change an answer, by its name alone.
+        """Whether a change of *file* may change an answer, by its name alone. The file need not exist.
 
-        Such files are in nodes/, roles/, environments/, data_bags/, policies/, in the code folders of any cookbook, or
-        are metadata, nodeattrs.toml, a Policyfile.rb or a kitchen.yml. A README is none.
+        True for files in nodes/, roles/, environments/, data_bags/ or policies/ except a README, and for files in the
+        code folders of any cookbook. True too for metadata, nodeattrs.toml, a Policyfile.rb and a kitchen.yml.
         """
         steps = self.side.named(file).split("/")
         if _OF_COOKBOOKS.intersection(steps[:-1]) or steps[-1].startswith("metadata."):
@@ -112,7 +115,8 @@ class Nodes(WithFacts):
     def answer(self, name: str) -> Answered:
         """Run a node; returns its attributes as the Part "attribute", and its catalog as the Part "resource".
 
-        Sets `unread` to the unknown layers. Traces, causes and lines are computed when the caller asks the Part.
+        Sets `self.unread` to the layers of the node that could not be read; [] if all were read. Traces, causes and
+        lines are computed when the caller calls a function of the Part.
         raises: as `run`
         """
         looks, run = self.looks, self.run(name)
@@ -147,7 +151,9 @@ class Nodes(WithFacts):
         return not any(next(self.side.root.glob(f"{one}/*/*/*.py"), None) for one in folders)
 
     def run(self, name: str) -> Run:
-        """Run a node, or "role[NAME]" alone; returns the run. Where looks are collected, notes what it read.
+        """Run a node, or the role in "role[NAME]" alone; returns the run.
+
+        If looks are collected, the attributes it read are noted.
 
         raises: the errors of `run_node`, such as RecipeFailed, NotFound, DocumentError
         """
@@ -209,9 +215,11 @@ class Nodes(WithFacts):
         return self.side.marks_of(place, (".json", ".yaml", ".yml")), super().own(name)
 
     def look(self, name: str, look: Look) -> Any:
-        """The value of a look for a node: its name, its own file without the name, a fact, or a value of Hiera.
+        """The value of a look for a node. Two nodes with equal values for all looks of a run have equal answers.
 
-        raises: NotFound, for the file of a role or a suite, which has none; DocumentError
+        It is the node's name, a fact, or a value of Hiera. For FILE it is everything that describes only this node: its
+        file without the name, what the classifier has for it, and its environment.
+        raises: NotFound, for FILE of a role or a suite, which has no file of its own; DocumentError
         """
         kind = look[0]
         if look == FILE:

@@ -44,11 +44,15 @@ class _File(NamedTuple):
 
 
 class UnreadInputs:
-    """Finds, for the node of a run, the sources that were not read and may change an attribute indirectly.
+    """Finds the unread sources that may change an attribute of one run indirectly. Call `of` with the attribute's path.
 
-    A line of the run that sets the attribute, or would set it under a condition, may read another attribute that such a
-    source may set. `of` follows these reads, with the conditions and loops around a line. Files are read at the first
-    question, and what was found is kept.
+    A line that sets the attribute may read another attribute, and an unread source may set that one. A line that would
+    set the attribute under another condition counts too. `of` follows such reads, and the conditions and loops around
+    a line.
+    The constructor reads nothing. `of` reads files and keeps what it found for the next call.
+
+    repository: the repository of the run, which gives the text of the files
+    run:        a finished run of the node
     """
 
     def __init__(self, repository: Repository, run: Run) -> None:
@@ -56,9 +60,10 @@ class UnreadInputs:
         self._reads: dict[tuple[str, int], tuple[str, ...]] = {}
 
     def of(self, path: Path) -> list[Unread]:
-        """The unread sources that may change what the lines for *path* read, also through further attributes.
+        """The unread sources that may change what the lines for *path* read. [] if every source was read.
 
-        Sources that may set *path* itself are not included. [] where every source was read.
+        The lines for *path* are those that set it and those that might. If they read another attribute, the lines for
+        that one count too, and so on. A source is not included only because it may set *path* itself.
         cost: a trace for each attribute that such a line reads
         """
         node, root = self._run.node, self._repository.root

@@ -15,8 +15,8 @@ from nodeattrs.store.engines.store import Store
 def open_store(place: str | os.PathLike[str]) -> Store:
     """The store at an address: `sqlite:///file.db`, `postgresql://...`, or a path that ends in .db.
 
-    It need not exist: the first save makes it, and until then it is read as empty.
-    raises: StoreError, where *place* is no such address; MissingExtra, for PostgreSQL without psycopg
+    Nothing is opened yet. It need not exist: the first save makes it, and until then it is read as empty.
+    raises: StoreError, if *place* is not such an address; MissingExtra, for PostgreSQL without psycopg
 
     >>> open_store("nodes.db").describe()
     'nodes.db'

@@ -79,7 +79,9 @@ class Transaction:
     """Statements in one transaction of a connection. This class is for SQLite; PostgreSQL has a subclass.
 
     The store begins and ends the transaction around it. `all`, `rows`, `execute_many` and `insert_new` take SQL with
-    "?".
+    "?" for values. `condition_in` makes SQL for "one of these numbers", and `unused` finds the numbers that no row has.
+    `lock` and `lock_node` block other writers until the transaction ends. `secret` and `packing` are read from the
+    store, and raise StoreError if it is damaged. Errors of the database are raised as they are.
     """
 
     types: ClassVar = {"BIGKEY": "INTEGER PRIMARY KEY", "NUMBER": "INTEGER", "BYKEY": "WITHOUT ROWID"}
@@ -154,7 +156,7 @@ class Transaction:
     def single_value(self, column: str, table: str) -> Any:
         """The value of a column in a table with one row.
 
-        raises: StoreError, that the store is damaged, where the table has no row, or several
+        raises: StoreError, which says that the store is damaged, if the table has no row, or several
         """
         rows = self.all(f"SELECT {column} FROM {table}")
         if len(rows) != 1:
@@ -192,9 +194,14 @@ _A_MAP = '{"'
 
 
 class Index:
-    """The search index of a store, read and written in one transaction. It keeps nothing itself.
+    """The search index of a store, read and written in one transaction. The object has no state.
 
-    A save calls `numbered`, `new_parts` and `set_parts` in this order; `answer` finds nodes; `forget` removes a node.
+    A node's attributes are in the index as *parts*, which nodes may share. To save a node, call `numbered` with its
+    parts, `new_parts`, and `set_parts`, which makes them the parts of the node. `answer` finds nodes. `forget` removes
+    a node; `forget_former` removes what no node uses any more. `has_parts_of` and `has_all_words` serve the check of a
+    store.
+
+    transaction: an open transaction of the store
     """
 
     def __init__(self, transaction: Transaction) -> None:
@@ -238,7 +245,9 @@ class Index:
         return {number: parts[number].entries() for number in sorted(parts.keys() - known)}
 
     def set_parts(self, node: int, parts: Collection[int], new: Mapping[int, Mapping[SearchEntry, int]]) -> None:
-        """Write the parts of a node, so that searches find it by exactly these. Its other parts become former ones.
+        """Write the parts of a node, so that searches find it by exactly these.
+
+        Parts that it had before become former ones.
 
         node:  the number of the node
         parts: the numbers of all its parts
@@ -328,7 +337,10 @@ class Index:
         return self.numbered(index_parts(document)).keys() == {part for (part,) in rows}
 
     def has_all_words(self) -> bool:
-        """Whether the index has as many words as all entries together; False where an entry has no text."""
+        """Whether the index has as many words as the texts of all its entries. False if an entry has no text.
+
+        Only the number of words is compared.
+        """
         ((count,),) = self._transaction.all("SELECT count(*) FROM word")
         for (text,) in self._transaction.rows("SELECT coalesce(folded, text) FROM entry"):
             if not isinstance(text, str):  # in a damaged file
@@ -339,7 +351,7 @@ class Index:
     # --- what is asked --------------------------------------------------------------
 
     def answer(self, query: Query) -> list[str]:
-        """The names of the nodes that a query finds, sorted; [] where it finds none."""
+        """The names of the nodes that a query finds, sorted; [] if it finds no node."""
         if isinstance(query.condition, Everything):
             return [name for name, _ in self._transaction.nodes()]
         found: list[str] = []
@@ -474,7 +486,7 @@ NODES_IN_MEMORY = 100
 
 
 def names_found(documents: Iterable[tuple[str, JsonMap]], query: Query) -> list[str]:
-    """The names of the documents that a query finds, sorted, by an index in memory; [] for none.
+    """The names of the documents that a query finds, sorted; [] for none. The documents are indexed in memory.
 
     documents: (name, document) of each node; they are read a hundred at a time
     """

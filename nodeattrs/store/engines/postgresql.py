@@ -116,7 +116,7 @@ class PostgresqlStore(Store):
 class PostgresqlTransaction(Transaction):
     """A transaction in PostgreSQL: the same methods with other types and SQL, real locks, and fewer statements.
 
-    It begins and ends with a block of `PostgresqlStore`.
+    `PostgresqlStore` begins and ends the transaction around it.
     """
 
     # COLLATE "C" compares texts by their code points, as SQLite and Python do.

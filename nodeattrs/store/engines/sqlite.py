@@ -51,7 +51,7 @@ os.register_at_fork(before=_OPENING.acquire, after_in_parent=_OPENING.release, a
 class SqliteStore(Store):
     """The store in a SQLite file. The first save makes the file, and its folder, readable for their owner only.
 
-    The constructor opens nothing. raises: StoreError, where *file* is no path, or a directory
+    The constructor opens nothing. raises: StoreError, if *file* is "", has a null character, or is a directory
     """
 
     writes_together = True
@@ -88,8 +88,10 @@ class SqliteStore(Store):
             raise
 
     def check(self, on_node: OnNode | None = None) -> list[str]:
-        """A sentence for each fault that SQLite finds in the file; only without any, those of `Store.check`. []
-        for none.
+        """A sentence for each fault that SQLite finds in the file.
+
+        If it finds none, the faults that `Store.check` finds. [] for no faults, and for no store.
+        on_node: called with the name of each node that is read
         """
         with self._failing("check"):
             if not self._is_there():

@@ -83,10 +83,15 @@ _PARENTS: list[object] = []
 class Store(ABC):
     """Saved nodes and their revisions in a database; `open_store` makes one. The constructor does not connect.
 
-    `save` adds a revision, `load` and `history` read them, `search` finds nodes. A place without a store reads as
-    empty; the first save makes it. Each thread of each process has its own connection; nothing is shared across a fork.
-    Each method may raise StoreError, where the database fails, and BadName, for a name that no node can have.
+    `save` adds a revision, `load` gives one with its content, `history` lists them, and `search` finds nodes. `load`
+    returns None, and the others an empty result, for a node that is not saved. A place without a store reads as empty;
+    the first save makes it, or `make`. `change` loads and saves in one transaction. `latest` gives the last revision of
+    each node, and `texts` the hashes of a node's content. `prune` deletes old revisions, and `check` lists faults.
+    Each thread of each process has its own connection; nothing is shared across a fork. Each method may raise
+    StoreError, if the database fails, and BadName, for a name that no node can have.
     An engine is a subclass, which writes the abstract methods.
+
+    shown: the place of the store, as `describe` gives it for messages; without a password
     """
 
     writes_together = False
@@ -205,11 +210,14 @@ class Store(ABC):
 
     @taking(compression=str)
     def make(self, compression: str = ZLIB) -> None:
-        """Make an empty store; does nothing where one exists with the same compression. Without it, `save` makes one.
+        """Make an empty store; does nothing if one exists with the same compression.
+
+        It is not necessary: `save` makes a store,
+        too.
 
         compression: "zlib" or "zstd"
-        raises:      StoreError, where a store exists with another compression; BadArgument, for another word;
-                     MissingExtra, for zstd where it is not installed
+        raises:      StoreError, if a store exists with another compression; BadArgument, for another word;
+                     MissingExtra, for zstd if it is not installed
         """
         if compression not in PACKINGS:
             raise BadArgument(f"nothing is packed with {compression}", hint=f"there is {' and '.join(PACKINGS)}")
@@ -285,9 +293,9 @@ class Store(ABC):
         )
 
     def texts(self, name: str) -> list[str]:
-        """The hashes of the texts of a node's latest revision, in hexadecimal; [] where the node is not saved.
+        """The hashes of the texts of a node's latest revision, in hexadecimal; [] for a node that is not saved.
 
-        Equal lists mean equal content; no content is read.
+        Equal lists mean equal content. Content itself is not read.
         """
         checked_name(name, "node")
         with self._reading(f"read the node {name!r}") as transaction:
@@ -296,9 +304,9 @@ class Store(ABC):
         return [text.hex() for row in rows for text in _hashes_in(row) if text is not None]
 
     def history(self, name: str) -> list[Revision]:
-        """The revisions of a node without their content, the latest first; [] where the node is not saved.
+        """The revisions of a node without their content, the latest first; [] for a node that is not saved.
 
-        raises: DocumentError, where the notes of one are damaged
+        raises: DocumentError, if the notes of one revision are damaged
         """
         checked_name(name, "node")
         with self._reading(f"read the history of {name!r}") as transaction:
@@ -332,7 +340,8 @@ class Store(ABC):
     def search(self, query: Query, at: datetime | None = None) -> list[str]:
         """The names of the nodes that a query finds, sorted; [] for none.
 
-        at: search the revisions of that time; None: the latest ones, by the index. With a time all documents are read
+        at: search the revisions that were the latest at that time; all documents are read for that. None: search the
+            latest revisions now, by the index
         """
         with self._reading("search") as transaction:
             if transaction is None:
@@ -346,13 +355,15 @@ class Store(ABC):
     # --- writing --------------------------------------------------------------------
 
     def save(self, saved: Saved, after: int | None = None) -> Revision:
-        """Save a node as its latest revision, whole or not at all; returns the new revision. The store is made first.
+        """Save a node as its latest revision, whole or not at all; returns the new revision.
 
-        A text that the store has is not stored again; a revision is added also where nothing changed.
-        after:  the number of the revision that was loaded, 0 for a new node: the save is refused where there is a newer
-                one. None: save in any case
-        raises: NewerRevision, where the latest revision is not *after*;
-                BadValue, where reading it back would give something else
+        The store is made if it is missing. A text that the store has is not stored again. A revision is added even if
+        nothing has changed.
+        after:  the number of the revision that was loaded, 0 for a new node. The save is refused if the latest revision
+            is
+                another one. None: save in any case
+        raises: NewerRevision, if the latest revision is not *after*;
+                BadValue, if reading it back would give something else
         """
         (result,) = self.save_all([(saved, after)])
         if isinstance(result, NodeattrsError):
@@ -390,9 +401,9 @@ class Store(ABC):
     def change(self, name: str, change: Callable[[Saved], Saved]) -> Revision:
         """Load the latest revision of a node, change it and save it, in one transaction; returns the new revision.
 
-        Other saves of the node wait meanwhile. Nothing is saved where *change* raises an error.
-        change: gets the saved node, and returns the one to save; it may not use the store
-        raises: NodeNotFound; BadValue; errors of *change*; BadArgument, where it returns no Saved of this node
+        Other saves of the node wait meanwhile. Nothing is saved if *change* raises an error.
+        change: called with the saved node; returns the one to save. It may not use the store
+        raises: NodeNotFound; BadValue; errors of *change*; BadArgument, if it does not return a Saved of this node
         """
         checked_name(name, "node")
         if self.is_there():
@@ -407,8 +418,8 @@ class Store(ABC):
     def add_history(self, name: str, revisions: Sequence[Saved]) -> None:
         """Add revisions of one node from another store, all or none; each keeps its number, time and notes.
 
-        revisions: in the order of their numbers; each with its `revision`
-        raises:    StoreError, where the node has one of these numbers here, or a later one; BadValue
+        revisions: in the order of their numbers; each with its `revision`. [] adds nothing
+        raises:    StoreError, if the node has one of these numbers here, or a later one; BadValue
         """
         checked_name(name, "node")
         saves = []
@@ -421,7 +432,7 @@ class Store(ABC):
                 save.add(transaction, self._shown, is_older=save is not saves[-1])
 
     def delete(self, name: str) -> bool:
-        """Delete a node with all its revisions; returns False where it is not saved. Its revision numbers stay used.
+        """Delete a node with all its revisions; returns whether there was one. Its revision numbers are not used again.
 
         cost: grows with the content of the node
         """
@@ -440,10 +451,10 @@ class Store(ABC):
 
     @taking(keep=int)
     def prune(self, keep: int) -> int:
-        """Delete all but the latest *keep* revisions of each node; returns the number of deleted revisions.
+        """Delete old revisions of each node, except the latest *keep*; returns the number of deleted revisions.
 
-        Texts and index entries that nothing needs any more go, too.
-        raises: BadArgument, where *keep* is less than 1
+        Texts and index entries that no revision needs any more are deleted, too. 0 if there is no store.
+        raises: BadArgument, if *keep* is less than 1
         """
         if keep < 1:
             raise BadArgument(f"{keep} revisions cannot be kept", hint="the latest one always is: --keep 1")
@@ -634,9 +645,8 @@ def result_or_error(do: Callable[..., _Made], *words: Any) -> _Made | NodeattrsE
 def last_runs(store: Store) -> Iterator[tuple[str, Revision | None, Revision | None]]:
     """Yield (name, latest revision, latest revision that a run saved) of each node, sorted by name.
 
-    The two are the same, unless a command has changed the node since its run. A revision that does not exist is None.
-    Where the latest one is damaged, both are None; where a damaged one is met before a run is found, the run is None.
-    cost: reads the history of each node whose latest revision is not of a run
+    The two revisions are the same, unless a command has changed the node since its run. A revision that does not exist,
+    or whose notes are damaged, is None.
     """
     for name, latest in store.latest():
         run = latest

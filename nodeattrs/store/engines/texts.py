@@ -103,9 +103,9 @@ def text_budget(file: str = "a text of the store") -> Budget:
 
 
 def unpacked(body: bytes) -> bytes:
-    """The text in a compressed body of either kind.
+    """The text in a compressed body of either kind, zlib or zstd.
 
-    raises: zlib.error, where it is damaged or cut off; TooMuch, for a text over the limit; MissingExtra, for zstd
+    raises: zlib.error, if it is damaged or cut off; TooMuch, for a text over the limit; MissingExtra, for zstd
     """
     budget = text_budget()
     if body.startswith(_ZSTD_BEGINS):
@@ -152,7 +152,10 @@ _HOLE = {"j": None}
 class StoredText:
     """A document, snapshot, facts or notes, encoded for a store. The constructor encodes and hashes; `pack` compresses.
 
-    raises:  BadValue, from the constructor, where the value is no JSON; *what* is its name in messages
+    `check` decodes the content again, and raises BadValue if it differs from the value.
+
+    value:   the data; BadValue, from the constructor, if it is not JSON
+    what:    the name of the data in messages
     content: the JSON as bytes
     hash:    the SHA-256 of the content
     """
@@ -165,7 +168,10 @@ class StoredText:
         self._body = b""
 
     def check(self) -> None:
-        """Read the JSON back and compare it. raises: BadValue, where it gives another value, or is nested too deeply"""
+        """Read the JSON back and compare it. Nothing is changed.
+
+        raises: BadValue, if it gives another value, or is nested too deeply
+        """
         with _refusing(self._what):
             back = decoded(self.content)
             if is_same_form(back, self._value):
@@ -193,9 +199,10 @@ def noted_text(name: str, noted: Noted) -> str:
 
 
 def texts_of(name: str, saved: Saved) -> list[StoredText | None]:
-    """[document, snapshot, facts] of a node as texts, not compressed yet; None for snapshot or facts that it lacks.
+    """[document, snapshot, facts] of a node as texts, not compressed yet.
 
-    raises: BadValue, where one is no JSON, or the document has another name than *name*
+    Snapshot or facts that the node lacks are None. The facts are taken out of document and snapshot.
+    raises: BadValue, if one is not JSON, or if the document has another name than *name*
     """
     if not isinstance(saved.document, dict) or saved.document.get("name") != name:
         raise BadValue(f"the document of the node {name!r} does not name it")
@@ -242,7 +249,8 @@ def _is_fact(pair: list[Any], facts: JsonMap) -> bool:
 def joined(document: JsonMap, snapshot: JsonMap | None, facts: JsonMap) -> None:
     """Put the facts back into document and snapshot, which are changed: the reverse of `texts_of`.
 
-    raises: LookupError, where the snapshot needs a fact that is not in *facts*
+    snapshot: None if the node has none
+    raises: LookupError, if the snapshot needs a fact that is not in *facts*
     """
     document[_FACTS] = facts
     for pair in _facts_in(snapshot):
@@ -256,7 +264,7 @@ def joined(document: JsonMap, snapshot: JsonMap | None, facts: JsonMap) -> None:
 def text_in(bodies: Mapping[bytes, bytes], name: bytes) -> bytes:
     """The uncompressed text with the hash *name*. bodies: hash -> compressed body
 
-    raises: LookupError, where it is missing; zlib.error, ValueError, where it is damaged; TooMuch
+    raises: LookupError, if it is missing; zlib.error, ValueError, if it is damaged; TooMuch
     """
     if name not in bodies:
         raise LookupError("its text is gone")
@@ -269,8 +277,8 @@ def text_in(bodies: Mapping[bytes, bytes], name: bytes) -> bytes:
 def map_in(bodies: Mapping[bytes, bytes], name: bytes) -> JsonMap:
     """The map in the text with the hash *name*. bodies: hash -> compressed body
 
-    raises: LookupError, where it is missing; zlib.error, ValueError, where it is damaged or no map; TooMuch;
-            RecursionError
+    raises: LookupError, if it is missing; zlib.error, ValueError, if it is damaged or not a map; TooMuch;
+        RecursionError
     """
     tree = decoded(text_in(bodies, name))
     if not isinstance(tree, dict):

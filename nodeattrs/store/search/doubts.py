@@ -27,9 +27,11 @@ _LOOKED_AT, _SOME = 50, 12
 
 
 def unknown_names(store: Store, query: Query, found: bool, at: datetime | None = None) -> list[NotFound]:
-    """An error for each field and path of a query that no node has, with similar names; [] for none. They are returned.
+    """An error for each field and path of a query that no node has, with similar names; [] for none.
 
-    found: whether the query found a node; then only queries with NOT or OR are checked
+    They are not raised.
+
+    found: whether the query found a node. If it did, only queries with NOT or OR are checked
     at:    the time that was searched; None: the latest revisions
     cost:  one search for each term
     """
@@ -53,9 +55,9 @@ def no_such_path(path: Path, documents: Iterable[dict[str, Any]]) -> NotFound:
 
 
 def known_paths(store: Store) -> set[str]:
-    """The paths that a sample of the saved nodes sets, facts left out, as text without indexes of lists.
+    """The paths that have a value in some saved nodes, as text without indexes of lists: for completion.
 
-    The sample is one or two dozen nodes, spread over all names. For completion.
+    About a dozen nodes are read. An empty set if no node is saved.
     """
     names = store.names()
     documents = (saved.document for saved in map(store.load, names[:: max(1, len(names) // _SOME)]) if saved)
@@ -116,9 +118,12 @@ _SECRET = "$sensitive"
 
 
 class NodesByValue:
-    """Finds the nodes that read a given value at one path, by the index of a store, without reading documents.
+    """Finds the nodes that have a given value at one path. It asks the search index of a store, and reads no documents.
 
-    The constructor searches once for each step above the path, for nodes with a list there. path: has no list index
+    `with_value` returns the names of the nodes, or None if the index cannot answer, as for a map.
+    The constructor searches the store once for each step above the path, for nodes that have a list there.
+
+    path: keys only; it must not have the index of a list
     """
 
     def __init__(self, store: Store, path: Path) -> None:
@@ -127,11 +132,12 @@ class NodesByValue:
         self._inside_lists = {name for steps in prefixes for name in self._having(steps, _WHOLE)}
 
     def with_value(self, value: Any) -> set[str] | None:
-        """The names of the nodes that read *value* at the path; None where the index does not know.
+        """The names of the nodes that read *value* at the path. None if the index does not know.
 
-        That is for a map, and for a list with a map or a list in it.
-        value: JSON-able data, or the marker of a secret. ABSENT: the nodes where the path is not set, without nodes
-               that have its last key elsewhere
+        The index does not know for a map, and for a list with a map or a list in it.
+        value: JSON-able data, or the marker of a secret. ABSENT: the nodes where the path is not set. A node that has
+            the last
+               key of the path elsewhere is left out then
         """
         if value is ABSENT:
             anywhere = Query("", FieldTerm(Pattern((self._steps[-1],)), Pattern((Pattern.ANY,))))

@@ -74,9 +74,11 @@ class SearchEntry(NamedTuple):
 
 
 class IndexPart(NamedTuple):
-    """Some keys of a map in the two trees of a node, with their values. Nodes with equal parts share them in an index.
+    """The values at some keys of one map of a node. An index stores a part once for all nodes in which it is equal.
 
-    Entries are made by `entries`, only for a part that an index lacks.
+    A node has two trees: the one that Chef searches, and the one that the node reads. A part has the map from both.
+    `entries` computes what an index stores for the part; call it only for a part that the index lacks.
+
     key:   the hash of its content
     steps: the keys that lead to the map
     chef:  the map in the tree that Chef searches
@@ -91,7 +93,7 @@ class IndexPart(NamedTuple):
     names: Sequence[str]
 
     def entries(self) -> dict[SearchEntry, int]:
-        """Entry -> CHEF, OWN or both as bits, for each entry of the part: the trees that have it."""
+        """Entry -> the trees that have it, for each entry of the part. The trees are bits: CHEF, OWN, or both."""
         found: dict[SearchEntry, int] = {}
         for tree, view in ((self.chef, CHEF), (self.own, OWN)):
             for name in self.names:
@@ -134,9 +136,9 @@ def read_tree(document: JsonMap) -> JsonMap:
 def indexed(document: JsonMap) -> JsonMap:
     """The tree that Chef searches: the merged levels, `recipe` and `role` of the run-list, and the document's fields.
 
-    `recipe` and `role` are always lists. The fields json_class, chef_type and chef_environment have Chef's defaults. It
-    shares maps and lists with the document: do not change it.
-    raises: BadValue, where the run-list is not a list; BadArgument, where the document is not a map
+    `recipe` and `role` are always lists. If json_class, chef_type or chef_environment are missing, they have Chef's
+    defaults. The tree shares maps and lists with the document: do not change it.
+    raises: BadValue, if the run-list is not a list; BadArgument, if the document is not a map
 
     >>> indexed({"name": "a", "run_list": ["role[web]"], "default": {"l": [1]}, "override": {"l": [2]}})["l"]
     [1, 2]
@@ -214,7 +216,10 @@ def _division(steps: Steps, text: bytes) -> list[tuple[bytes, Steps, Sequence[st
 
 
 def entries_of(value: Any, steps: Steps) -> list[SearchEntry]:
-    """The entries of a value at *steps*: one for each scalar in it, each list and each empty map; some come twice."""
+    """The entries of a value at *steps*: one for each scalar in it, for each list as a whole, and for each empty map.
+
+    The same entry may be there twice.
+    """
     if isinstance(value, dict) and value:
         return [entry for key, inner in value.items() for entry in entries_of(inner, (*steps, str(key)))]
     if not isinstance(value, dict | list):
@@ -249,7 +254,7 @@ def scalar_text(value: Any) -> tuple[str, str]:
 
 
 def whole(value: Any) -> str:
-    """A value as one text in Ruby's form, `{"a"=>1}`, so that a phrase can be found across neighbouring values."""
+    """A value as one text in Ruby's form, `{"a"=>1}`. In it a phrase can be found across neighbouring values."""
     if isinstance(value, dict):
         return "{" + ", ".join(f'"{key}"=>{whole(inner)}' for key, inner in value.items()) + "}"
     if isinstance(value, list):
@@ -270,8 +275,9 @@ def within(keys: Steps, kind: str, text: str) -> str:
 def names_of(steps: Steps) -> list[tuple[str, int]]:
     """(field, depth) for each field under which search finds a value at *steps*.
 
-    Each key is a field, whose depth is its place in the steps, from 1; it finds the map or list at the key as a whole,
-    too. All keys joined by "_" are one more field, which finds the value alone; its depth is one more.
+    Each key is a field; its depth is its place in the steps, counted from 1. Such a field also finds the map or list at
+    the key as a whole. If there are several keys, all of them joined by "_" are one more field, which finds only the
+    value; its depth is one more.
 
     >>> names_of(("nginx", "port"))
     [('nginx', 1), ('port', 2), ('nginx_port', 3)]
@@ -286,7 +292,8 @@ def names_of(steps: Steps) -> list[tuple[str, int]]:
 def fields_of(document: JsonMap) -> dict[str, list[str]]:
     """Field -> texts of its scalar values, each once: the document as Chef flattens it for search.
 
-    The elements of a list are values of the field with all keys alone.
+    The name of a field is all keys joined by "_"; the last key alone is another one. Elements of a list are values of
+    the field with all keys.
 
     >>> fields_of({"name": "a", "default": {"nginx": {"port": 80, "hosts": ["a", "a"]}}})["nginx_port"]
     ['80']

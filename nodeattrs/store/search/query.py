@@ -37,11 +37,11 @@ _WHOLE_WORDS = re.compile(f"{_WORD_SIGN}+")
 class Pattern:
     """Words of a query with wildcards, to be found in a value (`in_text`) or to name a field (`is_name`).
 
+    phrase:  whether the words were in quotation marks; then they are not the exact name of a field
     parts:   plain texts, `Pattern.ANY` for "*", `Pattern.ONE` for "?", `Pattern.GAP` between the words of a phrase
     plain:   the text as it is written; None for a phrase, and with wildcards
     longest: the longest casefolded text in the pattern, which an index can look for first; "" for none
-    word:    the same, where it is a whole word of every match; else ""
-    The constructor takes *phrase*: whether it was in quotation marks, so that it is no exact name of a field.
+    word:    *longest*, if each text that matches has it as a whole word; "" if it may be a part of a word
     """
 
     ANY, ONE, GAP = object(), object(), object()
@@ -90,8 +90,11 @@ class Pattern:
 
 
 class Range(NamedTuple):
-    """The value of a field term `[a TO b]`: the texts between two ends, by code points; None is an open end.
+    """The value of a field term `[a TO b]`: the texts between two ends, by code points.
 
+    `holds` says whether a text is in it.
+
+    low, high: the ends; None: the range has no end there
     with_low, with_high: whether the end itself belongs to the range
     """
 
@@ -220,7 +223,7 @@ _AND, _OR, _CIRCUMFLEX, _COLON, _CLOSED = rf"AND{_ALONE}|&&", rf"OR{_ALONE}|\|\|
 
 
 def parse_query(text: str) -> Query:
-    """Parse a query. Whether its fields exist is not checked.
+    """Parse a query. It is not checked whether its fields exist.
 
     raises: QueryNotUnderstood, also for an empty query, and for one that is too long or too deep; QueryNotSupported
     source: docs/search.md

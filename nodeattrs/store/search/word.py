@@ -14,9 +14,11 @@ from nodeattrs.store.search import parse_query, read_tree
 def search_word(store: Store, before: Callable[[], None] | None = None) -> Callable[..., list[dict[str, Any]]]:
     """The function search(index, query, attributes) for recipes, which searches a store's latest revisions.
 
-    It returns a list with the merged attributes of each node that the query finds; with *attributes* (title -> path) a
-    map title -> value instead. Only the index "node" can be searched.
-    before: called before each search; None: nothing is
+    It returns a list with the merged attributes of each node that the query finds; [] for none. *index* must be "node".
+    *attributes* is a map title -> path as text. If it is given, each node is a map from each title to the value at its
+    path, or to None if that is not set.
+    before: called before each search; None: nothing is called
+    raises, at a call of search: BadArgument, for another index; QueryNotUnderstood, QueryNotSupported
     """
 
     def search(index: str, query: str = "*:*", attributes: Mapping[str, str] | None = None) -> list[dict[str, Any]]:

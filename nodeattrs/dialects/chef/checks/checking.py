@@ -95,7 +95,11 @@ class RepositoryCheck:
 
 
 def checked_files(folder: pathlib.Path) -> Iterator[CheckedFiles]:
-    """Yield a CheckedFiles for each kind of thing in a folder. The first has all findings, the others only a number."""
+    """Yield a CheckedFiles for each kind of document in a repository.
+
+    The first has all findings, the others only a number. Roles and environments in Python run if code may run.
+    raises: NotFound, for a missing folder
+    """
     repository = Repository(folder)
     came = checked(repository, may_run())
     found = [finding_of(one, "note" if one.kind in NOTES else "warning") for one in came.warnings]

@@ -29,9 +29,10 @@ class _Left(NamedTuple):
 
 
 def overrides(stacks: Sequence[Stack]) -> Iterator[DocumentError]:
-    """Yield a warning for each value that is overridden on all nodes with its layer, or equals the value below on all.
+    """Yield a warning for each value of a layer that has no effect on any of the nodes that have the layer.
 
-    Nothing for no stacks. A node whose cookbooks may set or remove the value keeps it from being reported.
+    Either a stronger layer overrides it on all these nodes, or it equals the value below it on all of them.
+    No warning if the cookbooks of one of these nodes may set or remove the value. Nothing for no stacks.
     """
     alike = {(*map(id, stack.layers), stack.unknown): stack for stack in stacks}
     possible: dict[int, _Left] = {}
@@ -114,9 +115,10 @@ def _same_below(layer: StackLayer, path: Path, stack: Stack, index: int) -> Stac
 
 
 def type_changes(stacks: Iterable[Stack]) -> Iterator[DocumentError]:
-    """Yield a warning where one layer has a map and a lower one another kind of value at a path, or the reverse.
+    """Yield a warning for each path where one layer of a node has a map, and a weaker one another kind of value.
 
-    Null and the empty map do not count. A pair of layers is compared once, however many nodes have both.
+    The reverse gives a warning, too. Null and the empty map are ignored. A pair of layers is compared once, however
+    many nodes have both.
     """
     seen: set[tuple[int, int]] = set()
     for stack in stacks:

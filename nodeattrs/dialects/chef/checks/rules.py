@@ -23,9 +23,9 @@ Written = tuple[str, str, Any, Locator]
 
 
 def against_rules(repository: Repository, unrun: Iterable[str] = ()) -> Iterator[DocumentError]:
-    """Yield a warning for each value that is set where a rule of `[[check.rules]]` does not allow it; nothing for none.
+    """Yield a warning for each value that a rule of `[[check.rules]]` does not allow where it is set.
 
-    Documents that cannot be read, and environments in Python, are not checked.
+    Yields nothing without rules. Documents that cannot be read, and environments in Python, are not checked.
     unrun: names of roles in Python that did not run, and are not checked
     """
     rules = repository.config.check_rules

@@ -104,13 +104,16 @@ class PathUse(NamedTuple):
 
 
 class CodeWords:
-    """The words and paths in the code of all cookbooks of a repository. The constructor reads all of it.
+    """The words and paths of attributes in the code of all cookbooks of a repository.
+
+    The constructor reads the files. A cookbook that cannot be read is left out. `add_layers` adds what attribute files
+    in YAML, JSON or TOML set.
 
     words:     every word in the code
-    chains:    path, and each beginning of it -> a line that names it; a line that sets it goes before others
-    below:     path -> the keys that code names below it
-    whole:     paths that code reads without a further key, or with a computed key
-    cookbooks: the names of the cookbooks, in a form for comparison (`shape_of`)
+    chains:    path -> a line that names it, or a path below it; a line that sets exactly this path is preferred
+    below:     path -> the keys that code names directly below it
+    whole:     paths that code reads, and that are not followed by a further constant key
+    cookbooks: the names of the cookbooks, in lower case and without `-` and `_`
     """
 
     def __init__(self, repository: Repository) -> None:
@@ -124,7 +127,9 @@ class CodeWords:
                 self._take(file, text)
 
     def add_layers(self, layers: Iterable[StackLayer]) -> None:
-        """Add the paths that layers of attribute files set, and their keys as words, as if code set them."""
+        """Add the paths that layers of attribute files set, and the keys of these paths as words, as if code set
+        them.
+        """
         for layer in layers:
             for path in layer.leaves:
                 at = layer.origin(path)
@@ -188,7 +193,7 @@ def _judged(layer: StackLayer, path: Path, words: CodeWords) -> Iterator[Documen
 
 
 def shadowed_maps(layers: Iterable[StackLayer], words: CodeWords) -> Iterator[DocumentError]:
-    """Yield a warning for each value in a layer that is not a map, where code sets keys below it."""
+    """Yield a warning for each value in a layer that is not a map, if code sets keys below its path."""
     for layer in layers:
         for path, value in layer.leaves.items():
             below = (words.chains[(*path, key)] for key in sorted(words.below.get(path, ())))

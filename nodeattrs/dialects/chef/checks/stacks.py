@@ -48,13 +48,13 @@ _ALL = frozenset((*_UNKNOWN, "rm"))
 
 @dataclass(frozen=True, slots=True)
 class StackLayer:
-    """The attributes that one document sets at one level.
+    """The attributes that one document sets at one level. `value_at` looks up a path, and `origin` gives its line.
 
-    kind:    source and level: "role default"
-    name:    of the role, environment, node or attribute file
-    tree:    the attributes
+    kind:    source and level in two words, such as "role default". `rank` and `level` are computed from it
+    name:    of the role, environment, node or attribute file that sets the attributes
+    tree:    the attributes, as nested maps
     locator: gives the line of each path
-    leaves:  path -> value, for each value that is neither a map nor null
+    leaves:  path -> value, for each value in the tree that is neither a map nor null; empty maps are not included
     """
 
     kind: str
@@ -78,7 +78,10 @@ class StackLayer:
         return self.locator.at(path)
 
     def value_at(self, path: Path) -> Any:
-        """The value at a path, else the value above it that is not a map; ABSENT where the layer has neither."""
+        """The value at a path. If the path leads through a value that is not a map, that value.
+
+        ABSENT if there is neither.
+        """
         found: Any = self.tree
         for step in path:
             if not isinstance(found, Mapping):
@@ -91,10 +94,13 @@ class StackLayer:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """The layers of a node that documents set, the strongest first.
+    """The layers of one node that documents set, and what its cookbooks may set between them.
+
+    `is_certain` and `is_unknown_above` say whether a cookbook may decide in place of a layer.
 
     node:      its name; "role[NAME]" for a repository that describes no nodes
-    unknown:   levels above role defaults that its cookbooks may set, and "rm" where they may remove attributes
+    layers:    the strongest first
+    unknown:   the levels, stronger than role defaults, that its cookbooks may set; "rm" if they may remove attributes
     cookbooks: whether the node has cookbooks
     """
 
@@ -119,11 +125,13 @@ class Stack:
 
 @dataclass(slots=True)
 class KnownNodes:
-    """The result of `known_nodes`: the nodes of a repository whose stack can be computed.
+    """The result of `known_nodes`: the nodes in nodes/ whose stack can be computed without running code.
 
-    stacks:   one for each such node
-    complete: whether these are all nodes, and one has a cookbook; False where a node has the name of an example
-    roles, cookbooks: the names in their expanded run-lists; cookbooks with their dependencies
+    stacks:    one for each such node
+    complete:  whether the stacks show every node. False if a node is left out, or if no node has a cookbook. False too
+        if a node's name marks it as an example ("example", "template"): then the real nodes are elsewhere
+    roles:     the names of the roles in the expanded run-lists of these nodes
+    cookbooks: the names of the cookbooks in these run-lists, and of the cookbooks on which they depend
     """
 
     stacks: list[Stack] = field(default_factory=list)
@@ -133,9 +141,10 @@ class KnownNodes:
 
 
 def known_nodes(repository: Repository, unrun: Iterable[str] = ()) -> KnownNodes:
-    """The nodes in nodes/ with their stacks. A node that cannot be computed is left out, and `complete` is False then.
+    """The nodes in nodes/ with their stacks.
 
-    Such a node follows a policy, or has a role or environment that is missing, faulty, or in Python and not run.
+    A node is left out if its stack cannot be computed; `complete` is then False. Such a node follows a policy, or its
+    role or environment is missing, faulty, or in Python and not run.
     unrun: names of roles in Python that did not run
     """
     known, layers_of = KnownNodes(), _Layers(repository, frozenset(unrun))
@@ -164,7 +173,8 @@ def known_nodes(repository: Repository, unrun: Iterable[str] = ()) -> KnownNodes
 def role_stacks(repository: Repository, unrun: Iterable[str] = ()) -> Iterator[Stack]:
     """Yield a stack for each role in each environment, for a repository that describes no nodes.
 
-    Its `unknown` is empty: no cookbook is looked at. What cannot be computed is left out.
+    Cookbooks are not read, so `Stack.unknown` is empty. A role that cannot be expanded in an environment is left out
+    there.
     unrun: names of roles in Python that did not run
     """
     layers_of = _Layers(repository, frozenset(unrun))
@@ -280,7 +290,10 @@ def _text(path: pathlib.Path) -> str:
 
 
 def leaves_of(tree: Any) -> dict[Path, Any]:
-    """Path -> value, for each value in a tree that is neither a map nor null, in no certain order; {} for none."""
+    """Path -> value, for each value in a tree that is neither a map nor null, in no certain order; {} for none.
+
+    Lists are values as a whole. A *tree* that is not a map is the value at ().
+    """
     found: dict[Path, Any] = {}
     left: list[tuple[Path, Any]] = [((), tree)]
     while left:

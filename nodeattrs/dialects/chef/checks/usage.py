@@ -43,9 +43,10 @@ def _texts(root: pathlib.Path) -> Iterator[str]:
 
 
 def unused(repository: Repository, known: KnownNodes, unrun: Iterable[str] = ()) -> Iterator[DocumentError]:
-    """Yield a warning for each role, and each cookbook with attribute files, that no run-list and no other text names.
+    """Yield a warning for each unused role, and each unused cookbook with attribute files.
 
-    Yields nothing where not all nodes are known, and for what cannot be read.
+    Unused means: no run-list of the known nodes leads to it, and no other text of the repository names it.
+    Yields nothing if not all nodes are known. A role or cookbook that cannot be read is not reported.
     unrun: names of roles in Python that did not run; they are not reported
     """
     if not known.complete:

@@ -88,9 +88,10 @@ _Undeclared = Sequence[Unread] | None
 def applied(catalog: Catalog, name: str, question: Question) -> AppliedCatalog:
     """Apply a catalog as the options of `APPLYING` say (--noop, --root, --report, ...); returns the result to show.
 
-    Warnings of the plan and the progress go to the caller. A resource that fails does not raise.
+    With --noop, `catalog.noop` is set to True. Progress and the warnings of the plan are given to `question.caller`. If
+    a resource fails, no error is raised.
     name:   of the node, for the default file of the report; "" writes a report only with --report
-    raises: ReferenceNotFound, DependencyCycle, before any change; StoreError
+    raises: ReferenceNotFound, DependencyCycle, before any change; StoreError, if the report cannot be written
     """
     asked = question.arguments
     catalog.noop = catalog.noop or asked["noop"]

@@ -35,7 +35,10 @@ _ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only
 
 
 def run_options(question: Question) -> RepositoryOptions:
-    """The options that concern the repository, such as --policy and --ruby; those that a command has not are unset."""
+    """The options that concern the repository, such as --policy and --ruby.
+
+    Options that the command lacks have their defaults.
+    """
     from nodeattrs.dialects.chef.repository.roles import RepositoryOptions
 
     given = {name: question.arguments.get(name) for name in RepositoryOptions._fields}
@@ -58,9 +61,10 @@ def run_list(question: Question, option: str = "--run-list") -> list[str] | None
 
 
 def repository_of(question: Question) -> Repository:
-    """The repository of --repo, else of the settings that count, else in the current folder; with the options set.
+    """The repository in --repo. Without --repo it is the one whose settings apply here, or the current folder.
 
-    raises: NotFound, where --repo does not exist
+    The options of the command are set in it (`run_options`). No file of it is read.
+    raises: NotFound, if --repo does not exist
     """
     from nodeattrs.dialects.chef.repository.repository import Repository
 
@@ -125,12 +129,13 @@ def own_facts(question: Question, repository: Repository, names: Iterable[str]) 
 
 
 def facts_from(question: Question, node: str | None = None, repository: Repository | None = None) -> Facts:
-    """The facts for a run: from --platform or --facts, else of the repository, else of this machine.
+    """The facts for a run, from the first of these: --platform, --facts, the repository, this machine.
 
-    A folder in --facts has NODE.json. The repository has facts/NODE.json, else the platform of a suite of Test Kitchen.
-    node:       None: --facts must be a file
-    repository: None: it is not looked at
-    raises:     NotFound, DocumentError, MissingExtra, BadName; BadArgument, for a folder where *node* is None
+    A folder in --facts has a file NODE.json. The repository has facts/NODE.json, or a suite of Test Kitchen with a
+    platform.
+    node:       the node's name; None: --facts must be a file, and the repository is not used
+    repository: None: only options and this machine are used
+    raises:     NotFound, DocumentError, MissingExtra, BadName; BadArgument, for a folder if *node* is None
     """
     from nodeattrs.dialects.chef.facts import gather, load_facts
     from nodeattrs.dialects.chef.facts.suites import facts_of_suite
@@ -159,7 +164,10 @@ def facts_from(question: Question, node: str | None = None, repository: Reposito
 
 
 def with_suite(question: Question) -> Question:
-    """A copy of the question with `--repo .`, where NODE is a suite of Test Kitchen here and not saved; else itself."""
+    """The question, with `--repo .` added if NODE is a suite of Test Kitchen in the current folder that is not saved.
+
+    The same object is returned if NODE is not such a suite, or if --repo is given.
+    """
     if question.arguments["repo"] is not None or not any(map(os.path.isfile, _KITCHEN)):
         return question
     from nodeattrs.dialects.chef.repository.repository import Repository
@@ -173,10 +181,12 @@ def with_suite(question: Question) -> Question:
 
 
 def named_node(question: Question) -> tuple[Node, int | None, Run | None]:
-    """Returns the node NODE, the number of its revision, and its run: with --repo run now, else as it is saved.
+    """Returns (node, number of its revision, its run) for the argument NODE.
 
-    The number is None for a node that is run now, and the run is None for a saved one. Warnings go to the caller.
-    raises: NodeNotFound, and the errors of a run; BadUsage, for an option of the other kind
+    With --repo the node is run now, and nothing is saved: the number is None. Without --repo the saved node is loaded:
+    the run is None. Warnings are given to `question.caller`.
+    raises: NodeNotFound, and the errors of a run; BadUsage, for an option that is for saved nodes only with --repo, or
+        for runs only without it
     """
     asked = question.arguments
     if asked["repo"] is None:

@@ -61,9 +61,11 @@ def check_export(question: Question, *, saves: bool) -> None:
 
 
 def export_saved(question: Question, place: str, names: list[str]) -> None:
-    """Write the files of the named nodes from the store at *place* to the folder of --export.
+    """Write the files of the named nodes from a store to the folder of --export, and give `question.caller` their
+    number.
 
     Does nothing without --export, and without names.
+    place: the store, as for `open_store`
     """
     folder = question.arguments["export"]
     if folder is None or not names:
@@ -73,7 +75,10 @@ def export_saved(question: Question, place: str, names: list[str]) -> None:
 
 
 def since_of(question: Question) -> datetime | None:
-    """The time of --since; None without it. raises: BadUsage, for --since that is no time, and for --jobs below 1"""
+    """The time of --since; None without it. It also checks --jobs.
+
+    raises: BadUsage, if --since is not a time, and for --jobs below 1
+    """
     asked = question.arguments
     if asked["jobs"] is not None and asked["jobs"] < 1:
         raise BadUsage("--jobs is at least 1")
@@ -89,10 +94,10 @@ def began_now() -> str:
 
 
 def hint_to_resume(question: Question, began: str, *, interrupted: bool) -> None:
-    """Have the caller print the command line for the nodes that have not succeeded; nothing with --why-run.
+    """Give `question.caller` the command line that runs the nodes that have not succeeded. Does nothing with --why-run.
 
     began:       the time of the start, for --since
-    interrupted: whether nodes are left after Ctrl-C, or only failed ones; chooses the words before the line
+    interrupted: True if nodes are left after Ctrl-C, False if only failed ones are; chooses the words before the line
     """
     if question.arguments["why_run"]:
         return  # nothing was saved

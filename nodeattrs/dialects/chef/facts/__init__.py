@@ -55,13 +55,13 @@ _WRITTEN = "write them with: ohai > facts.json"
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts of one machine, read or gathered before.
+    """The facts of one machine, from a file or from `gather`. `place` names in words where they are from.
 
     tree:     the facts, by Ohai's names
     locator:  gives the origin of each fact
-    warnings: of the file; of gathering, one for each function that failed
-    settled:  whether the tree is JSON data that is never changed; then a run uses it without a copy
-    unread:   why further facts are not known; "" where these are all
+    warnings: about the file that was read; from `gather`, one for each function that failed
+    settled:  whether the tree is JSON data that is never changed later; a run then uses the tree without copying it
+    unread:   the reason why other facts of the machine are missing; "" if none are
     """
 
     tree: dict[str, Any]
@@ -101,10 +101,11 @@ def gather(functions: Mapping[str, FactFunction] | None = None, now: float | Non
 
     A function that fails adds a warning, and its facts are missing. Facts that this system does not have are missing.
 
-    functions: name -> function, called in this order after our own; None: the functions of installed packages
+    functions: name -> function, called in this order after our own. It is called with a copy of the facts so far, and
+               returns a map that is deep merged over them. None: the functions of installed packages
     now:       the `ohai_time`, in seconds since 1970; None: the current time
     cost:      one copy of the facts for each function; mounts and host names may be slow
-    raises:    MissingExtra, where psutil or distro is not installed
+    raises:    MissingExtra, if psutil or distro is not installed
     """
     try:
         from nodeattrs.dialects.chef.facts import machine

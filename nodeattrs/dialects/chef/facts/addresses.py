@@ -30,8 +30,10 @@ def interface_parts(name: str) -> dict[str, str]:
 def address_entry(
     ip: ipaddress.IPv4Address | ipaddress.IPv6Address, netmask: str | None, scope: str | None = None
 ) -> dict[str, Any]:
-    """The entry of an address in Ohai's form; without netmask and prefixlen where *netmask* is None or "".
+    """The entry of an address in Ohai's form.
 
+    netmask: as an address, also for IPv6; None or "": the entry has neither netmask nor prefixlen. Only IPv4 has a
+        netmask
     scope:  "host", "link", "site" or "global"; None: computed from the address
     raises: ValueError, for a bad netmask
 
@@ -63,8 +65,10 @@ class Route:
 def default_route4(lines: Iterable[str], known: Container[str]) -> Route | None:
     """The default route of IPv4 with the lowest metric; None for no route.
 
-    Routes that are down, that reject, or whose interface is not in *known* do not count; nor do malformed lines.
+    These lines are ignored: routes that are down or reject, routes of an interface that is not in *known*, and lines
+    with too few words.
     lines: of /proc/net/route
+    known: the names of interfaces
 
     >>> head = "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT"
     >>> default_route4([head, "eth0 00000000 00000000 0001 0 0 7 00000000 0 0 0"], ["eth0"])
@@ -85,8 +89,10 @@ def default_route4(lines: Iterable[str], known: Container[str]) -> Route | None:
 def default_route6(lines: Iterable[str], known: Container[str]) -> Route | None:
     """The default route of IPv6 with the lowest metric; None for no route.
 
-    Routes that are down, that reject, or whose interface is not in *known* do not count; nor do malformed lines.
+    These lines are ignored: routes that are down or reject, routes of an interface that is not in *known*, and lines
+    with too few words.
     lines: of /proc/net/ipv6_route
+    known: the names of interfaces
 
     >>> default_route6([f"{0:032x} 00 {0:032x} 00 {0xfe80 << 112 | 1:032x} 00000400 1 0 00000003 eth0"], ["eth0"])
     Route(interface='eth0', gateway='fe80::1')

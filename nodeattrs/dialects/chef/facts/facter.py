@@ -34,17 +34,21 @@ _PLATFORMS = {
 
 @dataclass(frozen=True, slots=True)
 class Translator:
-    """A locator for facts under Ohai's and Facter's names: the line of Facter's fact.
+    """A locator for the facts that `with_ohai_names` returns: gives the line of Facter's fact for both kinds of names.
 
     facter:  the locator of Facter's document
-    sources: path by Ohai's names -> path of Facter's fact
+    sources: path of a fact under Ohai's name -> path of the same fact in Facter's document. A path that is not here,
+        and is not below one that is here, is looked up unchanged.
     """
 
     facter: Locator
     sources: dict[Path, Path]
 
     def at(self, path: Path) -> Origin:
-        """The place of the fact that *path*, or a map above it, repeats; else of the fact at *path* itself."""
+        """The place of Facter's fact for *path*, which may be under Ohai's or Facter's name.
+
+        A path below a fact of Ohai's name is looked up below the same fact of Facter.
+        """
         for length in range(len(path), 0, -1):
             if (source := self.sources.get(path[:length])) is not None:
                 return self.facter.at((*source, *path[length:]))

@@ -30,7 +30,10 @@ def _text(path: str) -> str:
 
 
 def kernel(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts `kernel` (name, release, version, machine, os, modules), `os` and `os_version`."""
+    """The facts `kernel` (name, release, version, machine, os, modules), `os` and `os_version`.
+
+    facts: not used
+    """
     # No `processor`: it takes a program to know, which mostly says "unknown".
     seen = python_platform.uname()
     name = seen.system
@@ -57,9 +60,9 @@ def modules_of(lines: Iterable[str]) -> dict[str, dict[str, str]]:
 
 
 def platform(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts `platform`, `platform_version` and, where it is known, `platform_family`.
+    """The facts `platform`, `platform_version` and, if it is known, `platform_family`.
 
-    facts: with `os` and `os_version`, which count for a system that is not known here
+    facts: must have `os` and `os_version`, which become platform and version of a system that is not known here
     """
     release = facts["os_version"]
     if sys.platform == "linux":
@@ -93,7 +96,10 @@ def _named(name: str, version: str, like: Iterable[str] = ()) -> dict[str, Any]:
 
 
 def hostname(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts `machinename` and `hostname`, and `fqdn` and `domain` where the name can be resolved."""
+    """The facts `machinename` and `hostname`, and `fqdn` and `domain` if the name can be resolved.
+
+    `domain` is None for a full name without a dot. facts: not used
+    """
     name = socket.gethostname()
     tree: dict[str, Any] = {"machinename": name, "hostname": name.partition(".")[0]}
     try:
@@ -124,7 +130,10 @@ _OF_ONE_CPU = {
 
 
 def cpu(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The fact `cpu`: each processor of Linux by number, and the counts `total`, `real` and `cores`, where known."""
+    """The fact `cpu`: each processor of Linux by number, and the counts `total`, `real` and `cores`, if they are known.
+
+    facts: not used
+    """
     tree = cpu_of(_text("/proc/cpuinfo").splitlines())
     packages = pathlib.Path("/sys/devices/system/cpu").glob("cpu[0-9]*/topology/physical_package_id")
     counted = {
@@ -141,7 +150,8 @@ def cpu(facts: Mapping[str, Any]) -> dict[str, Any]:
 def cpu_of(lines: Iterable[str]) -> dict[str, Any]:
     """The processors in the lines of Linux' /proc/cpuinfo, and Ohai's counts; {} for no processor.
 
-    The counts are `total` (logical processors), and `real` (sockets) and `cores` where the lines have them.
+    The counts are `total` (logical processors), `real` (sockets) and `cores` (of all sockets). The last two are left
+    out if the lines name no sockets and cores. Every socket is taken to have as many cores as the one with processor 0.
 
     >>> cpu_of(["processor : 0", "physical id : 0", "cpu cores : 1", "flags : fpu vme"])
     {'0': {'physical_id': '0', 'cores': '1', 'flags': ['fpu', 'vme']}, 'total': 1, 'real': 1, 'cores': 1}
@@ -162,7 +172,10 @@ def cpu_of(lines: Iterable[str]) -> dict[str, Any]:
 
 
 def memory(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The fact `memory`: sizes as text in kB, as far as this system has them, and of `swap`."""
+    """The fact `memory`: sizes as text in kB, such as "512kB". `swap` is a map with sizes of its own.
+
+    Sizes that this system does not give are left out. facts: not used
+    """
     # No `cached`: psutil counts in it what Ohai counts as slab.
     seen, swap = psutil.virtual_memory(), psutil.swap_memory()
     names = ("total", "free", "available", "buffers", "active", "inactive", "slab")
@@ -172,7 +185,11 @@ def memory(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def filesystem(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The fact `filesystem`: the mounts by device, by mount point and by pair of both; without sizes where unknown."""
+    """The fact `filesystem`: the mounts by device, by mount point and by pair of both; without sizes if they are
+    unknown.
+
+    facts: not used
+    """
     by_device: dict[str, Any] = {}
     by_mountpoint: dict[str, Any] = {}
     by_pair: dict[str, Any] = {}

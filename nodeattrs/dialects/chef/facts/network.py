@@ -37,7 +37,11 @@ _FLAG_ORDER = (  # as `ip` prints them, so that the list compares with Ohai's
 
 
 def network(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The fact `network` (interfaces, default routes), and `ipaddress`, `ip6address` and `macaddress` where known."""
+    """The fact `network` (interfaces, default routes), and `ipaddress`, `ip6address` and `macaddress` if they are
+    known.
+
+    facts: not used
+    """
     interfaces = _interfaces()
     tree: dict[str, Any] = {"interfaces": interfaces}
     top: dict[str, Any] = {"network": tree}

@@ -48,9 +48,9 @@ def ohai_name(os_release_id: str) -> str:
 
 
 def family_of(platform: str, like: Iterable[str] = ()) -> str | None:
-    """Ohai's family of a platform, else of the first similar platform that has one; None for an unknown family.
+    """Ohai's family of a platform. If it is unknown, the family of the first similar platform that has one, or None.
 
-    A name matches where it contains the word of a family ("ubuntu-core" is debian).
+    A name matches a family if it contains one of the family's words ("ubuntu-core" is debian).
 
     like: IDs of similar platforms from os-release, nearest first
 

@@ -19,14 +19,14 @@ _IMAGES = ("dokken/", "bento/")
 
 
 def facts_of_suite(platform: str, origin: Origin, folder: pathlib.Path | None = None) -> Facts:
-    """The facts of a platform as kitchen.yml names it, "ubuntu-22.04".
+    """The facts of a platform as kitchen.yml names it, "ubuntu-22.04". Prefixes of container images are removed.
 
-    Where no file has facts of the platform, the tree has its name, version, family and os only, and `unread` says so.
+    If no file has facts of exactly this version, the tree has only name, version, family and os, and `unread` says so.
     A missing name is "unknown", a missing version "0".
 
-    origin: the line of kitchen.yml
-    folder: further facts of platforms, in fauxhai's form
-    raises: NotFound, where *folder* does not exist; DocumentError
+    origin: the line of kitchen.yml, for these four facts
+    folder: a folder with further platforms in fauxhai's form; None: only ours
+    raises: NotFound, if *folder* does not exist; DocumentError
     """
     for image in _IMAGES:
         platform = platform.removeprefix(image)

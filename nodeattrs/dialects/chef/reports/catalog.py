@@ -71,8 +71,10 @@ def _declared(resource: Resource) -> dict[str, Any]:
 class CatalogList:
     """The report of `catalog list`: the resources in the order of their declaration, without containers.
 
-    name:  of the node or file
-    reads: a path as text; only resources whose text reads it, or a path above or below it, are listed; None: all
+    catalog: the declared resources
+    name:    the name of the node, or of the catalog's file
+    reads:   a path as text, to list fewer resources: those whose text in the recipe reads this path, or a path above or
+        below it. None: all resources. A text that is not a path raises an error in both methods.
     """
 
     catalog: Declarations
@@ -111,9 +113,10 @@ def _meets(read: str, wanted: Path) -> bool:
 class CatalogOrder:
     """The report of `catalog order`: the resources in the order in which applying visits them.
 
-    name:    of the node or file
-    shuffle: the seed of another valid order; None: Puppet's order
     Both methods raise the faults of the plan, such as DependencyCycle.
+
+    name:    the name of the node, or of the catalog's file
+    shuffle: the seed of another valid order; None: Puppet's order
     """
 
     plan: Plan
@@ -137,10 +140,12 @@ class CatalogOrder:
 
 @dataclass(frozen=True, slots=True)
 class CatalogGraph:
-    """The report of `catalog graph`: the relationships as data, or as lines for Graphviz.
+    """The report of `catalog graph`: the relationships as data (`to_dict`), or as text for Graphviz (`lines`).
 
-    Resources are in the order of visiting; in the order of the catalog where the plan has faults, which are data here.
-    name: of the node or file
+    `to_dict` raises nothing for a plan with faults, such as cycles: it lists the faults. Resources are in the order in
+    which applying visits them, and in the order of their declaration if the plan has faults.
+
+    name: the name of the node, or of the catalog's file
     """
 
     plan: Plan
@@ -188,8 +193,10 @@ class CatalogGraph:
 class WhyReport:
     """The report of `catalog why`: the edges that lead from one resource to another.
 
-    first: the resource that is visited before *then*
-    steps: the edges in order; () where no relationship leads there, and the order of declaration decides
+    first: the resource that is visited earlier
+    then:  the resource that is visited later
+    steps: the edges from *first* to *then*, in order. () if no relationship connects them: then *first* is visited
+        earlier only because it was declared earlier.
     """
 
     first: Ref
@@ -247,7 +254,9 @@ class ImpactReport:
 class ResourceExplanation:
     """The report of `catalog explain`: a resource with its line, its relationships, and the values that its line read.
 
-    readings: the values, each with its trace; () for a catalog from a file
+    plan:     the plan, which has the relationships
+    ref:      the resource; it must be in the plan
+    readings: the values, each with its trace; () for a catalog from a file, which has no traces
     """
 
     plan: Plan
@@ -301,9 +310,11 @@ class ResourceExplanation:
 class AppliedCatalog:
     """The report of applying a catalog, also in no-op mode.
 
-    name:        of the node or file
-    report_file: the journal of the report; None where it is not written
-    shows_diffs: whether differences of files are shown
+    plan:        the plan of the catalog that was applied; gives the line of each resource
+    report:      the result of applying it, with the outcome of each resource
+    name:        the name of the node, or of the catalog's file
+    report_file: the file in which the report was written; None if it was not written
+    shows_diffs: whether the differences of files are shown
     """
 
     plan: Plan
@@ -386,7 +397,11 @@ class AppliedCatalog:
 
 @dataclass(frozen=True, slots=True)
 class AppliedRuns:
-    """The runs of one `nodeattrs run --apply`, with the results of applying their catalogs, joined by node."""
+    """The report of `nodeattrs run --apply`: each run, with the result of applying its catalog.
+
+    Both are matched by the node's name. A run that failed, or whose catalog was not applied, has no catalog here.
+    `lines` shows all runs first, then all catalogs.
+    """
 
     runs: RunReports
     applied: Sequence[AppliedCatalog]

@@ -14,7 +14,7 @@ from nodeattrs.reports.screen import Screen, printable
 class FleetReport:
     """The report of a fleet, as data (`to_dict`) or as text (`lines`).
 
-    outcomes: the results, in the order to show; `lines` needs failed nodes only
+    outcomes: the results, in the order to show. `lines` shows only failed nodes, so the others may be left out for it
     done:     the number of nodes that ran, failed ones included
     seconds:  the duration of the whole fleet
     skipped:  the number of nodes that an earlier call had done

@@ -28,14 +28,17 @@ _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 class RunReport:
     """The report of one run, as plain data that can be sent between processes. Make it with `RunReport.of`.
 
+    `lines` is the text in full, `brief` one line, and `to_dict` the data.
+
     roles, expanded_run_list: what the run-list expands to
     attribute_files, recipes: in the order in which they ran
-    warnings: each once; also where the facts are of another machine
-    facts:    the file of the facts, or "this machine"
+    log:      the messages that cookbook files wrote
+    warnings: the warnings of the run, each once. One is added if the facts are of a machine with another name
+    facts:    the file of the facts, "platform debian-12", or "this machine"
     leaves:   number of each slot -> how many scalars it has
     changes:  the differences from the attributes that the last run saved; None for the first run
     note:     a remark of the store about the saved node; "" for none
-    saved:    the store that has the node now; None where it was not saved
+    saved:    the store that has the node now, in words; None if the node was not saved
     """
 
     node: str
@@ -145,8 +148,8 @@ class RunReport:
 class RunReports:
     """The report of several runs of one command.
 
-    reports: of the nodes that succeeded, in order
-    failed:  node -> (error message, code) of the others; `to_dict` has them, `lines` does not
+    reports: the reports of the nodes that succeeded, in order
+    failed:  node that failed -> (error message, code). `to_dict` includes them; `lines` does not show them
     """
 
     reports: Sequence[RunReport]

@@ -183,7 +183,7 @@ class BlockLevel(NamedTuple):
     """The attributes of one block at one level.
 
     level:   "default", "force_default", "normal", "override" or "force_override"
-    unless:  whether a value counts only where the level has none (`default_unless`)
+    unless:  whether these are written as `default_unless`: a value is set only if the node has none at this level yet
     tree:    the attributes, never empty
     locator: gives the line of a path in *tree*
     under:   the path of *tree* in the document
@@ -198,10 +198,10 @@ class BlockLevel(NamedTuple):
 
 @dataclass(frozen=True)
 class Block:
-    """A part of an attribute file, which counts on nodes whose facts meet all conditions.
+    """A part of an attribute file. Its attributes are set on a node if the node's facts meet all conditions in *when*.
 
-    when:   the condition of the file and its own, as far as there are any; () for always
-    levels: its attributes, in the order of the document; without empty maps
+    when:   the condition of the file and the condition of the block, if they exist; () for a block that always applies
+    levels: its attributes, in the order of the document; levels with an empty map are left out
     at:     its path in the document; () for the top of the file
     """
 
@@ -216,11 +216,15 @@ class Block:
 
 @dataclass(frozen=True)
 class AttributeData:
-    """A parsed attribute file in YAML, JSON or TOML; the same for all nodes.
+    """A parsed attribute file in YAML, JSON or TOML. It is the same for all nodes.
+
+    `levels` gives the attributes for the facts of one node. `causes` names the facts that a line of the file depends
+    on.
 
     name:     "apache2::default"
-    blocks:   its parts in order, the top of the document first; () for a file without levels
+    blocks:   its blocks in order, the top of the document first; () for a file without levels
     document: gives the line of a path
+    warnings: about the document
     """
 
     name: str
@@ -235,9 +239,10 @@ class AttributeData:
                 yield from block.levels
 
     def causes(self, line: int, column: int) -> Iterator[Cause]:
-        """Yield a cause for each fact in the conditions that the block at a line and column depends on.
+        """Yield a cause for each fact in the conditions of the block that contains a place in the file.
 
-        Nothing where that block has no condition.
+        Yields nothing if that block has no condition.
+        line, column: the place, counted from 1
         """
         before = [block for block in self.blocks if self.document.place(block.at) <= (line, column)]
         if not before:
@@ -252,6 +257,7 @@ class AttributeData:
 def read_data(path: pathlib.Path, file: str, name: str) -> AttributeData:
     """Read an attribute file in a data format. A file without the name of a level gives no blocks, and a warning.
 
+    path:   the file
     file:   its name in messages
     name:   the name of the attribute file, "apache2::default"
     raises: DocumentError, with all faults

@@ -11,9 +11,10 @@ import pathlib
 
 
 def commit_of(root: pathlib.Path) -> str:
-    """The checked-out commit of the Git repository that has a folder; "" where it is not known.
+    """The checked-out commit of the Git repository that contains a folder; "" if it is not known.
 
-    It is looked for in the folder, then in each folder above it. raises: nothing
+    It is the repository of the first folder with a folder `.git`: *root*, then each folder above it. Git is not run,
+    and no error is raised.
     """
     git = next((folder / ".git" for folder in (root, *root.parents) if os.path.isdir(f"{folder}/.git")), None)
     if git is None:

@@ -85,14 +85,16 @@ class _Declared(NamedTuple):
 
 
 class CookbookPaths:
-    """The folders in which a repository's cookbooks lie, one folder a cookbook; finds a cookbook by its name.
+    """The folders in which a repository's cookbooks lie, one folder a cookbook. `find` gives the folder of a cookbook.
 
-    The constructor only looks whether the root is a cookbook itself. The folders are listed at the first question, and
-    the metadata of all cookbooks is scanned for name and version where a name alone does not decide; both are kept.
+    `names` lists the cookbooks, and `hint` makes the hint for an error about a missing one. `find` returns None if
+    there is no such cookbook. The constructor only looks whether the root is a cookbook itself. The first method call
+    lists the folders. Metadata is read if a folder's name does not decide. Both are kept, so later changes are not
+    seen.
 
     root:    the folder of the repository
     folders: relative to it, absolute, or below the home (`~`); (): the usual ones of Chef, Berkshelf and Librarian
-    more:    folders that the caller names, relative to the current directory; they are looked through last
+    more:    folders that the caller names, relative to the current directory; they are searched last
     """
 
     def __init__(self, root: pathlib.Path, folders: Sequence[str] = (), more: Sequence[str] = ()) -> None:
@@ -108,12 +110,12 @@ class CookbookPaths:
         return sorted(named | {one.name for one in self._own})
 
     def find(self, name: str, lock: Lock | None = None, constraints: Sequence[str] = ()) -> pathlib.Path | None:
-        """The folder of a cookbook; None where it is not found.
+        """The folder of a cookbook; None if it is not found.
 
-        First comes the repository itself, then the first folder of that name, then the newest version by metadata,
-        then the folder that a Berksfile, a Cheffile or a Policyfile names.
+        The first of these is taken: the repository itself, the first folder of that name, the folder with the newest
+        version in its metadata, the folder that a Berksfile, a Cheffile or a Policyfile names.
         lock: accept only a folder that fits this lock; None: any
-        constraints: prefer versions that meet all of them; where no version does, they do not count
+        constraints: prefer a folder whose version meets all of them. They are ignored if no version does
         """
         if lock is not None and lock.source and not lock.version:  # of a Policyfile without a lock, which names it
             return next((one.path for one in self._in_source(lock)), None)
@@ -131,7 +133,10 @@ class CookbookPaths:
         return max(candidates, key=lambda one: one.parsed_version).path if candidates else None
 
     def hint(self, name: str) -> str:
-        """The hint for a missing cookbook: another folder that has it, else similar names, else all names."""
+        """The hint for an error about a missing cookbook, as a sentence without a period.
+
+        It names another folder of the repository that has the cookbook. Otherwise it names similar cookbooks, or all.
+        """
         folder = self._elsewhere.get(name)
         if folder is None:
             return known_or_near(name, self.names())
@@ -214,7 +219,7 @@ def _fields(path: pathlib.Path) -> dict[str, str]:
 
 
 def paths_in(folder: pathlib.Path) -> list[pathlib.Path]:
-    """The paths in a folder, sorted; [] where it does not exist. raises: DocumentError"""
+    """The paths in a folder, sorted; [] if it does not exist. raises: DocumentError, if it cannot be listed"""
     try:
         return sorted(folder.iterdir())
     except FileNotFoundError:

@@ -50,20 +50,22 @@ _FIELDS = (
 @taking(name=str)
 @dataclass(frozen=True)
 class Cookbook:
-    """A cookbook: what its metadata says, and the files in its folder. It may stand for one that is not there.
+    """A cookbook: its metadata, and the names of the files in its folder. Making a Cookbook reads no file.
 
-    `attribute_files` and `recipes` say which files count under which name; `program`, `attribute_data` and
-    `recipe_data` read one file by its path in the cookbook. Making a Cookbook reads nothing.
+    It may also be a stand-in for a cookbook that was not found: then `is_missing` is True and there are no files.
+    `attribute_files` and `recipes` map names to paths. `program`, `attribute_data` and `recipe_data` read the file at
+    such a path. `pins` yields the version constraints of the dependencies.
 
+    version: "0.0.0" if the metadata has none
     depends: cookbook -> version constraint, as text
     files:   paths in the cookbook, with forward slashes
     root:    its folder; None for a cookbook that is not on disk
     folder:  the name of that folder in messages, relative to the repository; "." for the repository itself
     locator: gives the lines of the metadata
     depends_field: the key of the dependencies in the metadata
-    has_version: whether the metadata sets the version
-    unread:  the reason why the metadata, or the whole cookbook, is unknown; "" where it is known
-    sets_only: the paths that an unread cookbook may set, as the settings say; empty for any path
+    unread:  the reason why the metadata, or the whole cookbook, is unknown; "" if it is known
+    sets_only: if *unread* is not "": the only paths that the cookbook may set, by the settings. Empty: it may set any
+        path
     """
 
     name: str
@@ -89,7 +91,8 @@ class Cookbook:
     def program(self, file: str) -> Program:
         """A Python file of the cookbook, compiled once.
 
-        raises: RecipeNotFound, for a cookbook without a folder; DocumentError, also where the file does not exist
+        file:   its path in the cookbook
+        raises: RecipeNotFound, for a cookbook without a folder; DocumentError, also if the file does not exist
         """
         if file not in self._programs:
             if self.root is None:
@@ -98,7 +101,7 @@ class Cookbook:
         return self._programs[file]
 
     def attribute_data(self, file: str) -> AttributeData:
-        """An attribute file in YAML, JSON or TOML, read once. raises: DocumentError"""
+        """An attribute file in YAML, JSON or TOML, by its path in the cookbook; read once. raises: DocumentError"""
         if file not in self._data:
             path = pathlib.Path(self.root or "", file)
             self._data[file] = read_data(path, self.shown(file), self.attribute_name(file))
@@ -115,9 +118,10 @@ class Cookbook:
 
     @cached_property
     def attribute_files(self) -> dict[str, tuple[str, ...]]:
-        """Name -> its one or two paths, in loading order: "default" first. A data file comes before the program.
+        """Name of an attribute file -> its one or two paths, in loading order: "default" first. {} for none.
 
-        {} for none. raises: DocumentError, for a name in two languages, or in two data formats
+        A name may have a data file and a program; the data file comes first.
+        raises: DocumentError, for a name with programs in Python and in Ruby, or with files in two data formats
         """
         self._refuse_twins("attributes/", "attributes.")
         data = [path for path in self.files if path.startswith("attributes/") and path.endswith(DATA)]
@@ -133,10 +137,10 @@ class Cookbook:
 
     @cached_property
     def recipes(self) -> dict[str, str]:
-        """Name -> path of each recipe; a file `recipe.py` or `recipe.rb` beside the metadata is "default".
+        """Name -> path of each recipe; a file `recipe.py` or `recipe.rb` beside the metadata is "default". {} for none.
 
-        Where a name has several files, code counts before YAML, and YAML before JSON, as in Chef. {} for none.
-        raises: DocumentError, for two files of one name and one kind, such as a.py and a.rb
+        If several files have one name, code is preferred to YAML, and YAML to JSON, as in Chef.
+        raises: DocumentError, for a name in Python and in Ruby
         """
         self._refuse_twins("recipes/", "recipe.")
         found: dict[str, str] = {}
@@ -197,9 +201,13 @@ Cookbooks = Mapping[str, Cookbook] | Callable[[str], Cookbook | None]
 
 
 def read_metadata(name: str, fields: Fields, files: Iterable[str], root: pathlib.Path, folder: str) -> Cookbook:
-    """The cookbook in the fields of a metadata document. Another name in the metadata gives a warning.
+    """The cookbook in the fields of a metadata document. No other file of the cookbook is read.
 
-    name:   the name of its folder, which the cookbook gets
+    If the metadata has another name than the folder, the cookbook gets the folder's name, and `fields` a warning.
+    name:   the name of its folder
+    files:  the paths of all files in the folder, relative to it
+    root:   the folder itself
+    folder: its name in messages, relative to the repository
     raises: DocumentError, with all faults
     """
     fields.only((*_FIELDS, "json_class", "chef_type"))
@@ -275,11 +283,11 @@ def attribute_files_in(files: Iterable[str], suffix: str | tuple[str, ...] = ".p
     """The attribute files among the files of a cookbook, in loading order: name -> path; {} for none.
 
     The default file is first, then the others by path, in the order of code points, as if all ended in `.rb`. A name
-    is the file's own name without folder and suffix. Of two files with one name the file directly under attributes/
-    counts, else the first by path. `attributes.py` beside the metadata is the default file.
+    is the file's own name without folder and suffix. If two files have one name, the file directly under attributes/ is
+    taken, or else the first by path. `attributes.py` beside the metadata is the default file.
 
     files:  paths in the cookbook
-    suffix: the endings that count; other files are passed over
+    suffix: the ending of attribute files, or several; files with other endings are ignored
 
     >>> attribute_files_in(["attributes/b.py", "attributes/default.py", "attributes/a/b.py", "README.md"])
     {'default': 'attributes/default.py', 'b': 'attributes/b.py'}
@@ -304,13 +312,16 @@ def _stem(path: str) -> str:
 
 
 class AttributeFileOrder:
-    """Calls a function for each attribute file of a run, in Chef's order, each file name once.
+    """Calls a function for each attribute file of a run, in Chef's order. Each file is run once.
 
-    Call `load` once with the cookbooks in order. While a file runs, `include` loads another file before its turn.
+    Call `load` once with the names of the cookbooks in order. While a file runs, `include` runs another file at once;
+    the other file is then skipped when its turn comes. Both raise CookbookNotFound, and `include`
+    AttributeFileNotFound.
 
-    cookbooks: a map or a function from a name to its cookbook
-    run:    called with a cookbook and a path in it, "" where an included cookbook is not there; it may call `include`
-    loaded: "cookbook/path" of each file that *run* was called with, in order; grows
+    cookbooks: a map or a function from a name to its cookbook; a function may return None for an unknown name
+    run:    called with a cookbook and the path of a file in it; what it returns is ignored. The path is "" if `include`
+        names a cookbook that is only a stand-in (`Cookbook.is_missing`). It may call `include`
+    loaded: "cookbook/path" of each file that was run, in order; grows
     """
 
     def __init__(self, cookbooks: Cookbooks, run: Callable[[Cookbook, str], None]) -> None:
@@ -320,7 +331,7 @@ class AttributeFileOrder:
         self._seen: set[tuple[str, str]] = set()
 
     def load(self, order: Iterable[str]) -> None:
-        """Load the attribute files of the named cookbooks, in this order, but those that are loaded already.
+        """Run the attribute files of the named cookbooks, in this order. Files that have been run are skipped.
 
         raises: CookbookNotFound, DocumentError, and the errors of *run*
         """
@@ -330,10 +341,11 @@ class AttributeFileOrder:
                 self._load(cookbook, file)
 
     def include(self, name: str, *, here: str = "", by: Callable[[], Origin] | None = None) -> None:
-        """Load one file now, unless it is loaded: `cookbook` (its default file) or `cookbook::file`.
+        """Run one file at once, unless it has been run or runs now.
 
-        here: the cookbook of the caller; `::file` means a file of that one
-        by:   a function that returns the line of the include, for messages
+        name: `cookbook` for its default file, `cookbook::file`, or `::file` for a file of the cookbook *here*
+        here: the cookbook of the caller
+        by:   a function that returns the line of the include, for the details of an error; None: no details
         raises: CookbookNotFound, AttributeFileNotFound, and the errors of *run*
         """
         cookbook_name, _, file = qualified(name).rpartition("::")
@@ -364,11 +376,13 @@ class AttributeFileOrder:
 
 
 def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tuple[str, str, Origin]] = ()) -> None:
-    """Do nothing where the versions of all used cookbooks meet all constraints on them.
+    """Raise an error unless the versions of all used cookbooks meet all constraints on them.
 
     order: the names of the used cookbooks; constraints on others are ignored, and so are unread cookbooks
-    pins:  (cookbook, constraint, line) of environments and run-lists; the dependencies of the cookbooks count, too
-    raises: CookbookVersionConflict, with all conflicts
+    cookbooks: a map or a function from a name to its cookbook
+    pins:  (cookbook, constraint, line) of environments and run-lists. The constraints in the dependencies of the used
+        cookbooks are checked without being given
+    raises: CookbookVersionConflict, with all conflicts; CookbookNotFound
     """
     used = [one for one in (_found(cookbooks, name) for name in order) if not one.unread]
     asked = [*pins, *(pin for cookbook in used for pin in cookbook.pins())]

@@ -49,10 +49,11 @@ Entry = tuple[documents.Document, Path]
 
 
 class ProvisionerSettings(NamedTuple):
-    """A map in a kitchen file with settings of the provisioner: `provisioner`, or a suite or platform itself.
+    """A map in a kitchen file with settings of the provisioner: the map `provisioner`, or a suite or a platform itself.
 
+    document:     the kitchen file
     path:         the path of the map in the document; a path that is not set counts as an empty map
-    counted_keys: the keys of the map that are settings; () for all
+    counted_keys: the keys of the map that are settings; other keys are ignored. (): all keys are settings
     """
 
     document: documents.Document
@@ -68,10 +69,13 @@ class ProvisionerSettings(NamedTuple):
 
 @dataclass(frozen=True)
 class KitchenInstance:
-    """A suite on a platform, with its settings of the provisioner. A setting is named by its path.
+    """A suite on a platform, and the settings of the provisioner for it.
 
-    suite, platform: their names; the platform is "" where kitchen.yml has no platforms
-    sources:         the maps that have its settings, the strongest first; the first is the suite
+    `get` and `text` look up a setting by its keys, `at` gives its place, and `error` makes an error about it.
+
+    suite:    the name of the suite
+    platform: the name of the platform; "" if kitchen.yml has no platforms
+    sources:  the maps that may have a setting, the strongest first. The first is the suite itself.
     """
 
     suite: str
@@ -89,9 +93,10 @@ class KitchenInstance:
         return re.sub(r"[_,/]", "-", text).replace(".", "")
 
     def get(self, *keys: str) -> Any:
-        """The value of a setting: the maps of all sources merged, else the strongest value; None where it is not set.
+        """The value of a setting; None if it is not set. Null counts as not set.
 
-        A null does not count as a value.
+        If several sources have maps for it, the maps are merged. Of other values the strongest is taken.
+        keys: the keys of the setting, as in `get("client_rb", "environment")`
         """
         value: Any = None
         for source in reversed(self.sources):
@@ -128,13 +133,15 @@ class _Attributes:
 
 @dataclass(frozen=True)
 class Kitchen:
-    """The instances that the kitchen.yml of a repository describes, each a node.
+    """The instances that the kitchen.yml of a repository describes. Each is a node; `node` gives its description.
+
+    `folders` gives the folders of roles, environments and data bags that an instance uses.
 
     root:      the folder of the repository
     instances: name -> instance, in the order of the file; {} without kitchen.yml
-    unread:    pieces of ERB that may change any instance
-    warnings:  of the files
-    fault:     why kitchen.yml could not be read; None where it could, or does not exist
+    unread:    pieces of ERB that were not run and may change any instance
+    warnings:  about the kitchen files
+    fault:     the error in reading kitchen.yml; None without an error, and without kitchen.yml
     """
 
     root: pathlib.Path
@@ -146,7 +153,7 @@ class Kitchen:
     def node(self, name: str) -> NodeFile | None:
         """The description of an instance as a node; None for an unknown name.
 
-        raises: DocumentError, for attributes that are no map; InvalidRunListItem
+        raises: DocumentError, for attributes that are not a map; InvalidRunListItem
         """
         one = self.instances.get(name)
         if one is None:

@@ -53,8 +53,9 @@ def policy_files(root: pathlib.Path) -> Iterator[pathlib.Path]:
 
 
 def declared_name(path: pathlib.Path, shown: str) -> str:
-    """The name that a lock file or a Policyfile gives itself; "" where it has none.
+    """The name that a lock file or a Policyfile gives itself; "" if it has none.
 
+    path:   the file; a file that ends in `.rb` is a Policyfile
     shown:  the file in messages
     raises: DocumentError, for a file that cannot be read
     """
@@ -66,12 +67,15 @@ def declared_name(path: pathlib.Path, shown: str) -> str:
 
 
 def read_policyfile(name: str, document: documents.Document, fields: Fields, include: Callable[..., Policy]) -> Policy:
-    """The policy that the literals of a Policyfile.rb describe, with the policies that it includes merged below it.
+    """The policy that the literals of a Policyfile.rb describe.
 
-    name:    of the policy, where the Policyfile has none
-    document: its parsed literals, whose warnings say what is unread
+    Policies that it includes are merged below its own values.
+
+    name:    the name of the policy if the Policyfile has none
+    document: its parsed literals, whose warnings become `Policy.unread`
     fields:  the fields of the same document
-    include: called with the name, the path and the line of an included policy; returns that policy
+    include: called with the name, the path ("" for another source) and the line of an included policy; returns that
+        policy
     raises:  DocumentError, with all faults
     """
     policy = Policy(

@@ -29,12 +29,14 @@ from nodeattrs.node.values import taken_in
 
 
 class Program:
-    """An attribute file or recipe in Python. The constructor reads and compiles it; `run` executes it each time.
+    """An attribute file or recipe in Python. The constructor reads and compiles it; each call of `run` executes it.
 
-    path:     the file; tracebacks name it so
+    `run` takes the globals of the program. It raises the errors of the code, and UnknownLayer if no code may run.
+
+    path:     the file, as tracebacks name it
     file:     its name in messages, relative to the repository
     code:     the compiled code
-    warnings: about Ruby, such as `#{node['a']}`, in texts of the program
+    warnings: about Ruby syntax, such as `#{node['a']}`, in texts of the program
     raises:   DocumentError, for a file that cannot be read or compiled
     """
 
@@ -48,10 +50,11 @@ class Program:
         self._lines = (len(source), None, source.splitlines(keepends=True), self.path)
 
     def run(self, namespace: dict[str, Any], *, messages_wait: bool = False) -> None:
-        """Execute the code with *namespace* as its globals, which it changes.
+        """Execute the code with *namespace* as its globals. The code may change *namespace*.
 
-        messages_wait: compile the source anew, so that `log` gets a function in place of a text with attributes
-        raises: the errors of the code; UnknownLayer, where no code may run
+        messages_wait: True: a text with attributes that is an argument of `log` is computed later. For that the source
+            is compiled anew, so that `log` gets a function in place of the text
+        raises: the errors of the code; UnknownLayer, if no code may run
         """
         if not may_run():
             require_may_run(self.path)
@@ -72,9 +75,9 @@ def _source_of(path: pathlib.Path, file: str) -> str:
 
 
 def compile_python(source: str, path: str, file: str) -> Any:
-    """The compiled code of a Python source. path: the file in tracebacks; file: its name in messages
+    """The code object of a Python source, for `exec`. path: the file in tracebacks; file: its name in messages
 
-    raises: DocumentError with line and column
+    raises: DocumentError with line and column, for a syntax error
     """
     try:
         return compile(source, path, "exec", dont_inherit=True)
@@ -140,7 +143,9 @@ _WORDS = {"role": (*_SHARED_WORDS, "env_run_lists"), "environment": (*_SHARED_WO
 
 
 class Script:
-    """A role or an environment in Python: its fields, and a locator of their lines. The constructor runs the file.
+    """A role or an environment in Python: its fields, and a locator of their lines. The constructor runs the file once.
+
+    `at` and `line_of` give the place of a path, `placed` makes an origin in the file, and `causes` explains a value.
 
     path:   the file, absolute
     file:   its name in messages, relative to the repository
@@ -148,9 +153,9 @@ class Script:
     name:   the name of the role or environment
     tree:   field -> value, as the file set them; the last call of a field counts; {} for an empty file
     text:   its parsed source
-    warnings: about Ruby, such as `#{node['a']}`, in texts
-    raises: DocumentError with the line, for any error of the script, which is its cause; UnknownLayer, where no code
-            may run
+    warnings: about Ruby syntax, such as `#{node['a']}`, in texts
+    raises: DocumentError with the line, for any error of the script; the error itself is the `__cause__`.
+            UnknownLayer, if no code may run
     """
 
     def __init__(self, path: pathlib.Path, file: str, kind: str, name: str) -> None:

@@ -37,10 +37,12 @@ class RecipeData:
 
 
 def read_recipe(path: pathlib.Path, file: str) -> RecipeData:
-    """Read a recipe in YAML or JSON.
+    """Read a recipe in YAML or JSON: the types of its resources and the recipes it includes, each with its first line.
 
+    path:   the file
     file:   its name in messages
-    raises: DocumentError, with the line, where Chef would refuse the recipe, and where it has neither key
+    raises: DocumentError, with the line, if Chef would refuse it, or if it has neither `resources` nor
+        `include_recipes`
     """
     document = documents.read(path, file)
     tree = document.tree

@@ -110,10 +110,13 @@ class Repository(Folder):
     The constructor reads no file. Each file is read and parsed at its first use, then kept: later changes are not seen.
     `role`, `environment`, `cookbook`, `policy` and the like take a name. They raise BadName for a name that cannot be a
     file name, DocumentError for a bad file, and the NotFound of their kind, with similar names, for a missing one.
-    `roles`, `cookbooks` and the like list names, [] for none. A run of a node uses `for_node` and `cookbook_for_run`.
+    `node_document` returns None for a missing node. `roles`, `cookbooks` and the like list names, [] for none.
+    A run calls `for_node`, since a suite of Test Kitchen may have its own folders, and `cookbook_for_run`, which gives
+    a stand-in for a missing cookbook. Of a data bag item, `data_bag_item` gives a copy. `decrypted_item` and
+    `item_as_written` give the kept item and its locator.
 
-    root:     the folder; NotFound where it does not exist
-    settings: None: read from the folder when they are needed
+    root:     the folder; NotFound if it does not exist
+    settings: None: read from nodeattrs.toml in the folder when they are needed
     options:  options of the call that concern the repository; set them before the first file is read
     warnings: grows with each file that is read
     also_sensitive: sensitive paths in addition to the settings
@@ -172,8 +175,9 @@ class Repository(Folder):
         return self._described_names("environments")
 
     def node_document(self, name: str) -> NodeFile | None:
-        """The description of a node by its file in nodes/, else by a suite of Test Kitchen; None where it has neither.
+        """The description of a node by its file in nodes/, or by a suite of Test Kitchen. None if there is neither.
 
+        A file in nodes/ is preferred.
         raises: BadName, DocumentError
         """
 
@@ -195,9 +199,9 @@ class Repository(Folder):
 
     @cached_property
     def kitchen(self) -> Kitchen:
-        """The suites of Test Kitchen, each on each platform; no instances without kitchen.yml.
+        """The suites of Test Kitchen, each on each platform; no instances without kitchen.yml. Read once.
 
-        Where kitchen.yml cannot be read: no instances, the error as its `fault` and as a warning.
+        If kitchen.yml cannot be read, there are no instances, and the error is in `fault` and in `warnings`.
         """
         try:
             found = read_kitchen(self.root)
@@ -214,10 +218,10 @@ class Repository(Folder):
         return [*self.kitchen.instances]
 
     def for_node(self, name: str) -> Repository:
-        """The repository for a run of a node: this one, or another for a suite of Test Kitchen with its own folders.
+        """The repository to use for a run of a node: this one, except for some suites of Test Kitchen.
 
-        A suite may have its own roles/, environments/ and data_bags/. Its repository is made once, and reads its files
-        itself.
+        A suite may have its own folders of roles, environments and data bags. Then it has a repository of its own,
+        which is made once and reads its files itself. It gets the current `options` of this one at each call.
         """
 
         def make() -> Repository:
@@ -233,7 +237,10 @@ class Repository(Folder):
         return repository
 
     def data_bag(self, bag: str) -> list[str]:
-        """The names of the items of a data bag, sorted. raises: BadName; DataBagItemNotFound, for a missing bag"""
+        """The names of the items of a data bag, sorted, as a new list.
+
+        raises: BadName; DataBagItemNotFound, for a missing bag
+        """
 
         def make() -> list[str]:
             folder = f"data_bags/{bag}"
@@ -257,9 +264,10 @@ class Repository(Folder):
         return cast("dict[str, Any]", copied(self.decrypted_item(bag, item, secret)[0], LEAVES))
 
     def decrypted_item(self, bag: str, item: str, secret: str | None = None) -> tuple[dict[str, Any], Locator]:
-        """Returns an item itself, which must not be changed, and its locator. It is decrypted where it is encrypted.
+        """Returns (item, locator). An encrypted item is decrypted. The item is the kept one, and must not be changed.
 
-        secret and errors: as for `data_bag_item`
+        secret: as for `data_bag_item`. An item that was decrypted with a given secret is not kept
+        raises: as `data_bag_item`
         """
         tree, locator = found = self.item_as_written(bag, item)
         if not is_encrypted(tree):

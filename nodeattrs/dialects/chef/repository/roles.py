@@ -57,8 +57,9 @@ class Role(_AttributeLevels):
     default_attributes:  weaker than a node's normal attributes
     override_attributes: stronger than a node's normal attributes
     env_run_lists:       environment -> its run-list; None or an empty list means no items
-    locator:             gives the line of each path of the document; else an origin that names the role
-    unread:              the reason why the role is not known; "" where it is
+    description:         for people; nothing depends on it
+    locator:             gives the line of each path of the document; if not given, an origin that names the role
+    unread:              the reason why the contents of the role are not known; "" if they are known
     run_list_field:      the key of the run-list in the document
     """
 
@@ -77,9 +78,9 @@ class Role(_AttributeLevels):
             object.__setattr__(self, "locator", Origin("role", self.name))
 
     def run_list_for(self, environment: str) -> tuple[Path, Sequence[str]]:
-        """Returns the path in the document of the run-list for *environment*, and its items.
+        """Returns (path, items) for the run-list in *environment*: its path in the document, and its items.
 
-        An environment without a run-list of its own has the run-list of "_default", else of the role itself.
+        If the environment has no run-list in `env_run_lists`, the one of "_default" there is taken, or else `run_list`.
 
         >>> Role("web", ["recipe[a]"], env_run_lists={"prod": None}).run_list_for("prod")
         (('env_run_lists', 'prod'), ())
@@ -95,11 +96,13 @@ class Role(_AttributeLevels):
 class Environment(_AttributeLevels):
     """An environment: attributes of two levels, and constraints on versions of cookbooks.
 
+    name:                "_default" for the environment of a node that names none
     default_attributes:  weaker than the default attributes of roles
     override_attributes: stronger than the override attributes of roles
-    cookbook_versions:   cookbook -> version constraint
-    locator:             gives the line of each path of the document; else an origin that names the environment
-    unread:              the reason why the environment is not known; "" where it is
+    cookbook_versions:   cookbook -> version constraint; `pins` yields them with their lines
+    description:         for people; nothing depends on it
+    locator:             gives the line of each path of the document; if not given, an origin that names the environment
+    unread:              the reason why the contents of the environment are not known; "" if they are known
     """
 
     name: str
@@ -121,9 +124,10 @@ class Environment(_AttributeLevels):
 
 
 def read_role(name: str, fields: Fields) -> Role:
-    """The role *name* in the fields of a document; a document without a field gives the empty value.
+    """The role *name* in the fields of a document. A field that is missing is empty.
 
-    Normal attributes, which Chef ignores in a role, are a fault, and so is another name.
+    Normal attributes, which Chef ignores in a role, and another name in the document are faults. A run-list that is one
+    text becomes a list of one item.
     raises: DocumentError, with all faults
     """
     # Older Chef called the run-list "recipes".
@@ -149,9 +153,9 @@ def read_role(name: str, fields: Fields) -> Role:
 
 
 def read_environment(name: str, fields: Fields) -> Environment:
-    """The environment *name* in the fields of a document; a document without a field gives the empty value.
+    """The environment *name* in the fields of a document. A field that is missing is empty.
 
-    Normal attributes, another name, and the name "_default" are faults.
+    Normal attributes, another name in the document, and the name "_default" are faults.
     raises: DocumentError, with all faults
     """
     if name == DEFAULT_ENVIRONMENT:
@@ -208,13 +212,15 @@ class UnreadPart(NamedTuple):
 
 @dataclass(frozen=True)
 class NodeFile:
-    """A node as a file in nodes/, or a suite of Test Kitchen, describes it. A field that is not there is empty.
+    """The description of a node, from its file in nodes/ or from a suite of Test Kitchen. A missing field is empty.
 
-    environment: its name; None where the file names none
+    name:        the node's name
+    environment: the name of its environment; None if the file names none
     run_list:    items as text
-    automatic, default, normal, override: attributes; a run takes the normal ones only
+    automatic, default, normal, override: the attributes of each level. A run uses only *normal*
+    locator:     gives the line of each path of the file; `locator_of` gives a locator for one level
     policy_name, policy_group, named_run_list: of its policy; "" for none
-    unread: the parts that could not be read; of a file always ()
+    unread:      the parts of kitchen.yml that could not be read; always () for a file in nodes/
     """
 
     name: str
@@ -273,7 +279,9 @@ _POLICY_FIELDS = (
 
 
 class RepositoryOptions(NamedTuple):
-    """Options of a command that concern the repository and not the node; each is off, or "", unless it is given.
+    """Options of a command that concern the repository and not the node. An option that is not given is off, "" or ().
+
+    `without_removed` filters a run-list by *without*.
 
     roles_only:     read no cookbook; each becomes an unknown layer
     policy:         the name of a policy, or its lock file; "": the policy of the node's file or the settings
@@ -282,7 +290,7 @@ class RepositoryOptions(NamedTuple):
     ruby:           run files in Ruby, with the Ruby of this machine
     secret_file:    the file with the secret of encrypted data bags; "": the one in the settings
     without:        items to remove from all run-lists, of nodes and roles
-    strict:         refuse a run with a cookbook that is not there
+    strict:         raise an error for a run that needs a cookbook that is not there
     cookbook_path:  further folders with cookbooks
     """
 
@@ -317,11 +325,18 @@ NO_OPTIONS = RepositoryOptions()
 class Policy:
     """A policy from its lock file, or from a Policyfile without a lock: run-lists, attributes, locked cookbooks.
 
+    `run_list_named` gives a run-list, and `lock` the lock of a cookbook. `pins` yields the constraints. `as_role` gives
+    the attributes as a Role, since they have the precedence of roles.
+
     revision:    its identifier; "" without a lock
-    run_list, named_run_lists: items as text; `named_run_lists` by name
-    default_attributes, override_attributes: as written, without regard to the group
-    locks:       cookbook -> its locked version; in a Policyfile without a lock only the folder that it names
-    group:       the policy group of the run, "" for none; `as_role` moves what is below that key to the top
+    run_list:    the items as text
+    named_run_lists: name -> the items as text
+    default_attributes, override_attributes: as the file has them; keys for a policy group are still in their place
+    locks:       cookbook -> its locked version. In a Policyfile without a lock, a Lock has only the folder that it
+        names
+    locator:     gives the line of each path of the document
+    group:       the policy group of the run, "" for none. `as_role` merges what is below that key over the other
+        attributes
     constraints: cookbook -> its version constraint in a Policyfile without a lock, "" for none
     is_locked:   whether it comes from a lock file
     unread:      the parts of a Policyfile that could not be read, with their lines; they may set anything
@@ -341,9 +356,10 @@ class Policy:
     unread: Sequence[DocumentError] = ()
 
     def run_list_named(self, name: str = "") -> tuple[Path, Sequence[str]]:
-        """The path in the document of the run-list *name* ("": `run_list`), and its items.
+        """Returns (path, items) for a run-list: its path in the document, and its items.
 
-        ((), ()) for a missing name in a Policyfile that was not read completely.
+        name: a name in `named_run_lists`; "" for `run_list`. ((), ()) for an unknown name if parts of a Policyfile are
+            unread
         raises: NotFound, with similar names
         """
         if not name:
@@ -356,16 +372,21 @@ class Policy:
         raise NotFound(f"policy {self.name} has no named run-list {name}", hint=hint)
 
     def require_recipes(self, run_list: Iterable[object]) -> None:
-        """Do nothing where a run-list names recipes only; [] is fine. raises: InvalidRunListItem, for a role"""
+        """Raise an error unless a run-list names recipes only. [] is fine.
+
+        raises: InvalidRunListItem, for a role, and for an item that cannot be parsed
+        """
         for item in normalised(run_list):
             if item.type == "role":
                 hint = "write what the role says into the Policyfile"
                 raise InvalidRunListItem(f"{item}: the run-list of policy {self.name} names recipes only", hint=hint)
 
     def lock(self, cookbook: str) -> Lock:
-        """The locked version of a cookbook; of a Policyfile without a lock any version (`Lock("")`).
+        """The locked version of a cookbook.
 
-        raises: CookbookNotFound, where a lock file does not name the cookbook
+        A Policyfile without a lock gives any version (`Lock("")`) for an unknown cookbook.
+
+        raises: CookbookNotFound, if a lock file does not name the cookbook
         """
         if cookbook in self.locks:
             return self.locks[cookbook]
@@ -431,7 +452,7 @@ def _lock(fields: Fields, cookbook: str) -> Lock:
 def read_policy(name: str, fields: Fields) -> Policy:
     """The policy in the fields of a lock file; its `group` is "". raises: DocumentError, with all faults
 
-    name: for a lock file without a name
+    name: the name of the policy if the lock file has none
     """
     fields.only(_POLICY_FIELDS)
     policy = Policy(

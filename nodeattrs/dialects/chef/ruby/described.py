@@ -28,14 +28,15 @@ _NO_NODE: Mapping[str, Any] = {
 
 
 def described(root: pathlib.Path, path: pathlib.Path, file: str, kind: str, seconds: float) -> Document:
-    """Run a file in Ruby; returns a document of the fields that it sets, with the line of the word that sets each.
+    """Run a file in Ruby in a process of its own; returns a document of the fields that it sets.
 
-    A file that asks for a node or runs a command fails.
+    The document has the line of the word that sets each field. A file that needs a node or runs a command fails.
     root:    the folder of the repository, in which it runs
+    path:    the file
     file:    its name in messages
     kind:    "role", "environment" or "policy"
     seconds: the time limit
-    raises:  RecipeFailed, with the line, and for a timeout; NotFound, without Ruby; UnknownLayer, where no code may run
+    raises:  RecipeFailed, with the line, and for a timeout; NotFound, without Ruby; UnknownLayer, if no code may run
     """
     text = Text(file, text_of(path, file).removeprefix("\ufeff"))
     helper = Helper(root, seconds)

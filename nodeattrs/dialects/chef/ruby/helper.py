@@ -46,17 +46,23 @@ _PATIENCE = 0.5
 
 
 class Helper:
-    """A Ruby process that reads and writes messages. The constructor starts it; it ends with `close` or this object.
+    """A Ruby process that exchanges messages with this one. The constructor starts it.
 
-    `begin` gives it an owner. Then hold `lock`, `send` a request and `receive` messages until the task ends. Each
-    error ends the process for good.
+    It ends with `close`, or when this object is freed.
+
+    `begin` makes it work for an owner, in a new child process. Then hold `lock`, `send` a request, and `receive`
+    messages until the task ends. These methods raise RecipeFailed for a timeout, a bad message or a process that has
+    ended. Such an error also ends the process; it cannot be started again. `refuse` does the same on purpose, with a
+    reason.
 
     root:      the folder in which it runs
     seconds:   the time limit for one task
     command:   the command to start; (): the Ruby of this machine with our script
-    works_for: the owner that uses the process now; None before the first
-    close:     ends the process, its children, and its temporary folder; does nothing a second time
-    raises:    NotFound, where there is no Ruby; UnknownLayer, where no code may run
+    works_for: the owner for which the process works now; None before the first `begin`
+    lock:      held by the caller from `begin` or `send` to the last `receive` of a task
+    close:     a function that ends the process with its children, and removes its temporary folder. A second call does
+        nothing
+    raises:    NotFound, if there is no Ruby; UnknownLayer, if no code may run
     """
 
     def __init__(self, root: pathlib.Path, seconds: float = SECONDS, command: Sequence[str] = ()) -> None:
@@ -108,9 +114,11 @@ class Helper:
         self._expect("ready", self.receive(budget, until))
 
     def send(self, *message: Any, until: float) -> None:
-        """Send a message without waiting for an answer. until: the time limit, by `time.monotonic`
+        """Send a message without waiting for an answer. If the process has died, nothing happens; `receive` notices it.
 
-        raises: RecipeFailed, for a timeout or a closed process
+        message: a word and its parts, as data for JSON
+        until: the time limit, by `time.monotonic`
+        raises: RecipeFailed, for a timeout, and after `close`
         """
         if not self.alive:
             self.refuse("its process has ended")
@@ -129,10 +137,11 @@ class Helper:
                 return  # reading what came before finds its end
 
     def receive(self, budget: Budget, until: float) -> Message:
-        """Wait for the next message, and return it: a word and its parts.
+        """Wait for the next message, and return it: a list of a word and its parts.
 
         budget: counts messages and bytes
-        raises: RecipeFailed, for a bad message, a timeout, or where the child process has ended; TooMuch
+        until:  the time limit, by `time.monotonic`
+        raises: RecipeFailed, for a bad message, a timeout, or if the child process has ended; TooMuch, from *budget*
         """
         message = self._received(budget, until)
         if message[0] == "ended":

@@ -40,9 +40,10 @@ _READ = ("node", *LEVELS)
 
 
 def later_code(path: pathlib.Path, file: str, line: int) -> UnrunCode:
-    """What the blocks that begin on a line may set; any attribute where there is no block, or the file is unreadable.
+    """What the blocks that begin on a line may set, from their text.
 
-    file:   its name in messages
+    If there is no block, or the file cannot be read, the result says that any attribute may be set (`hidden`).
+    path:   the file; file: its name in messages
     raises: MissingExtra, without tree-sitter
     """
     try:
@@ -60,7 +61,13 @@ def later_code(path: pathlib.Path, file: str, line: int) -> UnrunCode:
 
 
 def reads_by_line(path: pathlib.Path, file: str) -> Mapping[int, tuple[str, ...]]:
-    """Line of a resource -> the paths that its text reads, as text ("app.port"), each once; () where it reads none."""
+    """Line of a call in a Ruby file, such as a resource -> the paths that its text reads, as text ("app.port"), each
+    once.
+
+    A line of a call that reads nothing has (); a line without a call is not in the map. {} for a file that cannot be
+    read, and without tree-sitter. The map is cached, and must not be changed. Nothing is run.
+    path: the file; file: its name in messages
+    """
 
     def make() -> Mapping[int, tuple[str, ...]]:
         found: dict[int, dict[str, None]] = {}
@@ -181,9 +188,10 @@ def _given_by_call(text: Text, node: Node) -> tuple[set[str], list[Node]]:
 
 
 def reads_of_line(path: pathlib.Path, file: str, line: int) -> tuple[str, ...]:
-    """The paths, as text, that a line reads: its statement, and the conditions and loops around it; each once.
+    """The paths, as text, that a line reads: in its statement, and in the conditions and loops around it; each once.
 
-    () where it reads none, and for a file that cannot be read.
+    () if it reads none, for a file that cannot be read, and without tree-sitter.
+    path: the file; file: its name in messages
     """
     try:
         text = _text(path, file)
@@ -198,9 +206,11 @@ def reads_of_line(path: pathlib.Path, file: str, line: int) -> tuple[str, ...]:
 
 
 def writes_in(path: pathlib.Path, file: str, part: str) -> Mapping[Path, frozenset[int]]:
-    """Path -> all lines of a file that may set it; {} for a file that cannot be read.
+    """Path -> all lines of a file that may set it; {} for a file that cannot be read, and without tree-sitter.
 
-    The lines of includes are at the path (). A line that may set anything for another reason is not in it.
+    Lines that include another file are at the path (). Other lines that may set anything (`UnrunCode.hidden`) are left
+    out. The map is cached, and must not be changed.
+    path: the file; file: its name in messages
     part: the folder in the cookbook, "attributes" or "recipes"
     """
 

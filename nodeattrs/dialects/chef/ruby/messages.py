@@ -33,14 +33,16 @@ _LIST_METHODS = ("push", "concat", "unshift", "insert", "delete", "delete_at", "
 class RunServices:
     """The functions and data of a run that files in Ruby may use. Only `include` has to be given.
 
+    `word` returns a function of *words*, and raises BadArgument if the run does not have it.
+
     include:   loads an attribute file: (name, including cookbook, function that returns the line)
-    words:     the functions `data_bag`, `data_bag_item`, `data_bags` and `search`
+    words:     the functions `data_bag`, `data_bag_item`, `data_bags` and `search`, by name
     log:       called with a message, its level and its line
     warn:      called with a warning and its line
-    recipe:    runs a recipe: (name, including cookbook, function that returns the line) -> whether it ran now
+    recipe:    runs a recipe: (name, including cookbook, function that returns the line); returns whether it ran now
     cookbooks: name -> version of the cookbooks in use
-    run_list:  the run-list of this run, which an option may give instead of the node's
-    seen:      keeps what recipes declare and leave open; unless given, nothing is kept
+    run_list:  the run-list of this run; an option may have replaced the node's own
+    seen:      called with what recipes declare and leave open; unless given, nothing is kept
     """
 
     include: Callable[[str, str, Callable[[], Origin]], None]
@@ -60,7 +62,7 @@ class RunServices:
 
 
 class RunningFile(NamedTuple):
-    """A file that runs.
+    """The Ruby file that runs at the moment, with its names for origins and messages.
 
     name:     of the file in origins, "app::default"
     shown:    the file in messages, relative to the repository
@@ -77,15 +79,16 @@ class RunningFile(NamedTuple):
 class NodeMessages:
     """Carries out the messages of one Ruby process on one node: a method for each kind of message.
 
-    A method gets the place (the line in Ruby), then the checked parts of the message. Methods of `COMMANDS` change the
-    node or report something; methods of `QUESTIONS` return the answer, packed for Ruby. The caller has set the place as
-    the setter of the node's values. Errors of the node are raised as they are.
+    Each method is called with the place (the line in Ruby) and the checked parts of a message. Methods in `COMMANDS`
+    change the node or report something. Methods in `QUESTIONS` return the answer, packed for Ruby. Before a call,
+    the caller must make the place the current setter of the node. Errors of the node are not caught.
 
     node:     is read and changed
     services: the functions of the run
     values:   converts values between the node and Ruby
-    current:  returns the file that runs now
-    refuse:   ends the process and raises RecipeFailed, for parts that do not fit this node
+    current:  a function that returns the file that runs now
+    refuse:   called with a reason if the parts of a message do not fit this node; ends the process and raises
+        RecipeFailed
     """
 
     def __init__(
@@ -121,7 +124,10 @@ class NodeMessages:
         setattr(self._node, level, value)
 
     def step(self, place: RubyPlace, level: str, path: Sequence[Any]) -> Any:
-        """Returns the writer at a path of a level, and makes the maps on the way. A scalar there ends the process."""
+        """Returns what the writer of a level has at a path: a writer, or a scalar. Missing maps on the way are made.
+
+        A step below a scalar ends the process.
+        """
         writer = getattr(self._node, level)
         for step in path:
             try:
@@ -131,7 +137,10 @@ class NodeMessages:
         return writer
 
     def update(self, place: RubyPlace, level: str, path: Sequence[Any], value: Any) -> None:
-        """Add the keys of a map to the map at a path. Any other value ends the process."""
+        """Add the keys of *value* to the map at a path of a level. The process is ended if one of the two is not a map.
+
+        Maps that are missing at the path, or on the way to it, are made.
+        """
         writer = self.step(place, level, path)
         if not isinstance(writer, Writer) or not isinstance(value, dict):
             self._refuse("there is no map to update")
@@ -142,7 +151,13 @@ class NodeMessages:
         self._node.unlink(level, *path)
 
     def change_list(self, place: RubyPlace, level: str, path: Sequence[Any], method: str, arguments: Any) -> None:
-        """Change the list at a path by one of its methods. Another method ends the process."""
+        """Change the list at a path of a level by one of the methods of `ListWriter`.
+
+        The process is ended if the value there is not a list, for a method that Ruby may not use, and for wrong
+        arguments.
+        method:    the name of the method
+        arguments: the list of its arguments
+        """
         writer = self.step(place, level, path)
         if not isinstance(writer, ListWriter) or method not in _LIST_METHODS or not isinstance(arguments, list):
             self._refuse(f"there is no list to {method[:40]}")
@@ -228,9 +243,12 @@ class NodeMessages:
         return self._values.pack(self._services.word("data_bag_item")(bag, item))
 
     def search(self, place: RubyPlace, index: str, query: str, selection: Any) -> Any:
-        """The nodes or items that a search finds; with a selection (title -> path), a map of titles for each of them.
+        """The nodes or items that a search finds, as a list, packed for Ruby.
 
-        A path that is not set gives null.
+        index:     "node", or the name of a data bag of the repository
+        selection: title -> path; then a map from each title to the value at its path replaces each node or item. A path
+            that is not set gives null. None: whole nodes or items
+        raises: NotFound, BadArgument, for another index, or a bad query
         """
         found = self._services.word("search")(index, query)
         if selection is not None:
@@ -287,14 +305,19 @@ class MessageKind(NamedTuple):
     """The shape of a message that Ruby may send, and the method for it. `fits` checks a message, `values` converts it.
 
     carry_out: the method of `NodeMessages`, called with the place and the converted parts
-    parts:     a check for each part, without file and line; a part that may be any value is converted
+    parts:     for each part, a function that says whether it is as it must be; file and line are checked by `fits`
+        itself. If the check of a part is the one for attribute values, `values` converts that part; others are left
+        unchanged
     """
 
     carry_out: Callable[..., Any]
     parts: tuple[Callable[[Any], bool], ...] = ()
 
     def fits(self, given: Sequence[Any]) -> bool:
-        """Whether the parts of a message pass their checks. The last two of *given* are a file and a line, or nulls."""
+        """Whether there is the right number of parts, and each passes its check.
+
+        given: the parts, then a file and a line; each of these two may be None
+        """
         if len(given) != len(self.parts) + 2:
             return False
         *parts, file, line = given

@@ -55,9 +55,9 @@ def _path(steps: Any) -> Path:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RubyPlace:
-    """A locator for the attributes that one line of a Ruby attribute file sets.
+    """A locator for the attributes that one line of a Ruby file sets. `at` finds the place inside the statement.
 
-    origin: the file, and the line that Ruby names
+    origin: the file, and the line that Ruby names; `at` returns it unchanged if no known statement is at that line
     known:  the statements of the file
     """
 
@@ -65,9 +65,11 @@ class RubyPlace:
     known: tuple[Statement, ...]
 
     def at(self, path: Path) -> Origin:
-        """The place of *path*, or of the map above it, in the literal of the statement; else the statement's start.
+        """The place of *path* in the literal of the statement at the line that Ruby names.
 
-        The line that Ruby names where no known statement has it. Of several statements the shortest counts.
+        If the literal does not have the path, the place of the nearest map above it, or the start of the statement. If
+        no known statement has that line, `origin`. If several do, the shortest is taken.
+        path: inside the value that the line sets
         """
         line = self.origin.line or 0
         covering = [one for one in self.known if one.first <= line <= one.last]

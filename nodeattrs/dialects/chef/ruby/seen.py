@@ -21,9 +21,10 @@ class DeclaredResource(NamedTuple):
 
 
 class RecipeNotes:
-    """The methods that a session calls with what recipes in Ruby declare and leave open. Here they do nothing.
+    """What a session calls with the resources that recipes in Ruby declare, and with the code that it does not run.
 
-    `run.ruby_recipes.CompiledRecipes` keeps what they get; this class is for sessions that run no recipe.
+    This base class ignores all calls, and `is_harmless` answers False. It is for sessions that run no recipe.
+    `run.ruby_recipes.CompiledRecipes` overrides each method and keeps what it gets.
     """
 
     def add_resource(self, number: int | str, resource: DeclaredResource) -> None:

@@ -39,14 +39,16 @@ _DEFERRED = RunningFile("a deferred value", "a deferred value", "")
 
 
 class RubySession:
-    """Runs files in Ruby for one node, which is changed. The process starts to work for this node at the first file.
+    """Runs files in Ruby for one node. The files read and change the node.
 
-    `load` is for libraries and resources, `run` for attribute files, `recipe` for recipes; the caller keeps Chef's
-    order. While a file runs, its messages read and change the node. Ruby keeps what it has read: call `forget` after
-    the node was changed by other code. A deferred value that Ruby made can be computed until the process is closed or
-    works for another node.
+    The process begins to work for the node at the first file, and may work for other nodes before and after.
 
-    helper:   the process
+    `load` is for libraries, resources and definitions, `run` for attribute files, `recipe` for recipes. The caller
+    keeps Chef's order. `run` and `recipe` raise RecipeFailed with the line; `load` returns that error. Ruby keeps what
+    it has read of the node: call `forget` after other code has changed the node. A file may leave deferred values in
+    the node. They can be computed until the process is closed or works for another node.
+
+    helper:   the process; its `lock` is held while a file runs
     services: the functions of the run that the files may use
     root:     the folder of the repository
     """
@@ -89,10 +91,12 @@ class RubySession:
             self._request(task, subject)
 
     def load(self, kind: str, path: str, shown: str, cookbook: str) -> RecipeFailed | None:
-        """Load a library, or a file of resources or definitions; returns the error where that fails, else None.
+        """Load a library, or a file of resources or definitions; returns the error if that fails, and None if not.
 
         kind:   "library", "resources" or "definitions"
-        raises: RecipeFailed, where the Ruby process has ended
+        path:   absolute, with links followed; shown: of the file in messages
+        cookbook: the name of its cookbook
+        raises: RecipeFailed, if the Ruby process has ended
         """
         try:
             with self._as_running(path, RunningFile(shown, shown, cookbook)):

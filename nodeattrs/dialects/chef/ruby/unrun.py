@@ -97,14 +97,15 @@ _WORD = re.compile(r"\w+[?!=]?")
 
 @dataclass
 class UnrunCode:
-    """What a Ruby text may do to a node, as read without running it. Nothing is set in it for harmless code.
+    """What a Ruby text may do to a node, as read without running it. All fields are empty for code that does nothing.
 
     lines:      level -> path -> the first line that may set it; a path ends before its first computed key
-    hidden:     the first line that may set any attribute, and its code (may be ""); None for no such line
-    recipes, attribute_files: included name -> line
-    words:      the names that the text uses; they may call other code
+    hidden:     the first line that may set any attribute, and its code (may be ""); None if there is no such line
+    recipes:    name of a recipe that the text includes -> line
+    attribute_files: name of an attribute file that the text includes -> line
+    words:      the names that the text uses; each may be a method or resource that other code defines
     names:      the names under which other code can call this code
-    is_reached: whether Chef may call it without any of these names
+    is_reached: whether Chef may call this code although no other code uses one of *names*
     """
 
     lines: dict[str, dict[Path, int]] = field(default_factory=dict)
@@ -117,9 +118,9 @@ class UnrunCode:
 
 
 def resource_code(types: Mapping[str, int]) -> UnrunCode:
-    """The attributes that Chef's own resources set, such as `hostname`; the types count as `words`, too.
+    """What Chef's own resources, such as `hostname`, set when they converge. All types are in its `words`, too.
 
-    types: type of a resource -> the line that declares one; another type than Chef's sets nothing here
+    types: type of a resource -> the line that declares one; a type that is not Chef's own adds nothing but the word
     """
     found = UnrunCode(words={*types})
     for type_, line in types.items():
@@ -190,11 +191,14 @@ class _Surroundings:
 
 
 class CodeReader:
-    """Collects what one text may do to the node, in `code`: call `visit` with the root of its syntax tree, or parts.
+    """Collects in `code` what one Ruby text may do to the node. Nothing is run.
+
+    Call `visit` with the root of the text's syntax tree. Another call, with a part of a tree, adds to the same `code`.
+    `leading_keys` gives the constant keys at the beginning of an expression.
 
     text: the source that the tree was parsed from
     part: the folder of the text in its cookbook: "attributes", "recipes", "libraries", ...
-    code: grows with each `visit`
+    code: what was found so far
     """
 
     def __init__(self, text: Text, part: str) -> None:
@@ -434,7 +438,10 @@ class CodeReader:
         self.code.is_reached |= self._around.depth == 0 and self._part == "libraries"
 
     def leading_keys(self, given: list[Node]) -> Path:
-        """The leading constant texts and symbols, as a path; () where the first expression is another one."""
+        """The constant texts and symbols at the beginning of a list of expressions, as a path.
+
+        () if the first is not constant.
+        """
         found: list[str] = []
         for one in given:
             inside, escaped = one.named_children, "\\" in self._slice(one)

@@ -32,7 +32,7 @@ class Secrets:
         self._texts: set[str] = set()
 
     def note(self, value: Any) -> None:
-        """Remember the texts in a secret value, in maps and lists, too; keys, numbers and empty texts are not."""
+        """Remember the texts in a secret value, in maps and lists, too. Keys, numbers and empty texts are ignored."""
         if isinstance(value, dict):
             value = list(value.values())
         if isinstance(value, list):
@@ -50,10 +50,11 @@ class Secrets:
 class RubyValues:
     """Converts values between one node and one Ruby process: `pack` for Ruby, `unpack` from Ruby.
 
-    It remembers the secrets that it packed, and the deferred values that it unpacked, for the whole run.
+    It remembers the secrets that it packed, so a text from Ruby that has one becomes a Sensitive. It also remembers the
+    deferred values that it unpacked: one number always gives the same object. `unpack` raises BadValue or TooDeep.
 
-    compute: a function from the number of a deferred value of Ruby to its result
-    place:   returns the name of the file that runs now, for the errors of a deferred value
+    compute: called with the number that Ruby gave a deferred value, when its value is needed; returns the value
+    place:   a function that returns the name of the file that runs now, for the errors of a deferred value
     """
 
     def __init__(self, compute: Callable[[int], Any], place: Callable[[], str]) -> None:

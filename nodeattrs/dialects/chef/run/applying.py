@@ -47,11 +47,13 @@ def apply_catalog(
 ) -> tuple[Plan, Report]:
     """Apply a catalog, or with `catalog.noop` only report the changes; returns plan and report.
 
-    A resource that fails does not raise; its outcome says so.
-    documented: order and refresh as Puppet's language page says, where Puppet itself differs from the page
+    A resource that fails raises no error: its outcome in the report has the error.
+    site:       gives resources access to the machine
+    node:       the name of the node, for the journal
+    documented: follow the page of Puppet's language about order and refresh, in cases in which Puppet itself does not
     journal:    the file of the report, which is replaced and written line by line; None for no file
-    on_outcome: called with the result of each resource
-    raises:     ReferenceNotFound, DependencyCycle, before any visit; StoreError, where the journal cannot be written
+    on_outcome: called with the result of each resource, as soon as it is visited
+    raises:     ReferenceNotFound, DependencyCycle, before any visit; StoreError, if the journal cannot be written
     """
     plan = catalog.plan(documented=documented)
     plan.visit_order()
@@ -94,6 +96,7 @@ def noted_report(report: Report, *, noop: bool = False) -> dict[str, Any]:
 
     It has counts above 0, seconds, and the resources with a status: reference, status, and names of changed properties.
     An interrupted report has `interrupted` and `not_visited`. A surrogate in a file name is written as an escape.
+    noop: whether resources were only compared; then the report has `noop`
     """
     noted: dict[str, Any] = {
         "counts": {name: count for name, count in resource_counts(report).items() if count},
@@ -118,9 +121,14 @@ def noted_report(report: Report, *, noop: bool = False) -> dict[str, Any]:
 class Journal:
     """The file of a report while resources are applied; a context manager, which closes the file.
 
-    The constructor replaces the file, readable for its owner only, and writes the first line. Call `note` for each
-    resource as soon as it is visited, then `end` once. Each line is flushed. A link is refused.
-    raises: StoreError, from each method, where the file cannot be written
+    The constructor replaces the file, readable for its owner only, makes its folder, and writes the first line. Call
+    `note` with the outcome of each resource as soon as it is visited, then `end` once with the whole report. Without
+    `end` the file shows that the run was cut off. Each line is flushed. A link in place of the file is refused.
+
+    file:   the path of the file
+    node:   the name of the node, for the first line
+    noop:   whether resources are only compared; for the first line
+    raises: StoreError, from the constructor and each method, if the file cannot be written
     """
 
     def __init__(self, file: Path, node: str, noop: bool) -> None:

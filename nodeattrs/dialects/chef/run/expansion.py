@@ -30,7 +30,11 @@ TOP_LEVEL = "top level"
 
 @dataclass
 class Expansion:
-    """The result of `expand_run_list`: what a run-list comes to. An *includer* is the node's run-list or a role.
+    """The result of `expand_run_list`: the recipes and roles. An *includer* is the node's run-list or a role.
+
+    `qualified` and `with_duplicates` are other spellings of *recipes*. `named_by` gives the includer of an item, and
+    `pins` yields the requested versions with their lines. `require_roles` raises RoleNotFound if a role is missing.
+    `default_attributes` and `override_attributes` merge the attributes of all roles.
 
     run_list:     the items of the node's run-list, normalised
     environment:  the name of the environment, for which roles may have a run-list of their own
@@ -59,10 +63,11 @@ class Expansion:
     """(type, name) -> the first includer of a recipe or role, and the path of the item in its document."""
 
     def named_by(self, kind: str, name: str) -> tuple[str | None, Locator, Path] | None:
-        """Returns the role that names an item first (None: the node's run-list), its locator, and the path in it.
+        """Returns (role, locator, path) for the first place that names an item, or None for an item that is not in the
+        expansion.
 
-        None for an item that is not in the expansion.
-        kind: "recipe", with a name such as "app::default", or "role"
+        role is None if the node's run-list names it. The locator and the path give the line of the item.
+        kind: "recipe", with a full name such as "app::default", or "role"
         """
         found = self._named.get((kind, name))
         if found is None:
@@ -85,7 +90,9 @@ class Expansion:
 
     @property
     def with_duplicates(self) -> list[str]:
-        """The recipes; each default recipe is there twice, as "a" and as "a::default"."""
+        """The recipes, as Chef has them in the attribute `recipes`: a default recipe is there as "a" and then as
+        "a::default".
+        """
         both: list[str] = []
         for recipe in self.recipes:
             cookbook, _, part = qualified(recipe).rpartition("::")
@@ -113,7 +120,7 @@ class Expansion:
             yield cookbook_of(recipe), version, self._origin(f"{recipe}@{version}")
 
     def require_roles(self) -> None:
-        """Do nothing where no role is missing. raises: RoleNotFound, with the line that needs each missing role"""
+        """Raise an error if a role is missing. raises: RoleNotFound, with the line that needs each missing role"""
         if not self.missing_roles:
             return
         names = [name for name, _ in self.missing_roles]
@@ -281,7 +288,7 @@ def expand_node(
 
     It also sets the automatic attributes recipes, expanded_run_list, roles and chef_environment, and empty tags.
     roles, environments:   maps by name, or functions that return None (or raise) for a missing name
-    run_list, environment: set on the node first; None leaves what it has
+    run_list, environment: set on the node first, also if an error follows; None leaves what the node has
     raises: RoleNotFound, EnvironmentNotFound, InvalidRunListItem, CookbookVersionConflict
     source: Chef's `Node#expand!`
     """
@@ -300,9 +307,9 @@ def expand_node(
 
 
 def set_layers(node: Node, expansion: Expansion, environment: Environment) -> None:
-    """Replace a node's attributes of environment and roles by those of an expansion.
+    """Replace a node's attributes of environment and roles by the attributes of an expansion and an environment.
 
-    An unread role or environment becomes an unknown layer.
+    A role or environment with `unread` becomes an unknown layer.
     """
     layers, intake = expansion.role_layers, Intake(node)
     intake.set_environment(environment)
@@ -316,7 +323,10 @@ def set_layers(node: Node, expansion: Expansion, environment: Environment) -> No
 
 
 def environment_named(name: str, environments: Environments) -> Environment:
-    """The environment *name*; an empty one for "_default", which is not looked up. raises: EnvironmentNotFound"""
+    """The environment *name*. "_default" is not looked up: it gives an empty environment. raises: EnvironmentNotFound
+
+    environments: a map by name, or a function that returns None for a missing name
+    """
     if name == DEFAULT_ENVIRONMENT:
         return Environment(DEFAULT_ENVIRONMENT)
     found = environments.get(name) if isinstance(environments, Mapping) else environments(name)
@@ -338,9 +348,11 @@ def apply_expansion(
     role_override: Mapping[Any, Any],
     environment: EnvironmentLike | None = None,
 ) -> None:
-    """Replace a node's attributes of roles and environment by the given trees.
+    """Replace the attributes that roles and environment have set on a node by the given trees.
 
-    environment: becomes the node's environment; None or "_default" sets no attributes
+    role_default, role_override: the merged attributes of all roles; {} removes what roles had set
+    environment: becomes the node's environment, and sets its attributes. "_default" sets no attributes. None sets no
+        attributes either, and the node's environment keeps its name
     raises:      BadKey, BadValue, TooDeep
     source:      Chef's `Node#apply_expansion_attributes`
     """
@@ -363,11 +375,13 @@ def consume_external(
 ) -> None:
     """Set JSON attributes and facts on a node, with name and environment as automatic attributes.
 
-    json_attributes: deep merged over normal, lists united; `run_list` (or `recipes`) and
-                     `chef_environment` are set on the node instead
+    json_attributes: deep merged over normal, lists united. Their `run_list` (or `recipes`) and `chef_environment` are
+        not
+                     merged, but become the run-list and environment of the node. None: no JSON attributes
     facts:           replace all automatic attributes
     guid:            becomes the automatic attribute chef_guid; None: it is not set
-    raises:          AmbiguousRunList; BadArgument, where the facts have no platform
+    facts_locator, json_locator: give the origins of the values
+    raises:          AmbiguousRunList; BadArgument, if the facts have no platform
     source:          Chef's `Node#consume_external_attrs`
     """
     of_node = split_node_fields(json_attributes or {}, json_locator)

@@ -53,8 +53,8 @@ def _hiera_scope(repository: Repository, node: Node) -> LookupScope:
 def lookup_word(repository: Repository, node: Node) -> Callable[..., Any]:
     """The function `lookup` for the recipes of a node. It has the options of `LookupScope.lookup`.
 
-    The Hiera scope is made at the first call, with the facts of then, and kept.
-    raises, at a call: NotFound, where the repository has no Hiera tree; the errors of `LookupScope.lookup`
+    The Hiera scope is made at the first call of `lookup`, with the facts at that time, and kept.
+    raises, at a call of `lookup`: NotFound, if the repository has no Hiera tree; the errors of `LookupScope.lookup`
     """
     scope = cache(partial(_hiera_scope, repository, node))
 
@@ -73,9 +73,11 @@ def readings(
 ) -> Iterator[ReadValue]:
     """Yield each value that a line of Python reads with constant keys: its name, and its explanation (trace).
 
-    A Hiera value is followed by the keys that its expressions look up. The trace is None where the value cannot be
-    explained. Nothing for an origin without a line, or in a file that is not Python. Each is computed when it is taken.
-    then:   explains an attribute as it was when the line read it; None: as it is now
+    After a value of Hiera come the keys that its expressions look up. The trace is None if the value cannot be
+    explained. Yields nothing for an origin without a line, or in a file that is not Python. A trace is computed just
+    before it is yielded.
+    origin: the line
+    then:   a function from a path to the trace of that attribute when the line read it; None: traces are as of now
     search: the function `search` of the run, for queries of bindings
     """
     if origin.line is None:
@@ -122,7 +124,9 @@ READERS = {"read_json": (".json",), "read_yaml": (".yaml", ".yml"), "read_toml":
 def reader_words(repository: Repository, node: Node) -> dict[str, Callable[..., Any]]:
     """Name -> function for the recipes of a node: `read_json`, `read_yaml`, `read_toml` and `data_bag_item`.
 
-    Each function returns a copy that a recipe may change, and notes on the node where the data comes from.
+    The first three take the name of a file, relative to the cookbook that is running. Each function returns a copy that
+    a recipe may change, and notes on the node where the data comes from.
+    raises, at a call: BadName, DocumentError; BadArgument, for a file of another format; the errors of `data_bag_item`
     """
 
     def data_bag_item(bag: str, item: str, secret: str | None = None) -> dict[str, Any]:

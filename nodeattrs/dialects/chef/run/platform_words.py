@@ -127,8 +127,9 @@ QUESTIONS: Mapping[str, Ask] = {
 class PlatformQuestion(partial[bool]):
     """A word that answers yes or no about the machine of a node: `if debian:` or `if debian():`.
 
-    Both `bool(question)` and `question()` read the attributes at that moment. It is a partial of a function in
-    `QUESTIONS` with the function that reads an attribute; an attribute that is not set answers as null.
+    `bool(question)` and `question()` are the same: both read the node's attributes at that moment and return a bool.
+    It is made as `PlatformQuestion(function, read)`. *function* is one of `QUESTIONS`, and *read* returns the value of
+    an attribute, or None if it is not set.
     """
 
     __slots__ = ()
@@ -154,8 +155,8 @@ def platform_words(node: Node) -> dict[str, Any]:
     """Word -> function: `platform`, `platform_family`, `value_for_platform` and `value_for_platform_family`.
 
     `platform("debian", "ubuntu")` is whether the node's platform is one of the names; `value_for_platform(values)`
-    gives the value for the node's platform and version, None for none.
-    The latter raises BadArgument for another value than a map of platforms, and for two constraints that fit.
+    gives the value for the node's platform and version, or the one for "default", or None.
+    `value_for_platform` raises BadArgument if *values* is not a map of platforms, and if two constraints fit.
     """
     read = partial(_read, node)
 

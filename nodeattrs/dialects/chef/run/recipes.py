@@ -115,7 +115,7 @@ class RecipeRunner:
     """Runs the attribute files and recipes of one node, which set attributes on it.
 
     Call `load_attribute_files` once, then `run_recipe` for each recipe of the run-list, then `finish`. An error of a
-    file is raised as RecipeFailed, and ends the run.
+    file is raised as RecipeFailed, and ends the run. `attribute_files` lists the attribute files that ran.
 
     node:      the node, changed by each file
     cookbook:  a function from a name to its cookbook; raises CookbookNotFound
@@ -123,13 +123,15 @@ class RecipeRunner:
     on_log:    called with each logged line
     on_recipe: called with the full name of each recipe before it runs
     shared:    further words of recipes and attribute files, such as `read_json`
-    ruby:      runs files in Ruby; None: they become unknown layers
+    ruby:      runs files in Ruby; None: they are not run, and become unknown layers
     facts:     the facts for conditions of attribute files
 
     They grow while files run:
-    recipes, log, warnings: in order; recipes as "cookbook::recipe"
-    included:   recipe -> a function that returns the line that included it; without the recipes of the run-list
-    undeclared: recipes whose resources are not in the catalog, or not all of them; the values are None
+    recipes:    the recipes that started, in order, as "cookbook::recipe"
+    log, warnings: in order
+    included:   recipe -> a function that returns the line that included it first; recipes of the run-list are not here
+    undeclared: a set, in order, of the recipes whose resources are missing from the catalog at least in part. It is a
+        dict whose values are all None
     """
 
     def __init__(
@@ -188,8 +190,9 @@ class RecipeRunner:
         return [file for file in self._order.loaded if self._ruby is not None or not file.endswith(RUBY)]
 
     def load_attribute_files(self, order: list[str]) -> None:
-        """Run all attribute files of the named cookbooks, in this order. An unread cookbook becomes an unknown layer.
+        """Run all attribute files of the named cookbooks. An unread cookbook becomes an unknown layer.
 
+        order:  the names of the cookbooks, in the order in which their files run
         raises: RecipeFailed, NotFound, DocumentError
         """
         cookbooks = [self._cookbook(name) for name in order]
@@ -232,9 +235,10 @@ class RecipeRunner:
         return True
 
     def finish(self) -> None:
-        """Note on the node what the resources of recipes in Ruby may set when they converge, which they do not here.
+        """Add unknown layers to the node for the attributes that resources of recipes in Ruby may set.
 
-        Does nothing where no Ruby ran. Call it once, after the last recipe.
+        Such resources would run later, when they converge; that does not happen here. Does nothing if no Ruby ran. Call
+        it once, after the last recipe.
         """
         ruby, self._ruby = self._ruby, None  # a file that is included then is read, and not run
         if ruby is None:

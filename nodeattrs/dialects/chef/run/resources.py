@@ -47,15 +47,17 @@ def _unbound(kind: str, title: str, defaults: Mapping[str, Any] | None) -> Mappi
 
 
 class Resources:
-    """Builds the catalog of one run: recipes declare resources through `words`, and `finish` returns the catalog.
+    """Builds the catalog of one run. Recipes declare resources by functions in `words`; `finish` returns the catalog.
 
-    Set `include` before recipes run, and call `enter` with each recipe before it runs. `finish` comes last, and runs
-    the bodies of defined types. `DefinedType` uses `reference` and `declare_instance`.
+    Set the attribute `include` before recipes run, and call `enter` with each recipe before it runs. Call `finish`
+    after all recipes: it runs the bodies of defined types. `declare` is the word `resource`, and raises BadArgument or
+    DuplicateResource. `reference` and `declare_instance` are for `DefinedType`.
 
     node:    gives the line of a declaration
     root:    the folder that origins are relative to
     include: a function that runs a recipe: (name, cookbook of the caller, function that returns the line)
-    bound:   a function that returns parameters from bindings: (type, title, name -> default; None for all names)
+    bound:   a function that returns parameters from bindings: (type, title, wanted). *wanted* is a map from the name of
+        each wanted parameter to its default; None: all parameters that bindings have
     find:    a function that returns the path of a cookbook file: (cookbook, "templates" or "files", name)
     catalog: the resources declared so far
     """
@@ -103,9 +105,11 @@ class Resources:
             self.catalog.add(Resource(ref, "class", origin=Origin("recipe", qualified(recipe))))
 
     def declare(self, kind: str, titles: str | Iterable[str], **parameters: Any) -> Any:
-        """Declare a resource at the line that runs; returns its reference. Several titles: a resource each, and Refs.
+        """Declare a resource at the line that runs; returns its reference (a Ref, or Refs for a list of titles).
 
-        Parameters that are not given come from bindings. A relative template or file is looked for in the cookbook.
+        Parameters that are not given come from bindings. A relative `template` or `source` of a file is looked for in
+        the cookbook.
+        kind:   the type, in lower or upper case: "package"
         raises: BadArgument, for a parameter or file that does not exist; DuplicateResource
         """
         if not isinstance(titles, str):
@@ -159,8 +163,8 @@ class Resources:
     def finish(self) -> Catalog:
         """Run the waiting bodies of defined types in rounds, until none is left; returns the catalog.
 
-        A body that runs may declare instances, which run in the next round; after 500 rounds that is an error.
-        raises: RecipeFailed, DuplicateResource; BadArgument, where types declare each other without end
+        A body may declare further instances, whose bodies run in the next round.
+        raises: RecipeFailed, DuplicateResource; BadArgument, after 500 rounds, if types declare each other without end
         """
         for _ in range(_MOST_ROUNDS):
             if not self._waiting:
@@ -322,11 +326,13 @@ class Resources:
 class DefinedType:
     """A defined type, which `@define` makes of a function: `vhost("a", port=80)` declares the instance `Vhost[a]`.
 
-    The body runs later, in `Resources.finish`, with the title and the parameters. A parameter that is not given comes
-    from bindings, else from the default of the function. `vhost["a"]` is a reference to an instance.
+    A call returns a reference to the instance, or references if it has a list of titles. The body runs later, in
+    `Resources.finish`, with the title and the parameters. If a call leaves a parameter out, bindings may give its
+    value; if they do not, the default of the function counts. `vhost["a"]` is a reference to an instance and declares
+    nothing.
 
-    body:      a function of the title and the parameters; its name is the type's
-    resources: of the run
+    body:      a function of the title and the parameters; the type has its name, with a capital letter
+    resources: the resources of the run, to which instances are added
     """
 
     def __init__(self, body: Callable[..., Any], resources: Resources) -> None:

@@ -59,7 +59,11 @@ def note_anything(node: Attributes, origin: Origin, reason: str, only: Iterable[
 
 
 def note_code(node: Attributes, origin: Origin, code: UnrunCode) -> None:
-    """Note on a node the attributes that unrun code may set: unknown layers for its constant paths, or for any."""
+    """Note on a node the attributes that unrun code may set: an unknown layer for each level with its constant paths.
+
+    If the code may set any attribute (`hidden`), an unknown layer for any path is added.
+    origin: the file of the code
+    """
     for level, lines in code.lines.items():
         node.unknown(level, origin.name, origin, NOT_RUN, lines)
     if code.hidden is not None:
@@ -68,9 +72,12 @@ def note_code(node: Attributes, origin: Origin, code: UnrunCode) -> None:
 
 
 class Unrun:
-    """Finds the Ruby code that unrun files of one node may call by name: libraries, resources, definitions.
+    """Finds the Ruby code that may run because files of one node, which are not run here, call it by name.
 
-    Nothing is parsed before the first question; each file is parsed once in a process.
+    Such code is in libraries, resources and definitions of cookbooks. `reached` begins with a file, `called` with code
+    that was read before. Both follow calls through other code, and neither yields the same code twice.
+    The constructor reads nothing. Each file is parsed once in a process.
+
     cookbooks: those whose libraries, resources and definitions Chef loads
     """
 
@@ -89,9 +96,10 @@ class Unrun:
         yield from self.called(code, self._seen.setdefault(origin.kind, set()))
 
     def called(self, code: UnrunCode, seen: set[int]) -> Iterator[Reached]:
-        """Yield all code that *code* may call by name, directly or through other code; without *code* itself.
+        """Yield all code that *code* may call by name, directly or through other code.
 
-        seen: the ids of code that is passed over; the id of each yielded code is added
+        Code that Chef may call without a name is yielded first.
+        seen: the ids of code that is skipped; the id of each yielded code is added
         """
         left = [*self._named.get("", ()), *self._by(code)]
         while left:
@@ -139,7 +147,10 @@ _PARTS = {"attributes": "attributes", "recipe": "recipes"}
 
 
 def may_set(cookbook: Cookbook, file: str) -> bool:
-    """Whether a file in Ruby, YAML or JSON may set an attribute, by its text; True where it cannot be read."""
+    """Whether a file in Ruby, YAML or JSON may set an attribute, by its text. Only the file itself is read.
+
+    True for a file that cannot be read, and without tree-sitter. file: the path in the cookbook
+    """
     try:
         code = _code(cookbook, file)
     except (DocumentError, MissingExtra):
@@ -150,7 +161,8 @@ def may_set(cookbook: Cookbook, file: str) -> bool:
 def lines_that_set(cookbook: Cookbook, file: str, path: Path) -> Iterator[int]:
     """Yield the lines of a Ruby file that may set *path*, a map above it, or a key below it; lines may repeat.
 
-    Only constant keys are found. Nothing for a file that cannot be read.
+    Only writes with constant keys are found. Yields nothing for a file that cannot be read, and without tree-sitter.
+    file: the path in the cookbook
     """
     try:
         code = _code(cookbook, file)
@@ -161,13 +173,19 @@ def lines_that_set(cookbook: Cookbook, file: str, path: Path) -> Iterator[int]:
 
 
 class RubyFiles:
-    """Runs the attribute files and recipes in Ruby of one node, which set attributes on it.
+    """Runs the attribute files and recipes in Ruby of one node, which set attributes on it. `where_wanted` makes it.
 
     Call `set_callbacks` and `use_cookbooks` first. The process starts with the first file that runs; then libraries
     are loaded, and before the first recipe resources and definitions. Recipes are compiled, and no resource converges.
-    At the end `hidden_places`, `code_for_later` and `fill` say what recipes leave behind; nothing where none ran.
+    Call `note_recipe` as each recipe starts, in any language. Code in another language that changes the node runs
+    inside `with other_code_runs():`, so that Ruby reads the node again. After the last recipe, `fill` adds the
+    resources that Ruby declared to a catalog. `code_for_later` yields the code that Chef would run when resources
+    converge. `hidden_places` gives the places after which any attribute may be set. All three give nothing if no recipe
+    ran.
 
-    words:    the functions `data_bag`, `data_bag_item` and `search`
+    repository: gives the data bags and settings
+    node:     is read and changed
+    words:    the functions `data_bag`, `data_bag_item` and `search`, by name
     run_list: the items of this run
     warnings: grows while files run
     """
@@ -233,9 +251,13 @@ class RubyFiles:
         self._session.run(_path(cookbook, file), name, cookbook.shown(file), cookbook.name)
 
     def run_recipe(self, cookbook: Cookbook, file: str, name: str) -> None:
-        """Compile a recipe: its code runs, and its resources are kept. Where it fails, its rest is an unknown layer.
+        """Compile a recipe: its code runs, and its resources are kept. No error is raised if the recipe fails.
 
-        raises: TooMuch; NotFound, where there is no Ruby
+        The rest of a recipe that failed is then noted as a place after which any attribute may be set
+        (`hidden_places`).
+        file:   the path in the cookbook
+        name:   "cookbook::recipe"
+        raises: TooMuch; NotFound, if there is no Ruby
         """
         if self._depth_of_other_code:
             self._forget()
@@ -249,7 +271,12 @@ class RubyFiles:
             self._compiled.add_hidden_place(f"failed, and its rest was not run: {reason}", place)
 
     def note_recipe(self, name: str) -> None:
-        """Note that a recipe starts, in any language: add it to the node's attribute `recipes`, unless it is there."""
+        """Note that a recipe starts, in any language.
+
+        Its name is added to the node's automatic attribute `recipes`, once.
+
+        name: "cookbook::recipe"
+        """
         self._started.append(name)
         if name not in (self._node.read("recipes") or ()):
             with self.other_code_runs():
@@ -260,9 +287,10 @@ class RubyFiles:
         return self._compiled.hidden_places()
 
     def code_for_later(self) -> Iterator[tuple[Origin, UnrunCode, Iterable[Reached]]]:
-        """Yield the code that runs when resources converge: its place, the code, and what it reaches.
+        """Yield the code that runs when resources converge, as (its place, the code, the further code that it may
+        call).
 
-        Take all of them: at the end an unknown layer is noted on the node for each of `hidden_places`.
+        Read the iterator to its end: only then it notes on the node an unknown layer for each of `hidden_places`.
         """
         seen: set[int] = set()
         for origin, code in self._compiled.code_for_later():
@@ -271,7 +299,10 @@ class RubyFiles:
 
     @contextlib.contextmanager
     def other_code_runs(self) -> Iterator[None]:
-        """A context for code that is not Ruby and may change the node; Ruby reads the node anew inside and after it."""
+        """A context manager for code that is not Ruby and may change the node.
+
+        Ruby reads the node anew inside and after the block.
+        """
         self._depth_of_other_code += 1
         try:
             yield

@@ -43,15 +43,18 @@ class RubyResource:
 class CompiledRecipes(RecipeNotes):
     """Collects what the recipes of one node declare and leave open, in the order of their declaration.
 
-    The session calls the methods of `RecipeNotes` while recipes run. Then `fill` adds the resources to a catalog, and
-    `hidden_places` and `code_for_later` give what is open. All of them give nothing where no recipe ran.
+    The session calls the methods of `RecipeNotes` while recipes run. After the last recipe, `fill` adds the resources
+    to a catalog. `code_for_later` yields the code that runs when resources converge. `hidden_places` gives the places
+    after which any attribute may be set, and `note_hidden` makes an unknown layer of each. If no recipe ran, these
+    methods give nothing.
 
     node:    gets unknown layers, from `add_hidden_place` and `note_hidden`
     root:    the folder that origins are relative to
     warn:    called with a message and its line
-    note:    a function that notes on a node that a place may set anything, with the reason
+    note:    called with the node, a place and a reason; adds an unknown layer to the node
     reaches: a function from code to all code that it may call by name, without itself
-    vouched: whether a cookbook is missing, and the settings say that it sets its own attributes only
+    vouched: whether a resource of an unknown type is taken for harmless. It is True if a cookbook is missing, and the
+        settings say that this cookbook sets only certain paths
     """
 
     node: Node
@@ -98,9 +101,9 @@ class CompiledRecipes(RecipeNotes):
         self._blocks[origin] = None
 
     def add_hidden_place(self, reason: str, origin: Origin) -> None:
-        """Warn that from a place on any attribute may be set.
+        """Warn that code after a place may set any attribute.
 
-        In a recipe the place is kept for `note_hidden`; in another file the unknown layer is noted at once.
+        If the place is in a recipe, it is kept for `note_hidden`. In another file the unknown layer is noted at once.
         """
         self.warn(reason, origin)
         if origin.kind == RECIPE:
@@ -133,7 +136,10 @@ class CompiledRecipes(RecipeNotes):
                 self.note(self.node, origin, reason)
 
     def code_for_later(self) -> Iterator[Later]:
-        """Yield the code that runs when the resources converge: of each type at its first resource, then the blocks."""
+        """Yield (place, code) for the code that runs when the resources converge.
+
+        First comes the code of each resource type, at its first resource, then the code of each block.
+        """
         first_of_kind: dict[str, Origin] = {}
         for resource in self._resources.values():
             first_of_kind.setdefault(resource.kind, resource.origin)

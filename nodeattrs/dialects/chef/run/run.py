@@ -50,11 +50,12 @@ class Run:
     log:             the messages of cookbook files
     warnings:        of the repository, the facts, the JSON attributes, the cookbook files and the node
     catalog:         the declared resources
-    included:        recipe -> a function that returns the line that included the recipe; without the run-list's own
+    included:        recipe -> a function that returns the line that included it. Recipes that the run-list starts are
+        not here
     policy:          the policy that the node follows; None for none
-    search:          the function `search` of the run; None where there was no store
-    facts:           the file of the facts, or "this machine"
-    undeclared:      recipes whose resources are not in the catalog, or not all of them
+    search:          the function `search` of the run; None if there was no store
+    facts:           the file of the facts, "platform debian-12", or "this machine"
+    undeclared:      the recipes whose resources are missing from the catalog at least in part
     """
 
     node: Node

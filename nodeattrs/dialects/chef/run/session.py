@@ -40,7 +40,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NodeRequest:
-    """What a caller wants of a run of one node: the arguments of `run_node` of the same names. None: not given."""
+    """What a caller wants of a run of one node: the arguments of `run_node` of the same names.
+
+    facts:             the facts of the node
+    run_list:          the new run-list of the node; None: it keeps its own
+    override_run_list: the run-list of this run alone; None: the run uses the node's run-list
+    environment:       the new environment of the node; None: it keeps its own
+    json_attributes:   JSON attributes to merge into the normal ones; None for none
+    """
 
     facts: Facts
     run_list: Iterable[str] | None = None
@@ -51,16 +58,17 @@ class NodeRequest:
 
 @dataclass(frozen=True)
 class Session:
-    """The result of `run_session`: a run, the saved node before it, and what is to be saved after it.
+    """The result of `run_session`: a run, the saved node before it, and the data to save after it.
 
-    It is not saved yet; the caller saves `saved`, and may replace `place` and `revision` then. `before` and `after` are
-    for comparisons, computed at first use.
+    `run_session` does not save it. The caller gives `saved` and `previous_number` to `Store.save`, and may then make a
+    copy of this object with `place` and `revision`. `before` and `after` are merged attributes, computed at first use.
+    `is_as_before` says whether the snapshots are equal.
 
     run:      the result of the run
     last:     the saved node before the run; None for a new node
-    saved:    document and snapshot to save, filtered by the settings
-    place:    the description of the store that has them; None before they are saved
-    revision: the saved revision; None before they are saved
+    saved:    the node's document and snapshot to save, filtered by the settings
+    place:    the description of the store in which `saved` was saved; None before that
+    revision: the saved revision; None before `saved` is saved
     """
 
     run: Run
@@ -89,7 +97,10 @@ class Session:
 
     @cached_property
     def before(self) -> dict[Any, Any] | None:
-        """The merged attributes of the saved node before the run; None for a new node, or where no run succeeded."""
+        """The merged attributes of the saved node before the run.
+
+        None for a new node, and for a node whose runs all failed, so that nothing is saved.
+        """
         if self.last is None:
             return None
         tree = self.last.node.to_dict(evaluate=False)
@@ -117,8 +128,9 @@ def wrong_machine_warnings(run: Run) -> Iterator[str]:
 
 
 def wrong_machine_warnings_of(facts: Mapping[Any, Any], place: str, name: str) -> Iterator[str]:
-    """Yield a warning where facts are of a machine with another name than *name*; nothing for facts of a platform.
+    """Yield a warning if facts are of a machine with another name than *name*; nothing for facts of a platform.
 
+    Names are compared up to the first dot. Yields nothing for facts without a name.
     place: the file of the facts, or "this machine", or "platform ..."
     """
     hosts = {str(facts[key]).partition(".")[0] for key in ("fqdn", "hostname", "machinename") if facts.get(key)}
@@ -128,9 +140,9 @@ def wrong_machine_warnings_of(facts: Mapping[Any, Any], place: str, name: str) -
 
 
 def machine_name(facts: Facts) -> str:
-    """The name of a machine by its facts: fqdn, else machinename, else hostname.
+    """The name of a machine by its facts: the first of fqdn, machinename and hostname that is a text and not "".
 
-    raises: BadArgument, where the facts have none of them
+    raises: BadArgument, if the facts have none of them
     source: Chef's client
     """
     for key in _NAMES:
@@ -149,9 +161,10 @@ def last_saved_node(repository: Repository, store: Store, name: str) -> SavedNod
 
 
 def require_known_node(repository: Repository, store: Store, name: str, facts: Facts) -> None:
-    """Do nothing where a node of that name is in the repository, or the facts are of a machine of that name.
+    """Raise an error for a name that no node in the repository has, and neither the facts.
 
-    The file of the facts may have the name, too. The store is not searched; its names are for the hint.
+    The facts have the name if the machine or the file of the facts has it. Saved nodes do not count: their names are
+    only used for the hint.
     raises: NodeNotFound, with similar names
     """
     file = pathlib.PurePath(facts.locator.at(()).name).stem  # that describes the machine
@@ -180,12 +193,14 @@ def run_session(
     """Run a node with the normal attributes that the last run saved; returns the session. Saves nothing.
 
     store:  for searches of recipes, and for the notes of the revision
-    last:   the saved node, which is not changed; None for a new node, which gets a warning without a run-list
-    apply:  a function that applies the catalog; the notes have its report, and count as failed where resources failed
+    wanted: the facts and the other arguments of the run
+    last:   the saved node, which is not changed. None for a new node; a new node without a run-list gets a warning
+    apply:  a function that applies the catalog and returns the report, which the notes then have. If a resource failed,
+        the notes say that the run failed. None: the catalog is not applied
     log:    called with each message of a cookbook file
     before_search: called before a recipe searches the store
     fleet:  the identifier of the call, for the notes of the revision
-    raises: the errors of `run_node` and *apply*; BadValue, DeferredCycle, where the node cannot be saved
+    raises: the errors of `run_node` and *apply*; BadValue, DeferredCycle, if the node cannot be saved
     """
     ran = run_node(
         repository,

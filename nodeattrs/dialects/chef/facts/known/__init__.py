@@ -47,11 +47,11 @@ def _in_order(name: str) -> list[tuple[int, str]]:
 
 
 def platform_file(name: str, folder: pathlib.Path | None = None) -> pathlib.Path:
-    """The file with the facts of a platform; for a name without a full version the file of its newest version.
+    """The file with the facts of a platform. A name without a full version gives the newest version that fits.
 
     name:   "ubuntu-22.04", "ubuntu-22" or "ubuntu"
-    folder: further platforms in fauxhai's form
-    raises: NotFound, with similar names, and where *folder* does not exist
+    folder: a folder with further platforms in fauxhai's form, which replace ours; None: only ours
+    raises: NotFound, with similar names, and if *folder* does not exist
     """
     known = platforms(folder)
     fitting = [one for one in known if one == name or one.startswith((f"{name}-", f"{name}."))]
