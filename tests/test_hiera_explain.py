@@ -532,3 +532,14 @@ def test_an_answer_reads_every_key_when_it_is_asked_to_and_not_when_its_keys_are
     part.read_all()
 
     assert [one.place for one in opened.unread] == ["nope"]
+
+
+def test_unset_variables_of_lookup_options_are_named_for_the_keys_of_each_module(tmp_path: Path):
+    files = {"hiera.yaml": "version: 5\n", "data/common.yaml": "k: 1\nlookup_options: {k: {merge: '%{how}first'}}\n"}
+    for name in ("m", "n"):
+        files |= {f"modules/{name}/hiera.yaml": "version: 5\n", f"modules/{name}/data/common.yaml": f"{name}::k: 1\n"}
+    scope = Hiera(written(tmp_path, files), puppet_version=7).scope()
+
+    assert {key: scope.explain(key).unset for key in ("k", "m::k", "n::k")} == dict.fromkeys(
+        ("k", "m::k", "n::k"), ("the value of lookup_options: how is not set",)
+    )
