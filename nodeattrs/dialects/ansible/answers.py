@@ -68,8 +68,9 @@ def folded_once(plan: Fold, numbers: Iterator[int] | None = None) -> Folding:
 
 
 def _limited_to(plan: Fold, name: Any) -> Fold:
-    """A copy of a fold in which unknown layers that cannot set the variable are empty; the numbers of the layers
-    stay.
+    """A copy of a fold in which each layer has its value of one variable alone, or is empty; see `_about`.
+
+    No layer is dropped, so their numbers stay. name: the variable; `_ANYTHING` keeps the values of all
     """
     children = tuple(
         _limited_to(child, name) if isinstance(child, Fold) else _about(child, name) for child in plan.children
@@ -180,7 +181,7 @@ class Variables:
         return self.vars
 
     def folded(self, name: Any = _ANYTHING) -> Folded:
-        """All layers merged with their origins.
+        """All layers merged with their origins; with *name* only their values of that variable.
 
         name: a variable. Unknown layers that cannot set it count as empty; for a variable of Ansible's own its value,
               or an unknown layer, is added on top. Unless given, only unknown layers that may set any variable count.
