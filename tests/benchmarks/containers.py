@@ -452,9 +452,7 @@ class InOurs:
 
     def plugins(self) -> bool:
         app = Bindings("app")
-        app.multibind(list[Plugin])
-        app.fragment(list[Plugin]).to_class(Xml)
-        app.fragment(list[Plugin]).to_class(Json)
+        app.multibind(list[Plugin]).collect(Xml, Json)
         return len(Injector([[app]]).inject(list[Plugin])) == 2
 
     def optional(self) -> bool:
