@@ -17,11 +17,12 @@ def imported(
 ) -> Callable[[str], Any]:
     """Make the `__getattr__` of a module: it imports a name at its first use, and sets it in the module.
 
-    The function that comes back raises AttributeError for a name that is not in *homes*.
+    The function that is returned raises AttributeError for a name that is not in *homes*.
 
     package: the name of the module whose `__getattr__` it becomes
-    homes:   name -> the module that has it, below the package *below* (default: *package*)
-    made:    (name, value) -> the value to give in its place
+    homes:   name -> the module that defines it, relative to the package *below*
+    made:    called with (name, value), returns the value that the module gets instead
+    below:   the name of a package; None: *package*
 
     >>> imported("nodeattrs", {"fold": "policies"})("fold").__name__
     'fold'

@@ -37,16 +37,19 @@ class Outside(PermissionError):
 
 
 class Border:
-    """The folders and files that may be read. A new border does nothing until it is put in force with `held`.
+    """A set of folders and files that may be read. It checks nothing by itself: `held(border)` puts it in force.
 
-    Python's own folders and installed packages are always inside.
+    Python's own folders and installed packages are always inside. `has`, `is_beyond` and `fault` judge one path each.
+    `narrowed` and `for_one_answer` return new borders.
 
     roots:       folders, as real paths; all that is below them is inside, except folders called `.git`
-    named:       paths that the caller has written. Outside of the roots such a path may be a link; it may be a pipe or
-                 a device. Inside the roots it may be no link that leads out: the repository may have made it
-    refused:     existing paths outside that a reader asked for so far, as keys; a narrowed border shares them
-    is_closed:   whether Python refuses paths outside; else only readers that ask `is_outside` do
-    has_machine: whether `admit_of_machine` adds places of the user and machine
+    named:       absolute paths that the caller wrote, such as arguments of a command. Outside of the roots such a path
+                 may be a link, and anywhere it may be a pipe or a device. Inside the roots a link must not lead out of
+                 them
+    refused:     the existing paths outside that `fault` refused so far: a dict used as an ordered set, with None as
+                 values. A narrowed border uses the same dict
+    is_closed:   True: Python refuses to open paths outside; False: only readers that ask `is_outside` leave them out
+    has_machine: whether `admit_of_machine` adds folders of the user or machine, such as /etc/ansible, to the roots
     """
 
     def __init__(
@@ -67,7 +70,9 @@ class Border:
         return Border, (self.roots, self.named, self.is_closed, self.has_machine)
 
     def narrowed(self, *roots: str | os.PathLike[str]) -> Border:
-        """A new border around these folders alone; paths that the caller named stay inside."""
+        """A new border with only these folders as roots. Named paths stay inside, and `refused` is shared with this
+        border.
+        """
         found = Border(roots, self.named, self.is_closed, self.has_machine)
         found.refused = self.refused
         return found
@@ -77,9 +82,10 @@ class Border:
         return Border(self.roots, self.named, is_closed, self.has_machine)
 
     def fault(self, path: str) -> str:
-        """Why a path may not be read, in words; "" where it may, also where it does not exist but lies inside.
+        """The reason why a path may not be read, in words; "" if it may be read.
 
-        An existing path outside is noted in `refused`. cost: two system calls
+        A path that does not exist may be read if it lies inside. An existing path outside is noted in `refused`.
+        cost: two system calls
         """
         whole = os.path.abspath(path)
         reason = self._fault(whole)
@@ -184,7 +190,10 @@ def admit_of_machine(*places: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def held(border: Border | None) -> Iterator[None]:
-    """Within the block this border is in force, in place of any other one; None: no border is."""
+    """A context in which this border is in force, in place of any other one. None: no border is in force in the block.
+
+    It counts for the current context of `contextvars`. After the block the border before it is in force again.
+    """
     if border is not None and not _Hook.is_there:
         sys.addaudithook(_hook)  # it cannot be removed; without a border it does nothing
         _Hook.is_there = True

@@ -1,7 +1,7 @@
 """The cache of a process: values that are parsed or merged once, and used again for other nodes.
 
-Hiera and Chef's attribute files use it. A value never becomes stale, because its key has everything that decides it: a
-parsed file is kept under the hash of its content, an answer under the sources that gave it.
+Hiera, facts of Puppet, and Chef's files in Ruby use it. A value never becomes stale, because its key has everything
+that decides it: a parsed file is kept under the hash of its content, an answer under the sources that gave it.
 """
 
 from __future__ import annotations
@@ -15,9 +15,13 @@ _Value = TypeVar("_Value")
 
 
 class Cache:
-    """Values by their keys, for many threads. A new entry beyond *most* drops the one that was used longest ago.
+    """A cache of limited size that threads may share. If it is full, the entry that was used longest ago is dropped.
 
-    most: the largest number of entries; `get` is the one way to add an entry
+    most: the largest number of entries
+
+    `get(key, make)` returns the entry of a key, and calls *make* to add it if it is missing. Entries are added in no
+    other way. *make* is called outside of the lock, so two threads may both call it; both then get the value stored
+    first. If *make* raises an error, nothing is stored. `len(cache)` is the number of entries.
 
     >>> cache = Cache(most=2)
     >>> cache.get("a", lambda: 1), cache.get("a", lambda: 2)
@@ -30,10 +34,11 @@ class Cache:
         self._lock = RLock()  # a value that is dropped may use the cache while it is deleted
 
     def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
-        """The value under a key. Where the cache has none, *make* is called, and its value is kept, None too.
+        """The value under a key. If the cache has none, *make* is called, and its value is stored; None is stored, too.
 
-        make:   may use the cache itself. Where several threads make a value at once, all get the first one
-        raises: the errors of *make*; nothing is kept then
+        make:   called without arguments, outside of the lock. It may use the cache itself. If several threads make a
+                value at once, all get the value that is stored first
+        raises: the errors of *make*; then nothing is stored
         """
         with self._lock:
             if key in self._entries:

@@ -77,14 +77,18 @@ def run(
     folder: str | os.PathLike[str] | None = None,
     given: bytes = b"",
 ) -> FinishedProgram:
-    """Run a program to its end. An exit code other than 0 is no error here.
+    """Run a program without a shell and wait until it ends. An exit code other than 0 is no error here.
 
-    The program keeps the terminal, so that it can ask for a password.
+    The program keeps the terminal, so that it can ask for a password. When `run` returns or raises, the program has
+    ended.
 
+    words:      the program and its arguments
+    env:        its environment
     seconds:    it is killed after this time
     most_bytes: it is killed once it has written more than this to standard output
+    folder:     its working folder; None: the current one
     given:      its standard input
-    raises:     TooMuch, where it was killed; OSError and ValueError, as `start`
+    raises:     TooMuch, if it was killed; OSError and ValueError, as `start`
     """
     until = time.monotonic() + seconds
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as errors:

@@ -56,9 +56,13 @@ SITE = "https://nodeattrs.github.io/nodeattrs/"
 class Code(NamedTuple):
     """The declaration of one code, with its texts for `nodeattrs codes`.
 
-    names: the class and the kinds that have the code
-    owner: the error class whose kinds they are; "" where there is none
-    room:  the part of the project that it belongs to, such as "Merging": a title of the page
+    code:    the code itself, such as "NA0102"
+    names:   the name of the error class, the name of the kind, or both in this order
+    owner:   the name of the error class that has the kinds of the section; "" if the section has no such class
+    room:    the section of the page of codes that lists it, such as "Merging"
+    cause:   what leads to the error, as a sentence
+    example: a command or input that leads to it
+    way_out: what the user can do, as a sentence
     """
 
     code: str
@@ -96,10 +100,12 @@ _declared: dict[str, Code] = {}
 
 
 def declared(code: str, *names: str, cause: str, example: str, way_out: str) -> Code:
-    """Declare a code, with its texts for `nodeattrs codes`. Returns its entry.
+    """Declare a code, with its texts for `nodeattrs codes`. Returns its entry, as a `Code`.
 
-    names:  the class or kinds that have the code
-    raises: ValueError, for a code that another entry has; KeyError, for a code with an unknown beginning
+    code:   such as "NA0102"; its first four characters choose the section
+    names:  the name of the class, the names of kinds, or both in this order
+    cause, example, way_out: texts of the entry; see `Code`
+    raises: ValueError, for a code that was declared with other texts; KeyError, for a code with an unknown beginning
     """
     title, owner = _ROOMS[code[:4]]
     entry = Code(code, names, owner, title, cause, example, way_out)
@@ -117,7 +123,10 @@ def kind(code: str, *names: str, cause: str, example: str, way_out: str) -> Kind
 
 
 def other_kind(name: str, entry: Code) -> Kind:
-    """Another kind with the code of *entry*. raises: ValueError, where *name* is not one of the entry's names"""
+    """A new `Kind` for a further name of an entry; it has the code of *entry*.
+
+    raises: ValueError, if *name* is not one of the entry's names
+    """
     if name not in entry.names:
         raise ValueError(f"{entry.code} does not name {name}")
     found = Kind(name)

@@ -1,8 +1,8 @@
 """Safe writing of files: no link is followed out, and every reader sees the whole old file or the whole new one.
 
-A folder is opened step by step from an open one, so that a link which another program puts into the way leads nowhere
-else. A file is written beside its place, and renamed over it. The temporary file has a lock that ends with the process,
-so `sweep` knows the files of killed processes, and removes them.
+A folder is opened step by step from an open one. So a link that another program creates on the way has no effect. A
+file is written beside its place, and renamed over it. The temporary file has a lock that ends with the process. So
+`sweep` recognizes the files of killed processes, and removes them.
 """
 
 from __future__ import annotations
@@ -49,9 +49,11 @@ def write_all(handle: int, content: bytes) -> None:
 
 
 def write_whole(place: str | os.PathLike[str], content: bytes, mode: int = 0o644) -> None:
-    """Write a file at a path, whole or not at all; a file or link there is replaced. A device or pipe is written to.
+    """Write a file at a path, whole or not at all. A file or link there is replaced, but a device or pipe is written
+    to.
 
-    raises: OSError, also where the folder does not exist
+    mode:   the permissions of a file; without effect on a device or pipe
+    raises: OSError, also if the folder does not exist, or a folder has the name
     """
     folder, name = os.path.split(os.fspath(place))
     handle = os.open(folder or os.curdir, os.O_RDONLY | os.O_DIRECTORY)
@@ -74,13 +76,15 @@ def write_whole(place: str | os.PathLike[str], content: bytes, mode: int = 0o644
 
 @contextlib.contextmanager
 def folder_below(root: str | os.PathLike[str], steps: Sequence[str], *, make: bool = False) -> Iterator[int]:
-    """Open the folder that is *steps* below *root*; gives its descriptor within the block, and closes it then.
+    """A context that gives the descriptor of the folder *steps* below *root*, and closes it at the end.
 
-    A link on the way is followed only where it leads to a place below the root, whatever other programs change
-    meanwhile. The root itself may be reached by links.
+    A link on the way is followed only if it leads to a place below the root. This is true even if other programs change
+    the folders meanwhile. The path of the root itself may have links.
 
-    make:   make folders that are missing
-    raises: FileNotFoundError and NotADirectoryError, with the path below the root; LeadsOut; OSError
+    steps:  names of folders, the outermost first; (): the root
+    make:   whether folders that are missing are created
+    raises: FileNotFoundError and NotADirectoryError, with the path below the root; LeadsOut, for a link that leads out;
+            OSError
     """
     walk = _Walk(os.fspath(root))
     try:
@@ -161,11 +165,14 @@ class _Walk:
 
 
 class FolderEntry:
-    """A name in an open folder: a file, link or folder, or nothing yet. Each method looks anew, and follows no link.
+    """A name in an open folder. There may be a file, a link, a folder or nothing with this name.
 
-    All methods raise OSError.
+    folder: the descriptor of the open folder; the caller closes it
+    name:   the name in the folder, without a slash
 
-    folder: the descriptor of the folder; the caller closes it
+    Each method asks the disk again and follows no link. All methods may raise OSError, except `sweep`. `replace`,
+    `begin` and `link` replace what has the name, in one step. `begin` leaves the new file open. `special` opens a
+    device or pipe, and `target` reads a link. `sweep` removes temporary files of killed processes from the folder.
     """
 
     __slots__ = ("folder", "name")
@@ -181,15 +188,16 @@ class FolderEntry:
             return None
 
     def content(self) -> bytes:
-        """The content of a regular file. raises: OSError, for anything else"""
+        """The content of a regular file. raises: OSError, if nothing, a link or anything else has the name"""
         with open(open_unfollowed(self.name, os.O_RDONLY | os.O_NONBLOCK, self.folder), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise OSError(errno.EINVAL, "it is no file")
             return file.read()
 
     def special(self) -> int | None:
-        """A descriptor for writing to a device, or to a pipe that a program reads; None where neither is there.
+        """A descriptor for writing to a device, or to a pipe that a program reads. The caller closes it.
 
+        None for a file, a folder, a link to one of these, and a name that nothing has.
         raises: OSError, for a socket, for a pipe that no program reads, and for a link to a device or to `/proc`
         """
         found = self.status()
@@ -229,7 +237,13 @@ class FolderEntry:
         os.close(self.begin(content, mode, uid, gid))
 
     def begin(self, content: bytes, mode: int, uid: int = -1, gid: int = -1) -> int:
-        """Write a file as `replace` does, and return an open descriptor, so that the caller can append."""
+        """Write a file as `replace` does, and return a descriptor of it. The caller can append to it, and closes it.
+
+        content:  what the file has at first
+        mode:     the permissions of the file
+        uid, gid: owner and group; -1: the system chooses
+        raises:   OSError; the name is unchanged then
+        """
         temporary, handle = self._beside()
         try:
             write_all(handle, content)
@@ -312,7 +326,10 @@ class FolderEntry:
                 os.fsync(listed)
 
     def sweep(self) -> None:
-        """Remove temporary files of killed processes from the whole folder; errors are ignored."""
+        """Remove the temporary files of killed processes from the folder. All names in the folder are looked at.
+
+        Files of running processes are left. Errors are ignored.
+        """
         with contextlib.suppress(OSError), _listed(self.folder) as listed:
             for name in os.listdir(listed) if listed is not None else ():
                 if _LEFT.fullmatch(name):

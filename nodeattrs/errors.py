@@ -64,14 +64,16 @@ Path = tuple[Any, ...]
 class NodeattrsError(Exception):
     """The base class of all errors. Its text is the message, then the details and the hint, each on an indented line.
 
-    message: one sentence
-    path:    the steps to the attribute; None where it is about no attribute
-    origins: who set each side, as objects that print as "file:line (who)"; the text leaves them out
-    details: further lines
-    hint:    the way out, one line; None where there is none
-    kind:    a word for one reason that a class is raised for; "" where the class says all
-    may_be_there: whether a place that was not read may have the thing that was not found
-    entry:   the declaration of its code; a class without its own has that of the class above it
+    message:      one sentence
+    path:         the steps to the attribute; None if the error is about no attribute
+    origins:      who set each side, as objects that print as "file:line (who)"; the text does not have them
+    details:      further lines
+    hint:         what the user can do, one line; None for nothing
+    kind:         a word for one of several reasons for which the class is raised; "" for a class with one reason
+    may_be_there: True: something was not found, but a place that was not read may have it
+    entry:        the declaration of its code; by default that of the base class
+
+    `code` is the code, such as "NA0102". `coded()` is the text with the code after its first line.
     """
 
     entry = declared(
@@ -386,9 +388,11 @@ class UnknownField(DocumentError):
 
 
 class TooMuch(DocumentError):
-    """An input, or the work for an answer, is larger than a limit of the budget; the hint says how to raise the limit.
+    """An input, or the work for an answer, is larger than a limit of the budget. The hint says how to raise the limit.
 
-    limit: its name: "steps", "values", "bytes", "depth" or "seconds"
+    message: the limit that was exceeded, in words
+    limit:   its name: "steps", "values", "bytes", "depth" or "seconds"
+    facts:   further keyword arguments of `DocumentError`, such as *file* and *hint*
     """
 
     entry = declared(
@@ -653,6 +657,7 @@ class StoreError(NodeattrsError, OSError):
 class FleetError(NodeattrsError):
     """A run of a fleet that cannot go on: workers, their cluster or the store are gone, or a worker cannot take part.
 
+    message, details, hint: as for `NodeattrsError`
     kind: "worker-died", "other-repository", ...; `nodeattrs codes` lists them
     """
 

@@ -69,13 +69,18 @@ class Blob(NamedTuple):
 
 
 class Git:
-    """A repository of Git, found from a folder in it. Each method runs Git again.
+    """A repository of Git, found from a folder in it. Each method runs Git again; nothing is cached or changed.
 
+    folder: a folder of the work tree, or a bare repository
     top:    the root of its work tree; None for a bare repository
-    prefix: the folder below *top*, with a slash at the end; "" for *top* itself
+    prefix: the path of *folder* below *top*, with a slash at the end; "" for *top* itself
 
-    raises: NotFound, where Git is not installed, the folder lies in no repository, or `.git` belongs to another one.
-            Each method raises it, too, where Git cannot be started; and TooMuch, where Git writes or takes too much
+    `files(commit)` lists the files of a commit, and `contents` and `content` give what is in them. `fork_of` gives the
+    common ancestor of two commits. `tracks` and `ignored` are about the index and the work tree.
+
+    raises: NotFound, if Git is not installed, if the folder lies in no repository, or if `.git` belongs to another one.
+            Methods raise NotFound if Git cannot be started, TooMuch if it writes or takes too much, and NoRevision for
+            an unknown commit
     """
 
     def __init__(self, folder: Path) -> None:
@@ -131,7 +136,9 @@ class Git:
         return found.output.decode().strip()
 
     def fork_of(self, one: str, other: str) -> str:
-        """The id of the last common ancestor of two commits. raises: NoRevision, where there is none"""
+        """The id of the last common ancestor of two commits. raises: NoRevision, if they have no common ancestor, or
+        for a commit that is not known
+        """
         found = self._run("merge-base", one, other)
         if found.code:
             hint = f"{self._way_out('', 'they may have no common history')}; or compare them as they are: BASE..HEAD"
@@ -146,7 +153,7 @@ class Git:
         return otherwise or f"git log --oneline shows what there is; git fetch brings what {name} may be elsewhere"
 
     def files(self, commit: str) -> list[Blob]:
-        """Every file, link and submodule of a commit, sorted by path, with those above `prefix`.
+        """Every file, link and submodule of a commit, sorted by path. Files outside of `prefix` are listed, too.
 
         raises: NoRevision; TooMuch, for a listing of more than 64 MB
         """
@@ -159,7 +166,7 @@ class Git:
         return found
 
     def contents(self, blobs: Iterable[Blob]) -> Iterator[tuple[str, bytes]]:
-        """Yield (id, content) of each blob, each id once, in their order.
+        """Yield (id, content) of each blob, in order. If several blobs have one id, it is yielded once.
 
         Blobs that are missing, as in a partial clone, are left out. So are blobs larger than the budget's bytes for one
         document.

@@ -134,9 +134,12 @@ class _Read:
 
 @dataclass(frozen=True)
 class Converge:
-    """The value of the fixture `converge`: a call runs one node, `matrix` runs it on several platforms.
+    """The value of the fixture `converge`. A call runs one node and returns a `Converged`.
 
-    repository: its nodes are run, and so is the code of its cookbooks
+    repository: the repository whose nodes and cookbooks are used. The code of its cookbooks runs
+
+    `converge("role[web]", platform="debian-12")` runs the node "test" with this run-list. `matrix` runs the same node
+    on several platforms. Nothing is saved. The errors of a run are raised.
     """
 
     repository: Repository = field(repr=False)
@@ -212,10 +215,14 @@ def _left(name: str, normal: Mapping[str, Any]) -> Node:
 
 @dataclass(frozen=True, eq=False)
 class Converged:
-    """The result of one run of a node, for assertions; nothing was applied or saved.
+    """The result of one run of a node, for assertions. Nothing was applied or saved.
 
-    run["app.workers"] is the merged value, as plain data. Each path that a test reads is noted; where an assertion
-    fails, the report explains the paths that its statement read.
+    run:        the run itself, with all of its data
+    repository: the repository of the node
+
+    run["app.workers"] is the merged value, as plain data; an unset path raises NoSuchAttribute. `get` returns a default
+    instead. Each path that a test reads is noted. If an assertion fails, the report explains the paths that its
+    statement read.
     """
 
     run: Run = field(repr=False)
@@ -261,7 +268,9 @@ class Converged:
         return self.node.trace(path)
 
     def explain(self, path: str) -> str:
-        """The text that `nodeattrs explain` prints for a path; where it is not set, the lines that would set it."""
+        """The text that `nodeattrs explain` prints for a path. For an unset path, it has the lines of the repository
+        that could set it. The path is not noted as read.
+        """
         from nodeattrs.core.tree import parse
         from nodeattrs.dialects.chef.causes import setters_in_repository
         from nodeattrs.dialects.chef.reports.explain import explained
@@ -308,7 +317,10 @@ _READS = pytest.StashKey[list[_Read]]()
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pluggy.Result[pytest.TestReport], None]:
-    """Add to the report of a failed test a section for each path that the failing statement read."""
+    """Add to the report of a failed test a section for each path that the failing statement read.
+
+    pytest calls it after each phase of a test. A test that read no path, or did not fail, gets no section.
+    """
     outcome = yield
     reads = item.stash.get(_READS, [])
     if not reads or call.excinfo is None:

@@ -104,7 +104,7 @@ def programs(
 ) -> SearchStrategy[list[Step]]:
     """A strategy for programs: lists of steps that attribute files and recipes may do to a node, as data.
 
-    Each step is a map with `op` and the arguments of the op; a further key says "attribute file" or "recipe".
+    Each step is a map with `op` and the arguments of the op. A further key says "attribute file" or "recipe".
     Attribute files come before recipes, unless *interleaved*.
 
     op            arguments                   the line that a cookbook would hold
@@ -124,8 +124,12 @@ def programs(
     read          path                        node.read(a, b); read! is read_strict, exist? is exist
     merged        path                        node.merged(a, b); so combined_default, combined_override
 
-    verbs:      only these ops; empty for all. With `set` among them, half of all steps are `set`
-    components: the components that are written, where the op has them (`default_unless` has no `role_default`)
+    max_size, min_size: the largest and smallest number of steps
+    keys:               the keys and indexes of which paths are made
+    scalars:            the values that are no maps or lists
+    verbs:              only these ops; empty for all. With `set` among them, half of all steps are `set`
+    interleaved:        whether recipes may come before attribute files
+    components:         the components that are written, if the op has them (`default_unless` has no `role_default`)
     """
     steps = _steps(keys, scalars, verbs, components)
     setters = st.sampled_from(["attribute file", "recipe"])

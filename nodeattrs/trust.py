@@ -18,7 +18,10 @@ VARIABLE = "NODEATTRS_TRUST"
 
 
 def is_trusted(folder: str | os.PathLike[str]) -> bool:
-    """Whether NODEATTRS_TRUST or the list has a folder. An entry of the list counts while the owner is the same.
+    """Whether NODEATTRS_TRUST names a folder, or the list of trusted repositories has it.
+
+    An entry of the list does not count if the folder has another owner since. Folders below a trusted folder are not
+    trusted by that.
 
     raises: DocumentError, for a list that cannot be read
     """
@@ -29,9 +32,9 @@ def is_trusted(folder: str | os.PathLike[str]) -> bool:
 
 
 def trusted() -> list[dict[str, Any]]:
-    """The entries of the list, each with "path" and "owner" (a user id); [] without a list.
+    """The entries of the list of trusted repositories, each with "path" and "owner" (a user id).
 
-    raises: DocumentError, for a list that cannot be read
+    [] if the list does not exist. raises: DocumentError, for a list that cannot be read
     """
     file = _file()
     if file is None or not file.is_file():
@@ -45,10 +48,12 @@ def trusted() -> list[dict[str, Any]]:
 
 
 def trust(folder: str, *, remove: bool = False) -> str:
-    """Add a repository to the list, or with *remove* take it out. Writes the list; returns the real path of the folder.
+    """Add a repository to the list of trusted ones, or with *remove* take it out. Returns the real path of the folder.
 
-    raises: NotFound, for a folder that does not exist, or is to be removed and not in the list; and without a home
-            folder; DocumentError, for a list that cannot be read; OSError
+    The list is written anew. A repository that is in the list already is added again with its present owner.
+
+    raises: NotFound, for a folder that does not exist, for a folder to be removed that is not in the list, and without
+            a home folder; DocumentError, for a list that cannot be read; OSError
     """
     real, file = os.path.realpath(folder), _file()
     if not os.path.isdir(real) and not remove:

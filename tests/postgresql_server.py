@@ -136,7 +136,8 @@ def fresh():
 
     name = f"n{uuid.uuid4().hex}"
     with psycopg.connect(url(), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        quick = " STRATEGY file_copy" if connection.info.server_version >= 150000 else ""
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0{quick}")
     head, _, query = url().partition("?")
     return f"{head.rpartition('/')[0]}/{name}" + (f"?{query}" if query else "")
 

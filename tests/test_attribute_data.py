@@ -122,6 +122,15 @@ class TestWhatItSets:
 
         assert {"x": 1, "y": 7, "z": 7} == ran(tmp_path, files, saved=saved).node["a"].to_dict()
 
+    def test_a_condition_may_ask_a_sensitive_fact(self, tmp_path):
+        files = {
+            "default.yaml": "blocks: [{when: {cloud.token: t1, zones: {has: z1}}, default: {a: 1}}]",
+            "./nodeattrs.toml": 'sensitive = ["cloud.token", "zones"]\n',
+        }
+        facts = {"cloud": {"token": "t1"}, "zones": ["z1"]}
+
+        assert 1 == ran(tmp_path, files, facts=facts).node["a"]
+
     def test_sensitive_paths_are_secrets_in_it_too(self, tmp_path):
         """Also where nodes begin with it."""
         files = {"default.yaml": "default: {db: {password: x1}}", "nodeattrs.toml": "", "a/b": ""}

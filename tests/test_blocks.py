@@ -26,6 +26,15 @@ web2
 db1
 """.splitlines(keepends=True)
 
+TOML = """\
+[a]
+x = 1
+[a.b]  # c
+y = 2
+[[c]] # d
+z = 3
+""".splitlines(keepends=True)
+
 JSON = """\
 {
   "a": {
@@ -53,6 +62,9 @@ JSON = """\
         (INI, 1, [2, 3], []),
         (INI, 3, [], [1]),
         (INI, 4, [5], []),
+        (TOML, 1, [2], []),
+        (TOML, 3, [4], []),
+        (TOML, 6, [], [5]),
         (JSON, 2, [3, 4], [1]),
         (JSON, 4, [], [3, 2, 1]),
         (JSON, 5, [], []),

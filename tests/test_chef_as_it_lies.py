@@ -270,6 +270,16 @@ class TestVersionsAsAttributes:
             places = {name: [it.place for it in one.origins(f"cookbooks.{name}.version")] for name in ("app", "base")}
             assert {"app": ["cookbooks/app/metadata.rb:2"], "base": ["cookbooks/base/metadata.json:3"]} == places
 
+    @pytest.mark.parametrize("files", [{"metadata.rb": "name 'app'\n"}, {"metadata.json": '{"name": "app"}'}, {}])
+    def test_a_version_that_no_line_sets_has_no_line(self, tmp_path, files):
+        repo = repository(
+            tmp_path,
+            {f"cookbooks/app/{file}": text for file, text in files.items()} | {"cookbooks/app/recipes/default.py": ""},
+        )
+        (found,) = ran(repo, "app").node.origins("cookbooks.app.version")
+
+        assert ("cookbooks/app" + "".join(f"/{file}" for file in files), None) == (found.file, found.line)
+
     def test_versions_are_merged_into_facts_of_that_name_as_in_chef(self, tmp_path):
         """The expected map was asked of `Chef::Node#set_cookbook_attribute`."""
         repo = repository(tmp_path, APP)

@@ -44,9 +44,8 @@ def kinds(run: Run) -> list[str]:
 @pytest.fixture
 def without_ruby(monkeypatch):
     """As if the extra were not installed, and nothing had been parsed before."""
+    CACHE.clear()
     monkeypatch.setitem(sys.modules, "tree_sitter_ruby", None)
-    with CACHE.off():
-        yield
 
 
 class TestRolesInRuby:

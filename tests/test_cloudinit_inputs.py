@@ -437,6 +437,7 @@ class TestLxd:
 
 class TestVendorData:
     def test_openstack_keeps_it_under_a_key(self) -> None:
+        assert [[]] * 3 == [vendor_in(Blob(json.dumps({"cloud-init": one}))) for one in (5, True, {"k": TEXT})]
         assert [blob.content for blob in vendor_in(Blob(json.dumps({"cloud-init": TEXT})))] == [TEXT]
         assert [blob.content for blob in vendor_in(Blob(json.dumps({"cloud-init": [TEXT, "x"]})))] == [TEXT, "x"]
 

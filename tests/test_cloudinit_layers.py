@@ -82,6 +82,8 @@ class TestConfd:
         """As in cloud-init."""
         with pytest.raises(CloudConfigError, match="conf_d"):
             merge_confd("conf_d: [x]", {})
+        with pytest.raises(CloudConfigError, match="conf_d"):
+            merge_confd("conf_d: [x]")
 
     def test_a_broken_file_is_reported_and_counts_as_empty(self):
         """The rest goes on."""

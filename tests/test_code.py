@@ -72,14 +72,14 @@ def loaded(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path / "packages")
     monkeypatch.chdir(tmp_path / "repo")
     monkeypatch.delitem(sys.modules, "loaded_by_tests", raising=False)
-    custom.offered.cache_clear()  # what is installed is asked once a process
+    custom._offered.cache_clear()  # what is installed is asked once a process
 
     def ran():
         return sorted(file.stem for file in tmp_path.rglob("*.ran"))
 
     yield ran
     sys.modules.pop("loaded_by_tests", None)
-    custom.offered.cache_clear()
+    custom._offered.cache_clear()
 
 
 LOOKS = [

@@ -31,7 +31,10 @@ FAMILY = {"hiera": "HieraError", "bindings": "BindingError"}
 def family() -> list[type[NodeattrsError]]:
     """Every error class of ours, wherever it is defined."""
     for module in pkgutil.walk_packages(nodeattrs.__path__, "nodeattrs."):
-        is_old_name = module.name in ("nodeattrs.keep", "nodeattrs.runs")
+        is_old_name = module.name.startswith("nodeattrs.adapters.") or module.name in (
+            "nodeattrs.keep",
+            "nodeattrs.runs",
+        )
         if not module.name.endswith("__main__") and not is_old_name:
             importlib.import_module(module.name)
     found = [NodeattrsError]

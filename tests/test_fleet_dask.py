@@ -63,15 +63,18 @@ def server():
 
 
 def cluster():
-    """The address of a real one with two workers."""
+    """The address of a real one with two workers, that gives up at the second death over the same nodes."""
+    import dask
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster:
+    given_up = dask.config.set({"distributed.scheduler.allowed-failures": 1})
+    how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    with given_up, LocalCluster(**how) as cluster:
         yield cluster.scheduler_address
 
 
 address = pytest.fixture(cluster, scope="module", name="address")
-doomed = pytest.fixture(cluster, name="doomed")
+doomed = pytest.fixture(cluster, scope="module", name="doomed")
 """One whose workers are killed."""
 
 
@@ -199,15 +202,15 @@ class TestAStoreThatGoesAway:
 
 
 class TestASchedulerThatGoesAway:
-    def test_the_command_says_so_and_how_to_go_on(self, fleet, tmp_path, capsys):
+    def test_the_command_says_so_and_how_to_go_on(self, fleet, address, tmp_path, capsys):
         """
         What was saved until then is passed over by the command that it prints.
         """
         words = ["fleet", "resolve", "--repo", fleet.repository, "--facts", fleet.facts, "--store", fleet.store]
         recipe(fleet, SLOW + HALFWAY.format(go=str(tmp_path / "go"), gone=str(tmp_path / "gone")))
-        with dask_programs.running(tmp_path, again=False) as (address, scheduler):
+        with dask_programs.running(tmp_path, again=False) as (gone, scheduler):
             killer = subprocess.Popen([sys.executable, "-c", KILLER, str(tmp_path), str(scheduler.pid)])
-            assert 1 == main([*words, "--executor", f"dask:{address}"])
+            assert 1 == main([*words, "--executor", f"dask:{gone}"])
             killer.wait(10)
         said = capsys.readouterr().err
         assert "the cluster does not answer, or has dropped the work; what was saved is kept [NA1403]" in said
@@ -215,9 +218,8 @@ class TestASchedulerThatGoesAway:
         saved = revisions(fleet)
         assert 0 < len(saved) < len(NAMES)
 
-        recipe(fleet, SLOW)
-        with dask_programs.running(tmp_path) as (address, _):
-            assert 0 == main([*words, "--executor", f"dask:{address}", "--since", since, "--format", "json"])
+        recipe(fleet, "")
+        assert 0 == main([*words, "--executor", f"dask:{address}", "--since", since, "--format", "json"])
         report = json.loads(capsys.readouterr().out)
         assert ONCE == revisions(fleet)
         assert set(saved).isdisjoint(node["name"] for node in report["nodes"])

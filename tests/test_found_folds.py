@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from nodeattrs.dialects.files.found import found_folds
+from nodeattrs.dialects.files.git_sources import GitSources
+
 InFolder = Callable[..., tuple[int, str, str]]
 
 CHART = {
@@ -78,6 +81,7 @@ def test_a_service_that_extends_another_one_is_not_certain(in_folder: InFolder) 
         ("version: '3'\nservices:\n  web: {image: a}\n", True),
         ('{"services": {"web": {"image": "a"}}}\n', True),
         ("include: [other.yaml]\n", True),
+        ("\ufeffservices:\n  web: {image: a}\n", True),
         ("profile::services: [web]\n", False),
         ("profile:\n  services: [web]\n", False),
     ],
@@ -89,6 +93,16 @@ def test_a_file_with_the_name_of_a_compose_file_is_one_if_it_has_services(
     _, out, _ = in_folder({name: text}, "list", "subjects")
     assert (f"folds {name}" in out) == is_found
     assert (in_folder({}, "blame", name)[0] in (0, 5)) == is_found
+
+
+def test_a_compose_file_that_cannot_be_read_or_has_an_override_is_one_without_services(tmp_path: Path) -> None:
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "compose.yaml").write_bytes("services: {}\n".encode("utf-16"))
+    (tmp_path / "compose.yaml").write_text("name: shop\n")
+    assert ["odd/compose.yaml"] == [*found_folds(GitSources(tmp_path))]
+
+    (tmp_path / "compose.override.yaml").write_text("services: {}\n")
+    assert ["compose.yaml", "odd/compose.yaml"] == [*found_folds(GitSources(tmp_path))]
 
 
 def test_included_compose_files_make_every_answer_uncertain(in_folder: InFolder) -> None:

@@ -222,7 +222,7 @@ class TestWhatIsGrown:
         Nobody grows a text from any regular expression.
         """
         with pytest.raises(ValueError, match="words are needed for WORD"):
-            Grammar("start: WORD\nWORD: /[ab]+/", {})
+            Grammar("start: WORD\nWORD: /[ab]+/", {}).grown(random.Random(1))
 
     def test_a_mutation_changes_a_text(self):
         """

@@ -165,17 +165,16 @@ MODULES = sorted(
 )
 MANY = (
     "impact base..HEAD --no-run-code --jobs 2",
-    "impact HEAD --no-run-code --jobs 2",
     "what-if --set k=5 --no-run-code --jobs 2",
 )
 
 
 @pytest.fixture(scope="module")
 def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository of 60 nodes with a Python file for each module that could be imported."""
+    """A repository of 20 nodes with a Python file for each module that could be imported."""
     prepare()
     top = tmp_path_factory.mktemp("modules")
-    tree = valid([*DIALECTS], nodes=60)
+    tree = valid([*DIALECTS], nodes=20)
     for name in MODULES:
         tree.put(f"{name}.py", python(f"{name}.py"))
     tree.late["roles/web.json"] = File('{"name": "web", "default_attributes": {"k": 9}, "run_list": []}')

@@ -135,7 +135,7 @@ class TestWhatChanges:
         found = compare(before, {**before, "roles/web.json": WEB.replace("80", "81")})
 
         assert ["role[web]: port 80 -> 81 because of roles/web.json:4"] == shown(found)
-        assert {} == found.asked[0].unanswered
+        assert {} == found.dialects[0].unanswered
 
     def test_suites_of_test_kitchen_with_folders_of_their_own_are_resolved(self, compare):
         suites = "platforms: [{name: debian-12}]\nsuites:\n"

@@ -8,6 +8,7 @@ import shlex
 import signal
 import sys
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,6 @@ from nodeattrs.reports import Screen as Laid
 from nodeattrs.reports.failure import traceback_lines
 from nodeattrs.reports.history import History
 from nodeattrs.store import Noted, Revision
-from nodeattrs.store.revisions import now
 
 
 class Screen(io.StringIO):
@@ -131,7 +131,8 @@ class TestWhatCommandsATerminal:
         A node of a fleet is called as somebody called it, and a commit is what a store says.
         """
         noted = Noted(repository="\x1b[31m", error="\x1b[32m", ok=False)
-        reports = [FleetReport([NodeOutcome("\x1b[33m", "no")], 1, 1.0), History("a", [Revision(1, now(), noted)])]
+        history = History("a", [Revision(1, datetime.now(UTC), noted)])
+        reports = [FleetReport([NodeOutcome("\x1b[33m", "no")], 1, 1.0), history]
         lines = "".join(line for report in reports for line in report.lines(Laid()))
 
         assert "\x1b" not in lines

@@ -34,9 +34,8 @@ class Theirs:
         """What pytest prints of one file of tests."""
         (self.folder / "tests" / "test_web.py").write_text(text, encoding="utf-8")
         words = ["-m", "pytest", "-p", "nodeattrs.pytest_plugin", "-p", "no:cacheprovider", *options]
-        done = subprocess.run(
-            [sys.executable, *words], cwd=self.folder, capture_output=True, text=True, env={"PYTHONPATH": str(ROOT)}
-        )
+        alone = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        done = subprocess.run([sys.executable, *words], cwd=self.folder, capture_output=True, text=True, env=alone)
         return done.stdout + done.stderr
 
 

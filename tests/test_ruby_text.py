@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nodeattrs.cache import CACHE
 from nodeattrs.errors import DocumentError, MissingExtra, TooMuch
 from nodeattrs.formats.chef_words import ruby_document
 from nodeattrs.formats.documents import Document
@@ -26,9 +27,19 @@ def role(tmp_path: pathlib.Path, text: str, kind: str = "role") -> Document:
 
 def test_a_file_is_parsed_once_for_each_content(tmp_path):
     first = role(tmp_path, "run_list 'a'")
+    entries = len(CACHE)
 
-    assert role(tmp_path, "run_list 'a'") is first
+    assert ["a"] == role(tmp_path, "run_list 'a'").tree["run_list"]
+    assert entries == len(CACHE)
     assert ["b"] == role(tmp_path, "run_list 'b'").tree["run_list"]
+    assert entries < len(CACHE)
+    assert ["a"] == first.tree["run_list"]
+
+
+def test_who_changes_the_tree_of_a_document_changes_no_other(tmp_path):
+    role(tmp_path, "default_attributes 'a' => [1]").tree["default_attributes"]["a"].append(2)
+
+    assert {"a": [1]} == role(tmp_path, "default_attributes 'a' => [1]").tree["default_attributes"]
 
 
 LITERALS = [

@@ -22,6 +22,7 @@ from nodeattrs.errors import (
     RecipeFailed,
     RecipeNotFound,
     RoleNotFound,
+    ValueWithheld,
 )
 from nodeattrs.formats.documents import Document, parse
 from tests.on_disk import repository
@@ -337,6 +338,17 @@ class TestTheNextRun:
         assert 1 == node["a"]
         assert "saved origin unknown" == origin(node, "a")
         assert "gone" not in node
+
+    def test_the_node_of_a_run_is_as_good_as_the_saved_one(self, tmp_path):
+        """Each value has its own line, and a secret is not handed on."""
+        files = {"nodeattrs.toml": 'sensitive = ["a.secret"]\n'}
+        before = run(tmp_path, files, json_attributes=attributes({"a": {"b": 1, "c": {"d": 2}, "secret": "x1"}}))
+
+        for node in (run(tmp_path, {}, saved=before.node).node, again(tmp_path, {}, before).node):
+            assert "attributes.json:3 (saved JSON attributes)" == origin(node, "a.b")
+            assert "attributes.json:5 (saved JSON attributes)" == origin(node, "a.c.d")
+            with pytest.raises(ValueWithheld):
+                node.read("a", "secret")
 
     def test_the_nodes_own_file_is_heard_in_each_run(self, tmp_path):
         """

@@ -195,6 +195,20 @@ def many(tmp_path_factory) -> Path:
     return place
 
 
+@pytest.fixture(scope="module")
+def site_of_many(many) -> Iterator[str]:
+    with served(many) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def report(many, tmp_path_factory) -> Path:
+    """Of a node with all facts."""
+    out = tmp_path_factory.mktemp("report") / "report.html"
+    assert 0 == main(["report", "n1", "--store", str(many / "nodes.db"), "--output", str(out)])
+    return out
+
+
 def printed(*words: str) -> str:
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
@@ -226,10 +240,24 @@ SHOWN = [
 """Each page in one of the looks, unless there is time for all."""
 
 
+_ANSWERS = [path for path in PAGES if "?" in path or path.startswith("/subjects/")]
+_FIRST = (
+    "main .wrong, main .card, main .big, main table, main .past, main .tree, main .groups, main .step, main .empty,"
+    " main .graph"
+)
+_CUT = """return [...document.querySelectorAll('main *:not(.sr):not(.canvas)')]
+.filter((one) => getComputedStyle(one).overflowX !== 'visible' && one.scrollWidth > one.clientWidth + 1)
+.map((one) => one.innerText)"""
+_TOP = "return Math.round(document.querySelector(arguments[0]).getBoundingClientRect().top + scrollY)"
+
+
 class TestPages:
     @pytest.mark.parametrize(("path", "look"), SHOWN)
     def test_each_is_shown_and_asks_nobody_else(self, browser, site, path, look):
-        """No complaint of the browser, no request to another machine, nothing wider than the screen."""
+        """
+        No complaint of the browser, no request to another machine, nothing wider than the screen. An answer comes
+        first, also where the window changes.
+        """
         browser.asked(), browser.complaints()
         browser.look(look)
         browser.open(site + path)
@@ -240,6 +268,16 @@ class TestPages:
         assert [] == [one for one in browser.asked() if not one.startswith((f"{site}/", "data:"))]
         assert browser.js("return document.documentElement.scrollWidth <= innerWidth + 1"), path
         assert browser.js("return [...document.images].every((one) => one.complete)")
+        if path in _ANSWERS:
+            self.require_the_answer_first(browser, look)
+            other = "small" if look != "small" else "light"
+            browser.look(other)
+            self.require_the_answer_first(browser, other)
+
+    def require_the_answer_first(self, browser, look):
+        """In the first 600 pixels, and nothing is cut."""
+        assert browser.js(_TOP, _FIRST) < 600, look
+        assert browser.js(_CUT) == [], look
 
     def test_dark_is_dark_and_light_is_light(self, browser, site):
         def paper() -> int:
@@ -259,26 +297,7 @@ class TestPages:
         assert dark < 150 < 600 < paper()
 
 
-_ANSWERS = [path for path in PAGES if "?" in path or path.startswith("/subjects/")]
-_FIRST = (
-    "main .wrong, main .card, main .big, main table, main .past, main .tree, main .groups, main .step, main .empty,"
-    " main .graph"
-)
-_CUT = """return [...document.querySelectorAll('main *:not(.sr):not(.canvas)')]
-.filter((one) => getComputedStyle(one).overflowX !== 'visible' && one.scrollWidth > one.clientWidth + 1)
-.map((one) => one.innerText)"""
-_TOP = "return Math.round(document.querySelector(arguments[0]).getBoundingClientRect().top + scrollY)"
-
-
-class TestAnswerFirst:
-    @pytest.mark.parametrize("path", _ANSWERS)
-    def test_the_answer_is_in_the_first_600_pixels_and_nothing_is_cut(self, browser, site, path):
-        for look in ("light", "small"):
-            browser.look(look)
-            browser.open(site + path)
-            assert browser.js(_TOP, _FIRST) < 600, look
-            assert browser.js(_CUT) == [], look
-
+class TestSubjects:
     def test_a_value_of_a_subject_leads_to_its_why(self, browser, site):
         browser.open(site + "/subjects/ansible?on=web1")
         rows = browser.js(
@@ -387,26 +406,25 @@ class TestTheTree:
 
         assert 0 < inside < before == len(browser.all(".leaf"))
 
-    @pytest.mark.parametrize("which", ["example", "fleet"])
-    def test_the_winner_and_its_line_are_those_of_explain(self, request, browser, which):
+    @pytest.mark.parametrize(("folder", "served_at"), [("place", "site"), ("many", "site_of_many")])
+    def test_the_winner_and_its_line_are_those_of_explain(self, request, browser, folder, served_at):
         """Random paths, read from the page."""
         browser.look("light")
-        place = request.getfixturevalue("place" if which == "example" else "many")
-        with served(place) as address:
-            store = open_store(str(place / "nodes.db"))
-            draw = random.Random(2024)
-            names = draw.sample(store.names(), 2)  # to open a page is what takes the time
-            checked = 0
-            for name in names:
-                browser.open(f"{address}/nodes/{name}")
-                paths = browser.js("return [...document.querySelectorAll('.leaf')].map((one) => one.dataset.p)")
-                over = browser.js("return [...document.querySelectorAll('.leaf.over')].map((one) => one.dataset.p)")
-                count = PATHS // len(names) + 1
-                asked = [*draw.sample(over, min(len(over), 4)), *draw.sample(paths, count)][:count]
-                for path, row in zip(asked, browser.opened(asked), strict=True):
-                    assert winner_of(explained(place, name, path)) == tuple(browser.js(_WINNER, row)), (name, path)
-                    checked += 1
-            assert checked >= PATHS
+        place, address = request.getfixturevalue(folder), request.getfixturevalue(served_at)
+        store = open_store(str(place / "nodes.db"))
+        draw = random.Random(2024)
+        names = draw.sample(store.names(), 2)  # to open a page is what takes the time
+        checked = 0
+        for name in names:
+            browser.open(f"{address}/nodes/{name}")
+            paths = browser.js("return [...document.querySelectorAll('.leaf')].map((one) => one.dataset.p)")
+            over = browser.js("return [...document.querySelectorAll('.leaf.over')].map((one) => one.dataset.p)")
+            count = PATHS // len(names) + 1
+            asked = [*draw.sample(over, min(len(over), 4)), *draw.sample(paths, count)][:count]
+            for path, row in zip(asked, browser.opened(asked), strict=True):
+                assert winner_of(explained(place, name, path)) == tuple(browser.js(_WINNER, row)), (name, path)
+                checked += 1
+        assert checked >= PATHS
 
 
 class TestAsking:
@@ -432,21 +450,20 @@ class TestAsking:
         assert "app.workers" in browser.texts(".sides td:first-child")
         assert {"30", "28"} <= set(browser.texts(".sides .v"))
 
-    def test_one_attribute_over_the_fleet(self, browser, many):
-        with served(many) as address:
-            browser.look("light")
-            browser.open(f"{address}/attribute?path=app.workers")
-            browser.keep("attribute-of-a-fleet")
-            counts = [int(one) for one in browser.texts(".amount b")]
+    def test_one_attribute_over_the_fleet(self, browser, site_of_many):
+        browser.look("light")
+        browser.open(f"{site_of_many}/attribute?path=app.workers")
+        browser.keep("attribute-of-a-fleet")
+        counts = [int(one) for one in browser.texts(".amount b")]
 
-            assert NODES == sum(counts)
-            assert counts == sorted(counts, reverse=True)
-            browser.open(f"{address}/nodes?failed=1")
-            browser.keep("failed")
-            assert ["n7"] == browser.texts("tbody td:first-child")
-            browser.open(f"{address}/roles/edge")
-            browser.keep("role-of-a-fleet")
-            assert browser.texts(".groups .amount b")
+        assert NODES == sum(counts)
+        assert counts == sorted(counts, reverse=True)
+        browser.open(f"{site_of_many}/nodes?failed=1")
+        browser.keep("failed")
+        assert ["n7"] == browser.texts("tbody td:first-child")
+        browser.open(f"{site_of_many}/roles/edge")
+        browser.keep("role-of-a-fleet")
+        assert browser.texts(".groups .amount b")
 
     def test_a_subject_of_any_dialect_leads_to_its_values_and_their_layers(self, browser, site):
         """As `blame` and `why` do."""
@@ -497,14 +514,12 @@ class TestWithoutScript:
 
 class TestReport:
     @pytest.mark.parametrize("look", LOOKS)
-    def test_it_is_opened_from_disk(self, browser, place, many, tmp_path, look):
-        """Of a node with all facts: small enough, and whole."""
-        out = tmp_path / "report.html"
-        assert 0 == main(["report", "n1", "--store", str(many / "nodes.db"), "--output", str(out)])
-        assert out.stat().st_size < 1_500_000
+    def test_it_is_opened_from_disk(self, browser, many, report, look):
+        """Small enough, and whole."""
+        assert report.stat().st_size < 1_500_000
         browser.asked(), browser.complaints()
         browser.look(look)
-        browser.open(out.as_uri())
+        browser.open(report.as_uri())
         (row,) = browser.opened(["app.workers"])
         browser.js("arguments[0].scrollIntoView()", row)
         browser.keep(f"report-{look}")
@@ -513,7 +528,7 @@ class TestReport:
         browser.one("#find").send_keys("apache2.listen")
         assert ["listen_ports"] == [one.strip() for one in browser.texts(".leaf .key")]
         assert [] == browser.complaints()
-        assert {out.as_uri()} == browser.asked()
+        assert {report.as_uri()} == browser.asked()
 
     def test_its_winners_are_those_of_explain(self, browser, many, tmp_path):
         out = tmp_path / "report.html"

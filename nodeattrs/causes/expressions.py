@@ -30,10 +30,12 @@ _MOST_VISITS, _MOST_FOUND, _MOST_KEYS, _MOST_STEPS = 4_000, 40, 12, 24
 
 
 class ParsedCode:
-    """A parsed Python source, with its scopes, which are computed at the first use.
+    """A Python source that was parsed, with its scopes.
 
-    file: the name that its code objects have
-    text: the source with its syntax tree
+    file: the name of the file, as its code objects have it
+    text: the PythonText, which has the source and its syntax tree
+
+    `scopes` is computed at the first use and kept. It is empty if the text is not valid Python.
     """
 
     def __init__(self, text: PythonText) -> None:
@@ -65,12 +67,13 @@ Context = tuple[Frame, ...]
 class SourceExpression(NamedTuple):
     """An expression that a value comes from.
 
-    what:    "literal", "attribute", "document", "lookup" or "function"
-    code:    the source of the expression
-    node:    the syntax node: the literal, or the expression or call that reads
+    what:    the kind of expression. "literal": a constant. "attribute": an attribute of a node is read. "document": a
+             call reads a document. "lookup": a call looks up a key. "function": a function or class is the value
+    code:    the source that has the expression
+    node:    the syntax node of the literal, the attribute, the call or the definition
     path:    the path of the attribute, or the path in the document; () for a literal. A computed step is SOME
-    exact:   True: the value is equal to the expression; False: it is computed from it
-    context: the calls that led to the expression, innermost first
+    exact:   True: the value is equal to the expression; False: the value is computed from it
+    context: the calls through which the expression was reached, innermost first
     """
 
     what: str
@@ -84,12 +87,14 @@ class SourceExpression(NamedTuple):
 class ExpressionTracer:
     """Finds the expressions that one value comes from, in literals and operators. `Flow` adds names and calls.
 
-    `sources` is the entry. The methods `_Constant`, `_Dict` and so on yield the sources of one type of syntax node. A
-    node is visited once for a path, and the number of visits is limited, so an object is for one value.
+    Call `sources(code, start, path)` on a new object for each value. It returns a list, which is empty if nothing is
+    found. An object remembers the syntax nodes it has visited and limits their number. At the limit, the search stops
+    without an error. The methods `_Constant`, `_Dict` and so on yield the sources of one type of syntax node.
 
-    value:   the value to trace; ABSENT: it is not known, and every possible source is returned
-    imports: a function from (module name, importing file) to its ParsedCode; None for a module that is not known
-    depth:   the number of traces around this one; it is limited
+    value:   the value to trace. ABSENT: the value is not known, and sources of any value are returned
+    imports: called with (module name, importing file), returns the ParsedCode of the module; None for an unknown
+             module. By default no module is known
+    depth:   how many other traces this one is part of; 0 for a trace by itself. Deep traces look for less
     """
 
     def __init__(
@@ -116,12 +121,16 @@ class ExpressionTracer:
     def sources(
         self, code: ParsedCode, start: ast.AST, path: Path, context: Context = (), stores: bool = False
     ) -> list[SourceExpression]:
-        """The expressions that the value of *start*, or its part at *path*, comes from; [] where none is found.
+        """The expressions that the value of *start*, or its part at *path*, comes from; [] if none is found.
 
-        If some are exact, only these are returned; at most 40, each once.
-        code:    the source with *start*
+        If some are exact, only these are returned. There are at most 40, each once. Nested too deeply for Python, it is
+        [].
+
+        code:    the source that has *start*
+        start:   the syntax node to begin at: an expression, or a call
+        path:    the path of the part; () for the whole value
         context: the calls that led to the expression, innermost first
-        stores:  whether *start* is a call that stores its arguments, which are traced then, and not its result
+        stores:  True: *start* is a call that stores its arguments, and these are traced instead of its result
         """
         self._codes |= {one.file: one for one in (code, *(frame.code for frame in context))}
         asked = self._stored(start, path) if stores and isinstance(start, ast.Call) else self._of(start, path)

@@ -45,8 +45,9 @@ _LOOKUPS = frozenset({"lookup", "inject", "parameters", "search"})
 class Flow(ExpressionTracer):
     """Finds the expressions that one value comes from: `Flow(value).sources(code, expression, path)`.
 
-    Adds names, attributes, calls and functions to `ExpressionTracer`, whose constructor it has. Each method `_Name`,
-    `_Call` and so on yields the sources of one type of syntax node. Make a new Flow for each value.
+    It follows names, attributes, calls and functions in addition to what `ExpressionTracer` follows. It inherits the
+    constructor and `sources`. Make a new Flow for each value. Each method `_Name`, `_Call` and so on yields the sources
+    of one type of syntax node.
     """
 
     # Names

@@ -131,10 +131,12 @@ class _Waiting(ast.NodeTransformer):
 
 @lru_cache(maxsize=256)
 def with_waiting_messages(text: str) -> ast.Module | None:
-    """The tree of a program in which each `log(f"...")` with attributes alone gets a lambda instead of a text.
+    """The tree of a program in which each `log(f"...")` whose text has only attributes gets a lambda instead of the
+    text.
 
-    Then the message is not computed, and its attributes do not count as read. None for a program without `log(`, one
-    that binds `node` or `len`, and a text that is not Python.
+    `log` then need not compute the message, so its attributes do not count as read. None for a program without `log(`,
+    for one that binds the name `node` or `len`, and for a text that is not Python. Results are cached: do not change
+    the tree.
     """
     if _parsed(text) is None or "log(" not in text or "len" in _bound(text):
         return None

@@ -37,8 +37,9 @@ def reads_of(text: str, line: int) -> tuple[str, ...]:
 def conditions_of(text: str, line: int) -> tuple[str, ...]:
     """The attributes and lookups that decide whether the statement at *line* runs: spelled paths, and `lookup(key)`.
 
-    These are reads in conditions, cases and loops around it, and in a condition before it that may leave the function
-    or loop around both. Statements before it in a `try` count, too. () for none, and for a text that is not Python.
+    They are read in conditions, cases and loops around the statement. So are those of an earlier condition that may
+    skip the statement by `return`, `break` or the like. Earlier statements in the same `try` count, too. () for none,
+    and for a text that is not Python.
 
     >>> conditions_of("if node['web']:\\n    node.default['a'] = 1\\n", 2)
     ('web',)

@@ -67,11 +67,13 @@ class Addition(NamedTuple):
 
 
 class NameScope:
-    """A module, class, function or comprehension, with the names that it binds. `Scopes` fills it.
+    """A module, class, function or comprehension, with the names that it binds. `Scopes` creates it and fills `names`.
 
     node:  its syntax node
     above: the scope around it; None for a module
-    names: name -> its bindings, in the order of the text
+    names: name -> the bindings of the name in this scope alone, in the order of the text; a defaultdict
+
+    `scope_of_name` finds the scope that binds a name, this one or one around it.
     """
 
     def __init__(self, node: ast.AST, above: NameScope | None) -> None:
@@ -95,16 +97,18 @@ class NameScope:
 class Scopes:
     """The scopes of one source, with indexes of its bindings and calls. The constructor visits the tree once.
 
-    `of` and `additions` are the usual entries. The fields are not changed after that.
+    `of(node)` gives the scope around a node. `additions(name, scope)` yields what was put into the list or map of a
+    name. The fields are filled by the constructor and do not change later. An index has no entry for a name that does
+    not occur.
 
     attributes: name of an attribute -> its bindings, in classes and by `x.name = ...`
-    added:      root name, or ".attribute" -> the values that were put into it
+    added:      name of a variable, or ".name" for an attribute -> the values that were put into its list or map
     calls:      name of a called function -> the calls
     results:    function -> the expressions that it returns or yields
     generators: the functions that yield
-    passed:     function, or name of one -> the calls with it as an argument
+    passed:     function, or name of a function -> the calls that have it as an argument
     fields:     name of a class -> its declared fields, in the order of its arguments
-    decorated:  name of a decorator -> the functions and classes below it
+    decorated:  name of a decorator -> the functions and classes that it decorates
     """
 
     def __init__(self, tree: ast.AST) -> None:

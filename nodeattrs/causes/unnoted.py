@@ -31,10 +31,13 @@ _OPEN = frozenset(
 
 
 def unnoted(place: Path) -> str:
-    """The reason why a program may depend on more than the node: "a.py uses time"; "" where none does.
+    """The reason why a program may depend on more than its node's attributes, such as "a.py uses time"; "" for no
+    reason.
 
-    place:  a program, or a folder: its programs are looked at in order of their names, up to the first with a reason
-    A file that cannot be read is a reason; one that is not Python has none. Each content is parsed once.
+    place: a program, or a folder whose programs are looked at in the order of their paths, until one has a reason
+
+    A file that cannot be read is a reason. A file that is not Python gives no reason. Nothing is raised. Each content
+    is parsed once.
     """
     for file in [place] if place.suffix == ".py" else sorted(place.rglob("*.py")):
         try:

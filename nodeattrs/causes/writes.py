@@ -22,6 +22,7 @@ _DECIDE = (ast.If, ast.For, ast.While, ast.Try, ast.Match, ast.FunctionDef, ast.
 class Write(NamedTuple):
     """A line that sets a path.
 
+    line:  the line, from 1
     under: the line of the innermost condition, loop or function around it; None for none
     """
 
@@ -32,7 +33,8 @@ class Write(NamedTuple):
 def writes_of(text: str, path: Path) -> Iterator[Write]:
     """Yield the lines of a Python source that set *path*, or a map with it; nothing for a text that is not Python.
 
-    A computed step fits any key. A map literal without the key does not count; another expression may have it.
+    A computed step in the source fits any key. A map literal without the key does not count. Another expression counts,
+    since its value may have the key.
 
     >>> list(writes_of("if x:\\n    default['a'] = {'b': 1}\\n", ("a", "b")))
     [Write(line=2, under=1)]
@@ -53,9 +55,9 @@ def includes_of(text: str) -> Iterator[int]:
 
 
 def first_keys(text: str) -> Iterator[tuple[object, int]]:
-    """Yield (first key, line) for each attribute that a Python source sets; the key is None if it is computed.
+    """Yield (first key, line) for each place in a Python source that sets an attribute. A computed key is None.
 
-    Nothing for a text that is not Python. A key comes again for each line.
+    A key is yielded again for each place. Nothing is yielded for a text that is not Python.
     """
     with suppress(SyntaxError, ValueError, RecursionError):
         for node in ast.walk(ast.parse(text)):

@@ -51,10 +51,11 @@ class HelpPage(NamedTuple):
 
 
 def entries(parser: argparse.ArgumentParser, words: tuple[str, ...] = (), summary: str = "") -> Iterator[HelpPage]:
-    """Yield the HelpPage of a parser, then of its commands and actions, each before its own actions.
+    """Yield a HelpPage for the parser and for each parser below it, a parent before its children.
 
     Hidden options are left out.
-    words, summary: of this parser, for a parser that is not the program's
+    words:   the commands that lead to the parser; () for the program
+    summary: the line about the parser in the help of its parent; "" for the program
     """
     usage = re.sub(r"\s+", " ", parser.format_usage().removeprefix("usage:")).strip()
     options: dict[str, list[Option]] = {}

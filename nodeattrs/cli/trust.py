@@ -1,4 +1,4 @@
-"""`nodeattrs trust`: the list of repositories whose settings count whole."""
+"""`nodeattrs trust`: the user's list of repositories whose settings are obeyed without exception."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Add a repository to the user's list of trusted ones, remove it with --remove, or print the list; returns 0.
+    """Add a repository to the user's list of trusted ones, remove it with --remove, or print the list with --list.
 
-    A file or folder inside of a repository means the repository. A folder that is gone can be removed.
+    Returns 0. A file or folder inside of a repository means the repository; a folder outside of any means itself.
+    A folder that is gone can be removed.
     """
     from nodeattrs.cli.border import root_of
     from nodeattrs.reports.screen import printable

@@ -70,7 +70,7 @@ class Folder:
     ) -> Injection:
         """The bindings of the folder for the run of one node; `HieraParameters` where the settings name no bindings.
 
-        lookup: called with (key, default_value=...) for parameters that are not bound; None: Hiera is not asked
+        lookup: called with (key, otherwise=function) for parameters that are not bound; None: Hiera is not asked
         search: the function `search` of recipes, for providers
         """
         place = self.config.bindings

@@ -74,7 +74,7 @@ class RubyProcess(Protocol):
 
     @property
     def alive(self) -> bool:
-        """Whether the process still runs."""
+        """Whether `close` was not called. A process that died is noticed at the next message."""
 
     def send(self, *message: Any, until: float) -> None:
         """Send a message as one line of JSON. until: the latest moment, by `time.monotonic`. raises: RecipeFailed"""

@@ -169,8 +169,9 @@ def revealed(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A copy of *value* as data: a secret becomes its printed text, an error a map of "error", "code" and "message".
+    """A copy of *value* as data: a secret becomes its printed text, an error a map.
 
+    The map of an error has "error" (its kind, else the name of its class), "code" and "message".
     Only plain dicts and lists are copied; any other value is returned as it is.
     """
     if type(value) is dict:

@@ -1,4 +1,8 @@
-"""What the built-in dialects have in common: the settings of a repository, and what is known of its nodes."""
+"""The base classes of the built-in dialects: the settings of a repository, and what is known of its nodes.
+
+A subject is what a dialect gives values for, such as a node. A side is one version of the files: a verb that compares
+has two.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,10 @@ def store_of(settings: Settings) -> tuple[Store, Sequence[TreePath]]:
 
 
 def saved_nodes_of(settings: Settings) -> tuple[Store, Sequence[TreePath]]:
-    """As `store_of`, for a command that only reads. raises: NotFound, where nothing was ever saved"""
+    """The store that the settings name, and the sensitive paths, for a command that only reads.
+
+    raises: NotFound, if nothing was ever saved; StoreError, DocumentError
+    """
     store, sensitive = store_of(settings)
     if not store.is_there():
         raise NotFound(
@@ -49,9 +56,10 @@ def saved_nodes_of(settings: Settings) -> tuple[Store, Sequence[TreePath]]:
 
 
 def sources_of(settings: Settings, given: str | None) -> Path | None:
-    """The folder with the sources of saved values: the given one; with a store that is a URL the repository.
+    """The folder with the sources of saved values, or None: it is then the folder that a saved revision names.
 
-    None stands for the folder that the saved revision names. raises: DocumentError
+    given:  the folder that the caller names; it is returned as it is. None: the repository, if the store is a URL
+    raises: DocumentError
     """
     if given is not None:
         return Path(given)
@@ -60,7 +68,13 @@ def sources_of(settings: Settings, given: str | None) -> Path | None:
 
 
 class InRepository(Opened):
-    """A dialect whose places and sensitive paths stand in nodeattrs.toml."""
+    """The base class of `Opened` for dialects whose places and sensitive paths are set in nodeattrs.toml.
+
+    side, request: one version of the files, and the question, as for `Opened`
+
+    `repository` is read at its first use. `with_set` puts the values of `what-if --set` over an answer. `has` tests for
+    files and folders at the top of the side.
+    """
 
     @cached_property
     def repository(self) -> Folder:
@@ -70,17 +84,24 @@ class InRepository(Opened):
         return found
 
     def has(self, *names: str) -> bool:
-        """Whether the folder has one of these."""
+        """Whether the top folder of the side has one of these files or folders. A name may be a path below it."""
         return any((self.side.root / name).exists() for name in names)
 
     def with_set(self, answer: Answer) -> Answer:
-        """The answer, with the values of `what-if --set` over it."""
+        """The answer merged with the values of `what-if --set`, which win. Without any, the answer itself."""
         given = [Layer(under(path, value), Origin("what-if", "--set")) for path, value in self.request.what_if.set]
         return fold([Layer(answer.value, Origin("answer")), *given], ACROSS) if given else answer
 
 
 class WithFacts(InRepository):
-    """Subjects are nodes, of which facts, a classifier and a store may know something."""
+    """The base class of `Opened` for dialects whose subjects are nodes with facts.
+
+    side, request: one version of the files, and the question, as for `Opened`
+
+    `known` gives the names of all nodes that a file of facts, the classifier or the store has. `node_facts` gives the
+    facts of one node. `enc` maps each node to its entry in the classifier's file, and `store` the saved nodes. The
+    classifier's file is given by an option. Each is read at its first use and kept.
+    """
 
     @cached_property
     def _facts_place(self) -> Path | None:
@@ -89,7 +110,11 @@ class WithFacts(InRepository):
 
     @cached_property
     def enc(self) -> Mapping[str, Any]:
-        """What a classifier says of each node. raises: DocumentError"""
+        """Node -> its entry in the classifier's file, a map with keys such as `environment`. {} if no option names a
+        file.
+
+        A file with a list of names gives each node an empty map. raises: DocumentError
+        """
         if not self.request.enc:
             return {}
         document = read(self.request.place(self.side, self.request.enc), self.request.enc)
@@ -113,7 +138,7 @@ class WithFacts(InRepository):
         return {} if "" in found else found
 
     def known(self) -> set[str]:
-        """All who are known by name. raises: NodeattrsError"""
+        """The names of all nodes that the classifier, the facts or the store have. raises: NodeattrsError"""
         names = {*self.enc, *self._fleet, *(self.store.names() if self.store is not None else ())}
         place = self._facts_place
         if place is not None and place.is_dir():
@@ -151,14 +176,21 @@ class WithFacts(InRepository):
         return self._facts_place is not None and self._facts_place.is_dir()
 
     def node_facts(self, name: str) -> NodeFacts:
-        """Facts as Puppet's people keep them, with environment and variables. raises: DocumentError"""
+        """The facts of a node, with its environment and variables, as Puppet's users keep them. No facts for an unknown
+        node.
+
+        raises: DocumentError, BadName
+        """
         if name in self._fleet:
             return self._fleet[name]
         file = self.facts_file(name)
         return NodeFacts({}) if file is None else self.read_once(file, node_at)
 
     def own(self, name: str) -> Any:
-        """The marks of the file of its facts; what a file of all nodes, and what a classifier say of it."""
+        """What decides the facts of one node alone, as a value that can be compared between two sides.
+
+        It has the marks of its own file of facts, its facts in a file for all nodes, and its classifier entry.
+        """
         place, marks = self._facts_place, []
         if self._is_folder_of_facts:
             marks = self.side.marks_of(os.path.join(place or "", name), _DATA)
@@ -167,9 +199,13 @@ class WithFacts(InRepository):
         return marks, self._fleet.get(name), self.enc.get(name)
 
     def read_once(self, file: Path, read: Callable[[Path, str], _Facts]) -> _Facts:
-        """What a function reads in a file of facts. If both sides have the file, it is read for the first of them.
+        """The result of *read* for a file of facts. The last result is kept for all objects, and used again for the
+        same content.
 
-        read: a function from a file and its name in messages. raises: what *read* raises
+        So a file that both sides of a comparison have is read once.
+
+        read:   called with (path, name for messages)
+        raises: the errors of *read*
         """
         shown, mark = self.repository.shown(file), self.side.content_mark(file)
         if not mark:
@@ -193,7 +229,12 @@ class WithFacts(InRepository):
 
 
 def part_of_keys(values: Mapping[str, Any], explain: Callable[[str], Any], opened: Opened) -> Part:
-    """Answers of many keys as one part: the first step of a path is the key."""
+    """One `Part` for many keys with separate answers. The first step of a path is the key.
+
+    values:  key -> its value
+    explain: called with a key, returns its answer, which has `trace` and `causes`. Called again for each question
+    opened:  its request may have values of `what-if --set`, which are merged over *values*
+    """
     changed = dict(values) if opened.request.what_if.set else {}
     for path, value in opened.request.what_if.set:
         kept = changed.get(path[0], ABSENT)

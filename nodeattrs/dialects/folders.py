@@ -15,7 +15,11 @@ _DEPTH = 2
 
 
 def repositories_below(root: Path) -> list[str]:
-    """The folders in a folder, or in one of these, that hold a repository, as paths from there."""
+    """The folders below *root* that look like a repository, as paths relative to *root*; [] for none.
+
+    Only two levels of folders are searched. *root* itself, folders inside a repository, and hidden folders are left
+    out.
+    """
     found: list[str] = []
     for folder, folders, names in os.walk(root):
         here = Path(folder)

@@ -18,7 +18,11 @@ _HIDDEN = ("content", "variables", "command", "environment", "unless", "only_if"
 
 
 def part_of_resources(catalog: Any) -> Part:
-    """A catalog as values: reference -> parameter -> value, with the relations as parameters."""
+    """A catalog as one part: reference of a resource -> parameter -> value. Relations are given as parameters, too.
+
+    catalog: yields its resources, each with `ref` and `origin`. The origin of every path in a resource is that of the
+             resource
+    """
     found = {str(one.ref): one for one in catalog}
 
     def places(path: TreePath) -> Iterator[Origin]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from nodeattrs.cache import CACHE
 from nodeattrs.core.budget import in_force
+from nodeattrs.core.tree import copied
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Document, text_of
 from nodeattrs.formats.places import Mark, ParsedText, Text
@@ -255,17 +256,20 @@ def ruby_document(path: pathlib.Path, file: str, kind: str) -> Document:
     """The fields that a file in Ruby sets by literals, as the document that its JSON would be.
 
     `warnings` of the document name values that are no literals, where the kind of file allows them.
-    The file is read at each call, and parsed once for each content: the document must not be changed.
+    The file is read at each call, and parsed once for each content; each document has a tree of its own.
     file:   its name in messages
     kind:   "role", "environment", "cookbook", "policy", "settings" or "knife"
     raises: DocumentError, at the line of a value that is no literal, where the kind needs one; MissingExtra
     """
     text = Text(file, text_of(path, file).removeprefix("\ufeff"))
     key = ("document of Ruby", kind, file, in_force(), sha256(text.content).digest())
-    return CACHE.get(key, lambda: _document(text, kind))
+    parsed = CACHE.get(key, lambda: _parsed(text, kind))
+    return Document(text, parsed._replace(tree=copied(parsed.tree)))
 
 
-def _document(text: Text, kind: str) -> Document:
+def _parsed(text: Text, kind: str) -> ParsedText:
     fields = _Fields(text, kind)
-    warnings, mark = (*fields.ruby.warnings, *fields.unread), fields.mark
-    return Document(text, ParsedText(fields.tree, lambda: mark, warnings))
+    mark = fields.mark
+    # a traceback would keep the whole syntax tree in the cache
+    warnings = [one.with_traceback(None) for one in (*fields.ruby.warnings, *fields.unread)]
+    return ParsedText(fields.tree, lambda: mark, tuple(warnings))

@@ -491,7 +491,7 @@ class ComponentTree:
     def detach(self, path: Path = ()) -> None:
         """Note that the container at *path*, of both slots, is about to be replaced; the trees are not changed.
 
-        Writers that refer to it will keep the old content to themselves.
+        Writers that refer to it keep the old content, apart from the tree. The ledger counts a change in any case.
         """
         file, recipe = self.ledger.trees[self.lower], self.ledger.trees[self.upper]
         place: Place = joined_place(file, recipe) if self._has_two_slots else (ABSENT, file)

@@ -30,10 +30,11 @@ from nodeattrs.node.maps import (
     set_by_at,
     setters_in_element,
 )
-from nodeattrs.node.restoring import SavedLocator
+from nodeattrs.node.restoring import SavedLocator, restore_ledger
 from nodeattrs.node.running import SetterBlock
 from nodeattrs.node.setters import RUN, Mark, Setter
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
+from nodeattrs.node.snapshots import snapshot_ledger
 from nodeattrs.node.values import stored
 
 JSON, FACTS, ROLES, RUN_ITSELF = Origin("JSON attributes"), Origin("facts"), Origin("role"), Origin(RUN)
@@ -109,7 +110,7 @@ class Intake:
         are left out, since `merge_normal` merges them again in each run.
         """
         with node._ledger.lock:
-            other = _with_normal_of(node._ledger)
+            other = _as_saved(node._ledger)
         _moved_down(ComponentTree(other, component("normal")))
         _take_over(self._trees["normal"], other, _of_node_document)
 
@@ -346,24 +347,17 @@ def _moved(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
             ledger.put(lower, at, value, set_by)
 
 
-_NORMAL = (7, 8)
+def _as_saved(ledger: Ledger) -> Ledger:
+    """A ledger with the normal attributes of another as a snapshot keeps them: sensitive values are left out.
 
-
-def _with_normal_of(saved: Ledger) -> Ledger:
-    """A ledger with copies of the normal slots of another, and with its marks."""
-    other = Ledger(provenance=True, root=str)
-    other.marks = saved.marks
-    for slot in _NORMAL:
-        other.replace(slot, _copied_map(saved.trees[slot]), saved.trees[slot].origin, remember=False)
-        other.add_unknown(slot, saved.unknown.get(slot, ()))
+    A node that was not saved has locators of code and documents; a snapshot has the line of each value.
+    """
+    other, run = Ledger(provenance=True, root=str), ledger.marks.saved_run
+    restore_ledger(snapshot_ledger(ledger, numbers=_NORMAL), other, None if run is None else run.versions)
     return other
 
 
-def _copied_map(tree: OwnedMap) -> OwnedMap:
-    copy = type(tree)((), tree.origin)
-    copy.update((key, _copied_map(value) if isinstance(value, OwnedMap) else value) for key, value in tree.items())
-    copy.origins = {**tree.origins}
-    return copy
+_NORMAL = (7, 8)
 
 
 def _take_over(component: ComponentTree, saved: Ledger, but: Callable[[Origin], bool]) -> None:

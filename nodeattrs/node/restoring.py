@@ -109,7 +109,7 @@ def _with_withheld(value: Any) -> Any:
 
 
 def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions | None = None) -> None:
-    """Fill an empty ledger from the data of `snapshot_ledger`, which is copied.
+    """Fill an empty ledger with a copy of the data that `snapshot_ledger` made.
 
     versions: gives the files of the repository, to find causes; None: only causes in the data
     raises:   DocumentError, where the data is damaged or contradicts itself; the ledger must not be used then

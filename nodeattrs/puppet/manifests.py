@@ -98,7 +98,9 @@ def lookups_in(text: str) -> Iterator[ManifestLookup]:
 
 
 def computed_keys_in(text: str) -> Iterator[list[str]]:
-    """Yield the constant parts of each double-quoted string with "::" and variables that may be a key.
+    """For each double-quoted string that may be a key, yield the texts between its variables.
+
+    A string may be a key if it has "::", a variable, and a part with characters of keys.
 
     >>> [*computed_keys_in('lookup("profile::${name}::port")')]
     [['profile::', '::port']]

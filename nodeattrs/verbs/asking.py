@@ -220,9 +220,10 @@ def key_of(question: Question) -> Path:
 
 
 def trace_at(part: Part, path: Path) -> Trace | None:
-    """The trace of a path; None where the part has no traces, and where nothing sets the path and no claim is about it.
+    """The trace of a path in a part.
 
-    raises: any error but NotFound, of a value that cannot be had
+    None if the part has no traces, or if its trace has no value and no claim, that is no source that set the path.
+    raises: the error of a value that cannot be computed; NotFound gives None
     """
     try:
         trace = None if part.trace is None else part.trace(path)

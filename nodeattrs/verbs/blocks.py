@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 _NOTHING = re.compile(r"\s*(?:$|#|//|[\])}]+[,;]?\s*$)")
 """A line that sets nothing: empty, a comment, or closing brackets alone."""
 
-_HEADING = re.compile(r"\[.*\]\s*$")
+_HEADING = re.compile(r"\[.*\]\s*(?:[#;].*)?$")
 
 
 def lines_below(text: Sequence[str], line: int) -> range:

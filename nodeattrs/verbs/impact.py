@@ -360,11 +360,13 @@ def _note_files(numbers: DialectAnswers, job: Job, reads: Iterable[Iterable[str]
 
     def those(holds: Callable[[Opened, str], bool]) -> tuple[str, ...]:
         """The other files for which *holds* is true on one of the sides that have them."""
-        left = [file for file in files if file not in numbers.read | numbers.not_run]
-        found = [
-            one for one in left if any(one in side.files and _is_or_fails(holds, opened, one) for opened, side in sides)
-        ]
-        return tuple(found)
+        known = numbers.read | numbers.not_run
+        return tuple(
+            file
+            for file in files
+            if file not in known
+            and any(file in side.files and _is_or_fails(holds, opened, file) for opened, side in sides)
+        )
 
     if numbers.unanswered:  # a subject that cannot be resolved may read any file that sets a value
         numbers.not_run |= {*those(lambda opened, file: any(True for _ in opened.settings(file)))}

@@ -78,9 +78,10 @@ class Blame:
         return value_of(plain(part.tree, self.top)).data
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """Yield the tree of each subject, with the line behind each value; of several subjects with their names.
+        """Yield the tree of each subject, with the line behind each value.
 
-        A subject that cannot be resolved has its name alone.
+        Of several subjects each has a heading with its name, which is all that an unresolved one has, and an empty line
+        between them. A `# facts:` line says whose facts were used.
         """
         for number, reply in enumerate(self.replies):
             if number:

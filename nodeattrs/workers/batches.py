@@ -64,10 +64,13 @@ def without_processes() -> str:
 
 
 class Processes(Executor):
-    """An executor with worker processes of this machine, which are started by the first tasks.
+    """An executor with worker processes of this machine, as in `concurrent.futures`. The first tasks start the
+    processes.
 
-    Use it in a `with` block. At the end of the block tasks that wait are dropped, and started names are finished; after
-    a KeyboardInterrupt the workers end at once.
+    jobs: the largest number of processes
+
+    Use it in a `with` block. At the end of the block, tasks that wait are dropped, and started names are finished.
+    After a KeyboardInterrupt the workers end at once. `stop` asks the workers to begin no further name.
     """
 
     def __init__(self, jobs: int) -> None:
@@ -179,11 +182,12 @@ def processors() -> int:
 class Workers:
     """Where `run_in_chunks` runs names: an executor, with the properties that `concurrent.futures` does not have.
 
-    executor:  the executor, which stays open; None: this process, or for many names processes of this machine
-    jobs:      without an executor the number of processes; None: chosen by the number of names
-    share:     a function that wraps data for all chunks, so that the data is sent to each worker once
-    width:     a function that returns the number of chunks that can run at once; 0 while no worker is connected
-    stop:      a function that asks the workers to begin no further name
+    executor:  the executor, which the caller closes; None: this process, or for many names processes of this machine
+    jobs:      the number of processes if *executor* is None; None: chosen by the number of names
+    share:     called with data that all chunks need, returns a handle in its place. So it is sent to each worker once
+    width:     called without arguments, returns the number of chunks that can run at once; 0 while no worker is
+               connected
+    stop:      called without arguments, asks the workers to begin no further name
     elsewhere: whether workers may be on other machines, with other files and clocks
     deaths:    exceptions that mean that workers have died
     ends:      exceptions that mean that the executor has ended
@@ -201,13 +205,14 @@ class Workers:
 
 @contextmanager
 def open_workers(word: str, jobs: int | None = None) -> Iterator[Workers]:
-    """A context manager that gives the Workers for a word: process, thread, dask:ADDRESS, or MODULE:CALLABLE.
+    """A context that gives the Workers for a word: process, thread, dask:ADDRESS, or MODULE:CALLABLE.
 
-    For `process` nothing is started yet. CALLABLE is imported and called; it returns an executor, which is shut down at
-    the end, as threads and the connection to a cluster are.
-    jobs:   the number of processes or threads; None: chosen. Only for the words process and thread
-    raises: BadArgument, for an unknown word, or *jobs* with another word; MissingExtra; FleetError, where a cluster
-            does not answer or has no worker
+    For `process` nothing is started yet. CALLABLE is imported and called without arguments, and returns an executor. At
+    the end of the context, executors, threads and the connection to a cluster are shut down.
+
+    jobs:   the number of processes or threads, only for the words process and thread; None: chosen by this system
+    raises: BadArgument, for an unknown word, or *jobs* with another word; MissingExtra; FleetError, if a cluster does
+            not answer or has no worker
     """
     kind, _, rest = word.partition(":")
     if word == "process":
@@ -313,17 +318,18 @@ def run_in_chunks(
     stopping: Callable[[], bool] = lambda: False,
     pack: PackedRepository | None = None,
 ) -> Iterator[_T]:
-    """Yield the results of *run* for all names, as workers finish chunks of them; nothing without names.
+    """Yield the results of *run* for all names, as workers finish chunks of them. Nothing is yielded without names.
 
-    run:      a function from an iterator of names to an iterator of one result for each. The names end early when the
-              work is stopped. Function and results are pickled for other processes
-    executor: does the work, and stays open; None: this process or processes of this machine do it
-    jobs:     the number of processes; 1, or a system without worker processes: this process. None: `jobs_for` chooses
-    in_order: yield the results in the order of *names*
+    run:      called with an iterator of names, returns an iterator with one result for each. If the work is stopped,
+              the iterator of names ends early. *run* and the results are pickled for other processes
+    executor: does the work, and is not closed; None: this process or processes of this machine do it
+    jobs:     the number of processes, if *executor* is None. With 1, or if this system cannot have worker processes,
+              this process does the work. None: `jobs_for` chooses
+    in_order: True: results are in the order of *names*; False: in the order in which chunks are finished
     stopping: called repeatedly; once it returns True no further name is started, and started ones are finished
-    pack:     a repository to send to each worker once; workers get it by `unpacked_folder`
-    raises:   FleetError, where a worker has died or cannot do the work; BadArgument, for *jobs* below 1. An error of
-              *run* is raised unchanged
+    pack:     a repository to send to each worker once, which gets it by `unpacked_folder`; None: no repository
+    raises:   FleetError, if a worker has died or cannot do the work; BadArgument, for *jobs* below 1. An error of *run*
+              is raised unchanged
     """
     workers = executor if isinstance(executor, Workers) else Workers(executor, jobs)
     task = _Task(run, in_force(), border.in_force())

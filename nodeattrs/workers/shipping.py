@@ -1,6 +1,6 @@
 """Send a repository to workers on other machines: a digest to compare it, a pack of its files, and its folder there.
 
-The content of a repository are its files, by relative path and bytes; version control, caches and the store do not
+The content of a repository is its files, by relative path and bytes; version control, caches and the store do not
 count. A worker checks the digest of a pack before it unpacks it. Nodes and executors are not known here.
 """
 
@@ -139,10 +139,11 @@ MOST_HELD = 4
 
 
 def unpack_once(pack: PackedRepository) -> None:
-    """Unpack a pack into a new temporary folder, which `unpacked_folder` returns; a pack is unpacked only once.
+    """Unpack a pack into a new temporary folder, which `unpacked_folder` returns. Nothing happens if this process has
+    it.
 
-    Up to `MOST_HELD` packs are kept in a process; then the oldest one is dropped.
-    raises: FleetError, where the digest is wrong, or a member is not a plain file in the folder
+    A process keeps up to `MOST_HELD` packs. If there are more, the one that was unpacked first is dropped.
+    raises: FleetError, if the digest is wrong, or if a member is not a plain file in the folder
     """
     with _HOLDING:
         if pack.digest not in HELD:

@@ -1,4 +1,7 @@
-"""Texts grown from a grammar in lark's notation: the one that a reader has, or one written here."""
+"""Texts grown from a grammar in lark's notation: the one that a reader has, or one written here.
+
+A grammar is read when its first text is grown.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import lark
 from lark.grammar import Symbol
@@ -35,21 +39,35 @@ class Grammar:
     def __init__(
         self, rules: str, words: Mapping[str, Sequence[str]], *, start: str = "start", glue: str = " "
     ) -> None:
-        known = set(re.findall(r"(?m)^\s*(\w+)(?:\.\d+)?:", rules))
-        rules = "\n".join([rules, *(f"{name}: /x/" for name in words if name not in known)])
-        read = lark.Lark(rules, start=start, parser="earley", keep_all_tokens=True, maybe_placeholders=False)
-        self._start, self._glue = start, glue
-        self._words = {
-            one.name: words.get(one.name) or [_literal(one)]
+        self._rules, self._given, self._start, self._glue = rules, words, start, glue
+
+    @cached_property
+    def _read(self) -> lark.Lark:
+        known = set(re.findall(r"(?m)^\s*(\w+)(?:\.\d+)?:", self._rules))
+        rules = "\n".join([self._rules, *(f"{name}: /x/" for name in self._given if name not in known)])
+        return lark.Lark(rules, start=self._start, parser="earley", keep_all_tokens=True, maybe_placeholders=False)
+
+    @cached_property
+    def _words(self) -> dict[str, Sequence[str]]:
+        read = self._read
+        return {
+            one.name: self._given.get(one.name) or [_literal(one)]
             for one in read.terminals
             if one.name not in read.ignore_tokens
         }
-        self._ways: dict[str, list[list[Symbol]]] = defaultdict(list)
-        for rule in read.rules:
-            self._ways[rule.origin.name].append(rule.expansion)
-        self._heights = self._measured()
-        self._shortest = {
-            name: [way for way in ways if self._height(way) < self._heights[name]] for name, ways in self._ways.items()
+
+    @cached_property
+    def _ways(self) -> dict[str, list[list[Symbol]]]:
+        ways: dict[str, list[list[Symbol]]] = defaultdict(list)
+        for rule in self._read.rules:
+            ways[rule.origin.name].append(rule.expansion)
+        return ways
+
+    @cached_property
+    def _shortest(self) -> dict[str, list[list[Symbol]]]:
+        return {
+            name: [way for way in ways if _height(way, self._heights) < self._heights[name]]
+            for name, ways in self._ways.items()
         }
 
     @property
@@ -72,18 +90,20 @@ class Grammar:
             ahead += [(symbol.name, depth + 1) for symbol in reversed(way)]
         return self._glue.join(signs)
 
-    def _measured(self) -> dict[str, int]:
+    @cached_property
+    def _heights(self) -> dict[str, int]:
         """How many rules deep each rule is at least."""
-        self._heights = dict.fromkeys(self._words, 0)
+        heights = dict.fromkeys(self._words, 0)
         before = None
-        while before != self._heights:
-            before = dict(self._heights)
+        while before != heights:
+            before = dict(heights)
             for name, ways in self._ways.items():
-                self._heights[name] = 1 + min(map(self._height, ways))
-        return self._heights
+                heights[name] = 1 + min(_height(way, heights) for way in ways)
+        return heights
 
-    def _height(self, way: Sequence[Symbol]) -> int:
-        return max((self._heights.get(symbol.name, _NEVER) for symbol in way), default=0)
+
+def _height(way: Sequence[Symbol], heights: Mapping[str, int]) -> int:
+    return max((heights.get(symbol.name, _NEVER) for symbol in way), default=0)
 
 
 def _literal(terminal: lark.lexer.TerminalDef) -> str:

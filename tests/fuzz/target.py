@@ -65,12 +65,11 @@ def from_grammar(grammar: Grammar, seeds: Sequence[str] = (), words: Sequence[st
 
     words: put in, beside those of the grammar
     """
-    known = [*grammar.words, *words]
 
     def grow(chance: random.Random) -> str:
         way = chance.random()
         text = chance.choice(seeds) if seeds and way > 0.8 else grammar.grown(chance)
-        return text if way < 0.5 else mutated(text, chance, known)
+        return text if way < 0.5 else mutated(text, chance, [*grammar.words, *words])
 
     return grow
 

@@ -24,8 +24,6 @@ import nodeattrs.node.joined
 import nodeattrs.node.view
 from nodeattrs.core.part import Part, unite
 from nodeattrs.core.policy import INSIDE
-from tests.vectors.__main__ import KINDS
-from tests.vectors.cases import HERE, run
 
 ROOT = Path(nodeattrs.__file__).parent
 FOLDING, VIEWS = str(ROOT / "core" / "folding.py"), {str(ROOT / "node" / file) for file in ("view.py", "joined.py")}
@@ -94,16 +92,6 @@ def counted() -> Iterator[Counter[str]]:
     finally:
         for step in undo:
             step()
-
-
-def test_the_kinds_that_merge_are_seen_merging():
-    """
-    Or the counter would see nothing.
-    """
-    for kind in ("chef-attributes", "chef-search", "cloudinit-merge", "hiera-merge", "bindings"):
-        with counted() as seen:
-            run(KINDS[kind]["whole"], HERE / f"{kind}.jsonl")
-        assert seen["on the road"] > 10, kind
 
 
 def test_who_goes_beside_the_road_is_named():

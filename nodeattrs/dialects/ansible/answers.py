@@ -47,11 +47,12 @@ class SharedFold(Fold):
 
 
 def folded_once(plan: Fold, numbers: Iterator[int] | None = None) -> Folding:
-    """Merge a fold and return the folding, whose `result` is the merged value.
+    """Merge a fold and return the `Folding`, whose `result` is the merged value.
 
     The result shares objects with the layers, so the caller must not change it. Keys may be any scalar of YAML.
 
-    numbers: gives each layer its number, for origins; None: no origins, and the value of a `SharedFold` is reused
+    numbers: yields a number for each layer, for origins. None: the result has no origins, and the value of a
+             `SharedFold` that was merged before is reused
     """
     folding = Folding(growing=True)
     for child in plan.children:
@@ -113,17 +114,19 @@ def _withheld(plan: Plan, paths: Iterable[Path]) -> Plan:
 
 
 class Variables:
-    """The variables of one host, outside of plays or in one task. The answer that commands and verbs work on.
+    """The variables of one host, in one task or outside of plays. Commands and verbs read their answer from it.
 
     host:      the host's name
-    where:     in words: "the inventory", "task 'restart' of site.yml"
+    where:     the place in words: "the inventory", "task 'restart' of site.yml"
     plan:      called once, at the first use; returns the plans, the weakest first
     policy:    merges the plans
-    magic:     called once, at the first use; returns the variables that Ansible sets itself and that are known here
+    magic:     called once, at the first use; returns the variables that Ansible sets itself, as far as they are known
     sensitive: paths whose values are secrets in every answer
 
-    The constructor reads nothing. `vars` merges once and is kept. `trace`, `origins` and `known` merge all layers
-    again, with origins, at each call.
+    The constructor reads nothing. `vars` maps each variable to its merged value; it is computed once and kept. `known`
+    gives one value, or ABSENT. `trace`, `origins` and `explain` show where the value at a path comes from. `unknown`
+    and `unread` list layers that could not be read. `known`, `trace`, `origins` and `explain` merge all layers again at
+    each call. Values contain templates as they were written.
     """
 
     def __init__(
@@ -144,7 +147,7 @@ class Variables:
 
     @cached_property
     def plan(self) -> Fold:
-        """All layers as one fold, the weakest first; sensitive values are secrets.
+        """All layers as one fold, the weakest first; values at sensitive paths are secrets. Built once and kept.
 
         A host without layers has one empty layer.
         """
@@ -168,9 +171,9 @@ class Variables:
         return self._magic()
 
     def known(self, name: str) -> Any:
-        """The value of a variable, or of one that Ansible sets;
+        """The value of a variable, or of a variable that Ansible sets itself.
 
-        ABSENT where it is not set, or an unknown layer may set it.
+        ABSENT if it is not set, or if an unknown layer may set it. cost: merges all layers of the host again
         """
         found = self.vars.get(name, self.magic.get(name, ABSENT))
         return ABSENT if self.trace((name,)).unknown else found
@@ -181,10 +184,12 @@ class Variables:
         return self.vars
 
     def folded(self, name: Any = _ANYTHING) -> Folded:
-        """All layers merged with their origins; with *name* only their values of that variable.
+        """All layers merged with their origins; with *name* their values of that variable alone. Each call merges again.
 
-        name: a variable. Unknown layers that cannot set it count as empty; for a variable of Ansible's own its value,
-              or an unknown layer, is added on top. Unless given, only unknown layers that may set any variable count.
+        name: the variable that is asked about; it decides which unknown layers count. One that cannot set the variable
+              counts as empty. Without *name*, only unknown layers that may set any variable count. For a variable that
+              Ansible sets itself, its value is added as the strongest layer, or an unknown layer if the value is not
+              known
         """
         plan = _limited_to(self.plan, name)
         if isinstance(name, str) and name in MAGIC:
@@ -235,10 +240,10 @@ class Variables:
         return [layer for layer in found if type(layer.value) is Unknown]
 
     def unread(self) -> list[Layer]:
-        """The layers that could not be read and may change a value, the weakest first.
+        """The layers that could not be read and may change a value, the weakest first; [] for none.
 
-        Left out is a layer that may set only variables which stronger layers set anyway. Maps that are merged hide
-        nothing.
+        A layer is left out if stronger layers set all variables that it may set. Such a stronger value does not count
+        if it is a map that is merged with the weaker ones.
         """
         hidden: set[Any] = set()
         found: list[Layer] = []

@@ -103,11 +103,13 @@ def inventory_of(arguments: Mapping[str, Any]) -> Inventory:
 
 
 def opened(arguments: Mapping[str, Any]) -> Inventory:
-    """The inventory that the arguments name, read under the caller's rule for running code (`core.code`).
+    """The inventory that the arguments name. Its sources are read; code runs only by the caller's rule (`core.code`).
 
-    Used by itself for completion, where nothing may run. Settings of nodeattrs.toml files near the named places add
-    sensitive paths.
-    raises: AnsibleError, where no named source exists; UnknownLayer, where a source would have to run
+    Shell completion calls it without more, and then nothing may run. Settings of nodeattrs.toml files near the named
+    places add sensitive paths.
+
+    arguments: the values of the command's options
+    raises:    AnsibleError, if no named source exists; UnknownLayer, if a source would have to run
     """
     folder = arguments["folder"] if "folder" in arguments else arguments["repo"]
     named = [*arguments["inventory"], folder, arguments["playbook_dir"], *arguments.get("playbook", ())]
@@ -139,11 +141,13 @@ def _require_sources(inventory: Inventory, named: Iterable[str]) -> None:
 
 
 def answer_of(arguments: Mapping[str, Any], inventory: Inventory, host: str) -> Variables:
-    """The variables of a host in the inventory; with --playbook, in the task that --play, --role and --task name.
+    """The variables of a host in the inventory. With --playbook: in the task that --play, --role and --task name.
 
-    Of several tasks with that name the first counts. Without --task the last task that is outside of a `rescue` counts.
-    raises: BadUsage, for --play, --role or --task without --playbook; AnsibleError, where the host does not exist or
-            has no such task
+    If several tasks have that name, the first one counts. Without --task, it is the last task outside of a `rescue`.
+
+    arguments: the values of the command's options: playbook, task, role and play
+    raises:    BadUsage, for --play, --role or --task without --playbook; AnsibleError, if the host does not exist or
+               has no such task
     """
     if not arguments.get("playbook"):
         if any(arguments.get(word) for word in ("task", "role", "play")):

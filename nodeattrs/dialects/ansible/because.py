@@ -65,10 +65,10 @@ def group_of(origin: Origin) -> str | None:
 
 
 def reasons(inventory: Inventory, trace: Trace) -> list[str]:
-    """Why the winner of a trace overrides each other claim: one sentence for each reason, without repeats.
+    """Why the winner of a trace overrides the other claims: one sentence for each reason, each once.
 
-    [] where the path is not set or nothing is overridden. A claim without a level, or on the same line, gives no
-    sentence.
+    [] if the path is not set or nothing is overridden. A claim without a precedence level gives no sentence. Nor does a
+    claim on the line of the winner.
     """
     winner = trace.winner
     if winner is None:
@@ -110,8 +110,10 @@ def _by_group(inventory: Inventory, upper: str, lower: str) -> str:
 
 
 def mentions(answer: Variables, value: object) -> Iterator[Mention]:
-    """The variables in a value's templates, in their order, with the values of the same host; without Ansible's own
-    variables.
+    """Yield the variables that a value's templates mention, in their order, with the values of the same host.
+
+    Variables that Ansible sets itself are left out. A variable without a value is yielded with ABSENT, and with the
+    places of unknown layers that may set it.
     """
     for name in names_in_templates(value):
         if name in MAGIC:

@@ -54,10 +54,11 @@ _LISTING = (
 
 
 def known_names(noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
-    """Names for shell completion: all hosts, or the variables of the host that is named, else of all hosts.
+    """Names for shell completion.
 
-    noun:   "HOST" or "VAR"
-    raises: AnsibleError; UnknownLayer, where a source would have to run
+    noun:      "HOST": all hosts. "VAR": the variables of the named host; without one, of all hosts
+    arguments: the values of the options, and `host` for the named host
+    raises:    AnsibleError; UnknownLayer, if a source would have to run
     """
     inventory = opened(arguments)
     if noun == "HOST":

@@ -157,10 +157,10 @@ _UNREAD = {
 
 
 def config_of(folder: Path, environment: Mapping[str, str]) -> AnsibleConfig:
-    """The configuration that counts in a working folder; the defaults where there is no ansible.cfg.
+    """The configuration that counts in a working folder; the defaults if there is no ansible.cfg.
 
-    The file is the one that ANSIBLE_CONFIG names, else the folder's own unless every user may write into the folder.
-    No file of the home folder or of /etc is read.
+    The file is the one that ANSIBLE_CONFIG names, or else ansible.cfg of the folder. The latter is ignored if every
+    user may write into the folder. No file of the home folder or of /etc is read.
 
     environment: the variables that may override the file; {} for none
     raises:      AnsibleError, for a file that is no INI, or a value that cannot be read

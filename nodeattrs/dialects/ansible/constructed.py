@@ -32,12 +32,15 @@ _ODD = re.compile(r"^[\d\W]|\W")
 
 
 class ConstructedFile:
-    """One file of the plugin `constructed`, which adds to an inventory tree. The constructor reads nothing; call `read`
+    """One file of the plugin `constructed`, which adds to an inventory tree. The constructor reads nothing. Call `read`
     once.
 
     document: the parsed file, a map of the plugin's options
     tree:     the hosts and groups of the sources before it; `read` changes the tree
-    given:    called with a host and whether extra variables count; returns the variables that the host has so far
+    given:    called with (host, True or False), returns the variables that the host has so far. True: extra variables
+              count
+
+    `read` raises AnsibleError, SourceNotRun, MissingExtra or TooMuch, and may have changed the tree before.
     """
 
     def __init__(self, document: Document, tree: InventoryTree, given: Callable[[Host, bool], Variables]) -> None:
@@ -48,7 +51,9 @@ class ConstructedFile:
     def read(self) -> None:
         """Add the variables of `compose` and the groups of `groups` and `keyed_groups`, host by host.
 
-        An expression that fails is skipped, or with `strict` an error.
+        An expression that fails is skipped; with the option `strict` it is an error. After an error, what was added
+        before stays in the tree.
+
         raises: AnsibleError; SourceNotRun, for an expression that needs Ansible; MissingExtra, without Jinja2; TooMuch
         """
         for host in [*self.tree.hosts.values()]:

@@ -1,6 +1,8 @@
 """The context of a task: its play, file and role, with the variables and conditions around it.
 
 Also the task itself with the effects of earlier tasks, and the lookup first_found, which depends on the context.
+
+A level is a number of Ansible's list of variable precedence, from 1 to 22; the highest wins.
 """
 
 from __future__ import annotations
@@ -32,22 +34,24 @@ _FACTS = title(19)
 
 @dataclass(frozen=True)
 class TaskContext:
-    """The surroundings of a task, or of the list that is being walked through. Immutable; methods return changed
-    copies.
+    """What surrounds a task or a list of tasks: play, file, role, variables and conditions.
+
+    The object is immutable. `with_...`, `entering_role` and `for_handlers` return changed copies.
 
     play, document:    the play, and the file that has the task
     folder:            the folder of that file
     outer_variables:   layers of plays, blocks, imports and the task itself, the outermost first: levels 16 and 17
     include_variables: layers of includes, the outermost first: level 21
     role:              the role of the task; None outside of roles
-    depth:             how many files and roles include each other here
-    has_run:           the role has run before: only tasks that it imports from other roles count
-    conditions:        `when` of the plays, blocks and includes around it, and its own
-    tags:              likewise
-    collections:       collections in which plain names of roles are looked for first
-    is_sure:           only a condition can keep the task from running
-    is_rescue:         the task is in the `rescue` of a block
-    loaded:            the numbers of outer and include variables when the role was entered
+    depth:             how many files and roles were entered on the way to the task
+    has_run:           whether the role has run before. If so, its own tasks are skipped, and tasks imported from other
+                       roles still run
+    conditions:        the `when` values of the plays, blocks and includes around the task, and of the task
+    tags:              the `tags` of the same
+    collections:       the collections that are searched for roles without a collection in their name, in order
+    is_sure:           True: the task runs if its conditions hold; False: something else may keep it from running
+    is_rescue:         whether the task is in the `rescue` of a block
+    loaded:            (number of outer_variables, number of include_variables) when the role was entered
     """
 
     play: Play
@@ -66,10 +70,12 @@ class TaskContext:
     loaded: tuple[int, int] = (0, 0)
 
     def with_variables(self, own: dict[Any, Any], at: Steps, level: int, kind: str, name: str = "") -> TaskContext:
-        """The context with the `vars` of a block, an import or a task as one more layer; unchanged where *own* is
-        empty.
+        """A copy of the context with the `vars` of a block, an import or a task as one more layer. An empty map adds no
+        layer.
 
+        own:        the map under `vars`
         at:         the path of the block or task in the document
+        level:      the level of the layer
         kind, name: of the origin
         """
         return replace(self, outer_variables=(*self.outer_variables, *self._layers(own, at, level, kind, name)))
@@ -102,9 +108,10 @@ class TaskContext:
         return [Layer(own, locator, title(level))] if own else []
 
     def evaluated_text(self, value: Any, answer: Variables) -> Any:
-        """A text or number with its templates evaluated, as text;
+        """A text or number with its templates evaluated, as text. ABSENT if one cannot be evaluated, or gives a map or
+        a list.
 
-        ABSENT where one cannot be. answer: variables of the host
+        answer: the variables of the host
         """
         found = filled_in(str(value), answer.known)
         found = evaluate(value, answer, self.lookups()) if found is ABSENT else found
@@ -115,10 +122,10 @@ class TaskContext:
         return {"first_found": lambda terms, how: first_found_of(terms or [how], self.search_folders(""), how)}
 
     def with_conditions_of(self, body: dict[Any, Any]) -> TaskContext:
-        """The context with the `when`, `tags` and `collections` of a play, a block or a task as well.
+        """A copy of the context to which the `when`, `tags` and `collections` of *body* are added.
 
-        A key that makes it unsure whether the task runs, such as `until`, and a tag with a template make `is_sure`
-        false.
+        body: the map of a play, a block or a task. `is_sure` of the copy is False if *body* has a key such as `until`,
+              or if a tag has a template
         """
         tags = self.tags | tags_of(body)
         sure = self.is_sure and is_sure(body) and not any(map(is_template, tags))
@@ -133,7 +140,9 @@ class TaskContext:
 
     @property
     def runs(self) -> bool:
-        """Whether the task runs whatever variables say."""
+        """Whether the task runs for any values of variables: each condition is literally true, and nothing else may
+        keep it from running.
+        """
         return self.is_sure and all(map(is_true, self.conditions))
 
     def origin(self, at: Steps, kind: str) -> Origin:
@@ -160,13 +169,14 @@ def context_of_play(play: Play) -> TaskContext:
 
 
 def first_found_of(terms: Iterable[Any], folders: Sequence[Path], how: Mapping[str, Any]) -> list[str]:
-    """The first existing file of the terms of the lookup first_found, as a list of one; [] where `skip` is set and none
-    exists.
+    """The first existing file of the terms of the lookup first_found, as a list with one path.
+
+    [] if no file exists and the option `skip` of *how* is True.
 
     terms:   names of files, lists of them, or maps with `files` and `paths`
-    folders: are searched for each file, in order
-    how:     options of the lookup: `paths` for all terms, `skip`
-    raises:  LookupError, where no file exists
+    folders: the folders that are searched for each file, in order
+    how:     options of the lookup: `paths` for all terms, and `skip`
+    raises:  LookupError, if no file exists
     """
     for term in [one for entry in terms for one in (entry if isinstance(entry, list) else [entry])]:
         given = {**how, **(term if isinstance(term, dict) else {"files": term})}
@@ -187,9 +197,9 @@ def _file_names_in(given: Any) -> list[str]:
 
 
 def possible_names(files: Any) -> list[str] | None:
-    """The file names that a text, or the terms of `with_first_found`, may give, with gaps for templates.
+    """The file names that *files* may give, with a gap for each template. None if a template cannot be understood.
 
-    None where a template cannot be understood.
+    files: a text, or the terms of `with_first_found`
     """
     found: list[str] = []
     for entry in files if isinstance(files, list) else [files]:
@@ -242,19 +252,20 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Task:
-    """A task that a host meets, with the effects of the tasks before it.
+    """A task that a host reaches, with the effects of the tasks before it.
 
-    name:          its name, else its module
+    name:          the task's `name`; if it has none, the name of its module
     body:          the map of the task
     at:            the path of the task in the document of its context
+    context:       the play, file, role and conditions around the task
     gathered:      gathered facts, level 11, the weakest first
     included:      variables of include_vars, level 18
     facts:         variables of set_fact and register, level 19
     groups:        unknown layers for tasks that may have changed groups and hosts, levels 7 and 8
-    roles:         the roles of the play so far, the weakest first
-    joined_groups: the groups that the host has surely joined
+    roles:         the roles of the play that were reached before the task, the weakest first
+    joined_groups: the groups that group_by has surely added the host to
 
-    `Playbook.within` gives the variables of the host in it.
+    `Playbook.within` gives the variables that the host has in the task.
     """
 
     name: str

@@ -36,6 +36,10 @@ def _role_variables(folder: Path) -> Iterator[str]:
 class Ansible(Dialect):
     """The dialect `ansible`: its names, option and examples for help, and the questions that the commands ask every
     dialect.
+
+    `open` gives the hosts of the inventories in one version of the files. `check` yields the findings in a folder.
+    `first_steps` gives commands to try in a folder. The class has no state; inventories are read by what `open`
+    returns.
     """
 
     name = "ansible"
@@ -75,7 +79,8 @@ class Ansible(Dialect):
     def first_steps(self, folder: Path) -> FirstSteps | None:
         """Commands to try in a folder with ansible.cfg, roles/, playbooks/ or site.yml; None for any other folder.
 
-        The commands name the first file called like an inventory, else the list "localhost,", and a variable of a role.
+        The commands use the first file with "inventory" or "hosts" in its name, or else the list "localhost,". The
+        first command is about a variable of a role, if a role has one.
         """
         if not any((folder / name).exists() for name in ("ansible.cfg", "roles", "playbooks", "site.yml")):
             return None

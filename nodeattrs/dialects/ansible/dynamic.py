@@ -33,13 +33,15 @@ _SECONDS = 600
 
 
 class DynamicSources:
-    """The sources that an option allows to run.
+    """The dynamic sources that an option names: scripts and plugins that may run, or whose output is in a file.
 
     files: reads files of the working folder
-    named: each a source, which is run, or SOURCE=FILE: the file has what the source prints, and nothing is run
+    named: the values of the option. SOURCE: the source is run. SOURCE=FILE: FILE is read as the output of the source,
+           and nothing is run. Both are relative to the working folder
 
-    `InventorySources` asks `may_run` for each source and calls `read` or `mark_read`; after the last source
-    `require_all_read` refuses names that are no sources. The constructor reads nothing.
+    For each source of the inventory, `InventorySources` asks `may_run`. Then it calls `read`, which adds the hosts and
+    groups to the tree, or `mark_read` if the source needed no run. After the last source, `require_all_read` raises
+    AnsibleError if a name is not a source of the inventory. The constructor reads nothing.
     """
 
     def __init__(self, files: VariableFiles, named: Iterable[str]) -> None:
@@ -59,14 +61,16 @@ class DynamicSources:
         return self._named.get(path) is not None
 
     def mark_read(self, path: Path) -> None:
-        """Note that a source was read without being run, for `require_all_read`."""
+        """Note that a source was read without being run, so that `require_all_read` does not ask for it."""
         self._left.pop(path, None)
 
     def read(self, path: Path, tree: InventoryTree, before: list[str]) -> None:
-        """Run a source, or take its output from the file, and add its hosts and groups to *tree*.
+        """Add the hosts and groups of a source to *tree*. The source is run, or its output is read from the given file.
 
-        before: the sources before it; a plugin is started with these, too
-        raises: AnsibleError, where the program fails, the output is no such map, or its file is encrypted
+        path:   a source for which `may_run` is true
+        before: the sources before it, which a plugin gets as well
+        raises: AnsibleError, if the program fails, if the output is not a map of groups, or if its file is encrypted;
+                KeyError, for a source that no option names
         """
         self._left.pop(path, None)
         file = self._named[path]
@@ -81,7 +85,11 @@ class DynamicSources:
         _Output(tree, document.file, document.locator).read(document.tree, None)
 
     def require_all_read(self) -> None:
-        """raises: AnsibleError, where an option names a source that the inventory does not have"""
+        """Raise an error for the first named source that was neither read nor marked as read. Call it after the last
+        source.
+
+        raises: AnsibleError
+        """
         for path in self._left:
             message = "this source is to be run, and is none of the inventory's"
             raise AnsibleError(NO_FILE, message, file=self.files.shown(path), hint="name it as -i does")

@@ -1,7 +1,10 @@
 """What tasks set for later tasks: set_fact, register, include_vars, gathered facts, add_host and group_by.
 
-The tasks are given in their order, and only read. A value counts where the variables so far decide that the task runs
-and what it sets; else an unknown layer says what the task may set.
+The tasks are given in their order, and only read. If the variables so far decide that a task runs and what it sets, its
+values are kept. Otherwise an unknown layer says which variables the task may set.
+
+A level is a number of Ansible's list of variable precedence, from 1 to 22; the highest wins. A gap is a sign (`GAP`)
+that replaces a template in a name.
 """
 
 from __future__ import annotations
@@ -48,18 +51,22 @@ _OF_FOLDERS = frozenset(("depth", "extensions", "files_matching", "ignore_files"
 
 @dataclass
 class TaskEffects:
-    """What the tasks so far have set, or may have set, for one host. Owned by `TaskWalk`, which notes each task once.
+    """What the tasks so far have set, or may have set, for one host. `TaskWalk` owns it and notes each task once.
+
+    The methods `note_...` add to the fields. `task_met` makes a `Task` with copies of the fields as they are then.
 
     files:           reads the files that include_vars names
-    policy:          how maps meet, as `hash_behaviour` says
-    set_by_groups:   gives the variables that groups with a name, perhaps with gaps, may set; None for any variable
+    policy:          how maps are merged, as `hash_behaviour` says
+    set_by_groups:   called with a group's name, perhaps with gaps; returns the variables that such groups may set.
+                     None: they may set any variable
     gathered:        gathered facts, level 11, the weakest first
     included:        variables of include_vars, level 18
     facts:           variables of set_fact and register, level 19
     groups:          unknown layers for tasks that may have changed groups and hosts
-    joined_groups:   the groups that the host has surely joined
-    possible_groups: the groups that hosts may have joined, with gaps for the unknown parts of a name
-    fact_modules:    modules of the playbook and of its roles that may set facts
+    joined_groups:   the groups that group_by has surely added the host to, as keys with the value None
+    possible_groups: names of the groups that hosts may have been added to. A name has a gap for each part that is not
+                     known
+    fact_modules:    names of modules of the playbook and of its roles that may set facts
     """
 
     files: VariableFiles
@@ -87,13 +94,15 @@ class TaskEffects:
         self.gathered.append(Layer.unknown(title(11), may_set, "facts are gathered here"))
 
     def layer_count(self) -> int:
-        """The number of layers noted so far; a walk compares it to see whether a task has changed anything."""
+        """The number of layers noted so far. If it is the same after a task, the task has changed nothing."""
         return len(self.gathered) + len(self.included) + len(self.facts) + len(self.groups)
 
     def note_fact_modules(self, *folders: Path) -> None:
-        """Note the Python modules in folders whose source mentions `ansible_facts`.
+        """Add to `fact_modules` the Python modules in folders whose source mentions `ansible_facts`.
 
-        A folder is read once; it may be absent.
+        A folder is read only the first time. It may be absent.
+
+        raises: AnsibleError, for a module or folder that cannot be read
         """
         for folder in (one for one in folders if one not in self._learned):
             self._learned.add(folder)
@@ -101,17 +110,24 @@ class TaskEffects:
             self.fact_modules.update(path.stem for path in paths if "ansible_facts" in self.files.text(path).text)
 
     def note_possible_facts(self, origin: Origin, reason: str, names: frozenset[str] | None) -> None:
-        """Note that a task may have set variables, with the reason for messages.
+        """Note that a task may have set variables, as an unknown layer of level 19.
 
-        names: of the variables; None for any
+        origin: the place of the task
+        reason: why the value is not known, for messages
+        names:  the variables that it may set; None: any variable
         """
         self.facts.append(Layer.unknown(title(19), MaySet(origin, names), reason))
 
     def note_module(self, context: TaskContext, body: dict[Any, Any], module: str, at: Steps) -> None:
-        """Note what a task may set through `register`, and through its module unless that is in `FOLLOWED`.
+        """Note what a task may set through `register` and through its module. Nothing is returned.
 
-        Gathered facts, add_host, modules named *_facts, load_vars and `fact_modules` leave unknown layers; any other
-        module sets nothing.
+        Gathered facts, add_host, modules named *_facts, load_vars and `fact_modules` add unknown layers. Of any other
+        module only `register` is noted; `note_setting` notes set_fact, include_vars and group_by.
+
+        context: the context of the task
+        body:    the map of the task
+        module:  the name of its module, without the collection of Ansible's own modules
+        at:      the path of the task in the document
         """
         origin = context.origin(at, f"task {body.get('name') or module}")
         if isinstance(body.get("register"), str):
@@ -132,13 +148,18 @@ class TaskEffects:
         at: Steps,
         answer: Variables,
     ) -> None:
-        """Note what one pass of a task sets whose module is set_fact, include_vars or group_by.
+        """Note what a task with the module set_fact, include_vars or group_by sets. It is called for each pass of a
+        loop.
 
-        Nothing is noted where a condition is surely false. Where it is not known whether the task runs, or what it
-        sets, an unknown layer is noted.
+        Nothing is noted if a condition is surely false. An unknown layer is noted if it is not known whether the task
+        runs, or what it sets.
 
-        given:  the arguments of the module
-        answer: the variables of the host before the task
+        context: the context of the task, with its conditions
+        body:    the map of the task
+        module:  "set_fact", "include_vars" or "group_by"
+        given:   the arguments of the module
+        at:      the path of the task in the document
+        answer:  the variables of the host before the task
         """
         is_delegated = module != "group_by" and body.get("delegate_facts") and "delegate_to" in body
         if is_delegated:  # any host of the play may run it; its conditions are not known here

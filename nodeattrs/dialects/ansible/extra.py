@@ -23,13 +23,13 @@ _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7
 
 
 def parsed_words(text: str) -> dict[str, Any]:
-    r"""The map of `name=value` words. Values are texts without their quotes, with escapes such as \n replaced.
+    """The map of `name=value` words. Values are texts without their quotes, with escapes such as \\n replaced.
 
-    Words without `=` are joined under `_raw_params`. An empty text gives {}.
-    raises: AnsibleError, for a quote that stays open
+    Words without `=`, or with a template in the name, are joined under the key `_raw_params`. An empty text gives {}.
+    raises: AnsibleError, for a quote that is not closed
 
-    >>> parsed_words(r"a=1 b='x y' c={{ d }} e=a\nb")
-    {'a': '1', 'b': 'x y', 'c': '{{ d }}', 'e': 'a\nb'}
+    >>> parsed_words(r"a=1 b='x y' c={{ d }} e=a\\nb")
+    {'a': '1', 'b': 'x y', 'c': '{{ d }}', 'e': 'a\\nb'}
     """
     found: dict[str, Any] = {}
     free, at = [], 0
@@ -66,10 +66,11 @@ def _unquoted(text: str) -> str:
 
 
 def extra_layers(given: Iterable[str], files: VariableFiles) -> list[Layer]:
-    """A layer for each text that `-e` gave, the weakest first; a text that sets nothing gives no layer.
+    """A layer for each text that `-e` gave, the weakest first. A text that sets nothing gives no layer.
 
-    An encrypted file is an unknown layer. The files are read through *files*, which caches them.
-    raises: AnsibleError, for a file that is not there and for what is not a map
+    given:  each a map in YAML or JSON, `name=value` words, or `@FILE`. An encrypted file is an unknown layer
+    files:  reads the files and keeps them
+    raises: AnsibleError, for a file that is not there and for a text that is not a map
     """
     found = []
     for text in given:

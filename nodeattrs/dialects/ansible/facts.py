@@ -31,12 +31,14 @@ _INTERPRETER = re.compile(r"ansible_\w+_interpreter")
 
 
 class FactCache:
-    """Reads cached facts, one file for each host. Without a folder it has no facts and reads nothing.
+    """Reads cached facts, one file for each host. Nothing is kept: each call reads the file of the host again.
 
-    folder: the folder with the files; None: the one that *config* names, if its cache is of the kind jsonfile
-    root:   names of files in messages are relative to this folder
+    config: the settings of fact_caching in ansible.cfg, and inject_facts_as_vars
+    root:   messages name files relative to this folder
+    folder: the folder with the files. None: the folder that *config* names, if its cache is of the kind jsonfile;
+            otherwise there are no facts
 
-    Each call reads the file of the host again.
+    A host without a file has no facts. The methods raise AnsibleError if its file cannot be read or parsed.
     """
 
     def __init__(self, config: AnsibleConfig, root: Path, folder: Path | None) -> None:
@@ -47,10 +49,11 @@ class FactCache:
         self._root = root
 
     def facts_of(self, host: str) -> tuple[dict[str, Any], str]:
-        """The facts of a host, name -> value, and the name of their file; ({}, "") without a file or with no map in it.
+        """The facts of a host, name -> value, and the name of their file. ({}, "") if no file of the host has a map.
 
-        Texts are marked as no templates.
-        raises: AnsibleError, where the file cannot be read or parsed
+        Templates in facts are not evaluated: their texts are `Unsafe`.
+
+        raises: AnsibleError, if the file cannot be read or parsed
         """
         for name in (f"{self._prefix}s1_{host}", f"{self._prefix}{host}", host):
             path = self.folder / name if self.folder is not None else None
@@ -66,10 +69,10 @@ class FactCache:
         return {}, ""
 
     def layer(self, host: str) -> Layer | None:
-        """The layer of variables that the facts of a host set; None where it has none.
+        """The layer of variables that the facts of a host set; None if they set none.
 
-        Facts that steer the connection set no variable. With inject_facts_as_vars off there is only `ansible_local`,
-        for every host. raises: AnsibleError
+        Facts that would change the connection, such as `ansible_connection`, set no variable. If inject_facts_as_vars
+        is off, the layer sets only `ansible_local`, for every host. raises: AnsibleError
         """
         facts, file = self.facts_of(host)
         injected = {name: value for name, value in facts.items() if _is_injected(name)}

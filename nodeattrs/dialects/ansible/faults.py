@@ -15,9 +15,13 @@ Warn = Callable[[Kind, str, str | None, int | None], None]
 
 
 class AnsibleError(DocumentError):
-    """An error in files or options of Ansible, with file and line; or a warning: then it is listed and not raised.
+    """An error in files or options of Ansible, with file and line. It is also used for warnings.
 
-    kind: one of `ansible.codes`, which programs can ask for; those in `WARNINGS` are listed
+    An error of a kind in `WARNINGS` is a warning: it is put into lists of warnings and not raised.
+
+    kind:    one of the constants of `ansible.codes`, which has the code that is printed
+    message: what is wrong, without the file and line
+    facts:   keyword arguments of `DocumentError`, such as *file* and *line*
     """
 
     entry = declared(

@@ -1,7 +1,8 @@
 """Reads files of variables, each once: which files belong to a name, and the layer of each file.
 
-For a group or a host N the first of `N`, `N.yml`, `N.yaml`, `N.json` counts; a folder is read in the order of names. An
-encrypted file is an unknown layer; so is a broken one with `lenient`. Knows no levels: the caller names them.
+For a group or a host N the first of `N`, `N.yml`, `N.yaml`, `N.json` counts. The files of a folder are read in the
+order of their names. An encrypted file gives an unknown layer: it may set any variable. With `lenient` a broken file
+does, too. Knows no levels: the caller names them.
 """
 
 from __future__ import annotations
@@ -34,13 +35,18 @@ _PER_ENTRY = 100
 
 
 class VariableFiles:
-    """Reads files and folders, and keeps each parsed document and each listing for the life of the object.
+    """Reads files and folders. It keeps each parsed document and each listing of a folder for the life of the object.
+
+    `document` gives a parsed file. `variables` and the methods `layers_of_...` give the layers of files of variables.
+    `names_in`, `files_in`, `all_files_below` and `paths_matching` list files. `shown` gives the name of a file for
+    messages.
 
     folder:    the working folder; messages name files relative to it
-    lenient:   a broken file of variables is an unknown layer and a warning, instead of an error
-    passwords: files of vault passwords, `FILE` or `ID@FILE`, read by the constructor; without any, encrypted files and
-               values stay closed
-    warn:      called for keys that are written twice, and for what is broken or no password opens
+    lenient:   True: a broken file of variables gives an unknown layer and a warning; False: it raises AnsibleError
+    passwords: files of vault passwords, `FILE` or `ID@FILE`, which the constructor reads. Without any, encrypted files
+               and values are not decrypted
+    warn:      called for keys that are written twice, for broken files if *lenient*, and for values that no password
+               decrypts
     """
 
     def __init__(self, folder: Path, warn: Warn, *, lenient: bool = False, passwords: Iterable[str] = ()) -> None:
@@ -57,7 +63,10 @@ class VariableFiles:
         return path.as_posix() if shown.startswith("..") else Path(shown).as_posix()
 
     def text(self, path: Path) -> Text:
-        """The text of a file, read again at each call. raises: AnsibleError, where it is not there or cannot be read"""
+        """The text of a file. It is not kept: each call reads the file again.
+
+        raises: AnsibleError, if the file is not there or cannot be read
+        """
         name = self.shown(path)
         try:
             return Text(name, text_of(path, name))
@@ -66,9 +75,12 @@ class VariableFiles:
             raise AnsibleError(YAML if is_there else NO_FILE, error.reason, file=name, line=error.line) from error
 
     def document(self, path: Path) -> Document | None:
-        """The parsed file, JSON or YAML, with vaults opened where a password fits; kept. None where it is encrypted.
+        """The parsed file, JSON or YAML. Values in it are decrypted if a password fits. None for a file that is
+        encrypted.
 
-        raises: AnsibleError, the same one at each call, where the file is not there or broken
+        The result is kept. An error is kept, too: the same one is raised at each call.
+
+        raises: AnsibleError, if the file is not there, cannot be read or is broken; TooMuch
         """
         if path not in self._documents:
             try:
@@ -99,9 +111,9 @@ class VariableFiles:
         self._warn(VAULT, error.reason, text.file, text.place(at)[0] - 2 if at >= 0 else None)
 
     def names_in(self, folder: Path) -> tuple[str, ...]:
-        """The names in a folder, sorted; () where it is absent or outside of the border. Kept.
+        """The names in a folder, sorted; () if it is absent or outside of the border. The result is kept.
 
-        raises: AnsibleError, where the folder may not be read
+        raises: AnsibleError, if the folder may not be read
         """
         if folder not in self._listed:
             try:
@@ -115,12 +127,14 @@ class VariableFiles:
     def variables(self, path: Path, kind: str, name: str, titled: str) -> Layer | None:
         """The layer of a file of variables; None for an empty file.
 
-        An unknown layer for a file that lies outside of the border or is encrypted; with `lenient` also for a broken
-        one.
+        The layer is unknown if the file lies outside of the border or is encrypted, and with `lenient` also if it is
+        broken.
 
-        kind, name: of the origins
-        titled:     the title of the layer
-        raises:     AnsibleError, for a file that is not there, is broken, or is not a map
+        path:   the file
+        kind:   the kind of its origins, such as "group_vars"
+        name:   the name in its origins, such as that of the group
+        titled: the title of the layer
+        raises: AnsibleError, for a file that is not there, is broken, or is not a map
         """
         if border.is_layer_outside(path):
             return Layer.unknown(titled, Origin(kind, name, self.shown(path)), border.REASON)
@@ -143,17 +157,24 @@ class VariableFiles:
         )
 
     def layers_of_files(self, paths: Iterable[Path], kind: str, name: str, titled: str) -> list[Layer]:
-        """The layers of files, as `variables` returns them; empty files have none. raises: AnsibleError"""
+        """The layers of files, in their order, as `variables` returns them. An empty file has no layer.
+
+        raises: AnsibleError, as `variables`
+        """
         found = (self.variables(path, kind, name, titled) for path in paths)
         return [layer for layer in found if layer is not None]
 
     def layers_of_name(self, folder: Path, name: str, extensions: Sequence[str], kind: str, titled: str) -> list[Layer]:
-        """The layers of one host's or group's files in a folder such as group_vars, the weakest first; [] without any.
+        """The layers of the files of one host or group in a folder such as group_vars, the weakest first; [] without
+        any.
 
-        A folder outside of the border is a single unknown layer.
+        The first of *name* and of *name* with each extension counts. If that is a folder, all of its files count. A
+        folder outside of the border is a single unknown layer.
 
+        folder:       such as group_vars; it may be absent
+        name:         the name of the host or group
         extensions:   endings of the files that count
-        kind, titled: as of `variables`
+        kind, titled: as for `variables`
         raises:       AnsibleError, for a file that is broken or not a map
         """
         if os.path.isdir(folder) and border.is_outside(folder):
@@ -188,10 +209,11 @@ class VariableFiles:
                 yield path
 
     def all_files_below(self, folder: Path) -> Iterator[Path]:
-        """Yield the files of a folder in the order of names, then those of the folders in it; none where it is absent.
+        """Yield the files of a folder in the order of names, then the files of the folders in it. Nothing for an absent
+        folder.
 
-        For a folder outside of the border the folder itself is yielded, since its files are not read.
-        raises: AnsibleError; TooMuch, where links multiply folders
+        If the folder lies outside of the border, the folder itself is yielded, since its files are not read.
+        raises: AnsibleError; TooMuch, if links multiply folders
         """
         is_outside = folder.is_dir() and not self._is_folder_inside(folder)
         yield from [folder] if is_outside else self._below(folder, frozenset(), Budget(self.shown(folder)))
@@ -221,11 +243,13 @@ class VariableFiles:
                 yield path, around
 
     def paths_matching(self, folder: Path, text: str) -> list[Path]:
-        """The existing paths that a name relative to *folder* may mean; a template in it stands for a part of one name.
+        """The existing paths that a name with templates may mean, relative to *folder*; [] if no path fits.
 
-        [] where nothing fits. A template does not match a hidden name.
+        A template may be any part of one name between two slashes. It does not match a hidden name. A name without
+        templates gives its path, if that exists.
+
         raises: AnsibleError, for a template that cannot be understood, and for a folder that may not be read; TooMuch,
-                where links multiply folders
+                if links multiply folders
         """
         named = with_gaps(text)
         if named is ABSENT:

@@ -34,11 +34,13 @@ _KINDS: dict[type, str] = {dict: "map", list: "list", str: "text"}
 
 
 class GeneratorFile:
-    """One file of the plugin `generator`, which adds hosts to an inventory tree. The constructor reads nothing; call
-    `read`.
+    """One file of the plugin `generator`, which adds hosts to an inventory tree. The constructor reads nothing. Call
+    `read` once.
 
     document: the parsed file, a map of the plugin's options
     tree:     the hosts and groups of the sources before it; `read` changes the tree
+
+    `read` raises AnsibleError or TooMuch. Hosts that it added before an error stay in the tree.
     """
 
     def __init__(self, document: Document, tree: InventoryTree) -> None:
@@ -48,7 +50,8 @@ class GeneratorFile:
     def read(self) -> None:
         """Add a host for each combination of values in `layers`, with its groups and their variables.
 
-        raises: AnsibleError, also where a template cannot be evaluated; TooMuch. Hosts before the fault stay in the
+        The groups are those that the option `hosts` names as parents.
+        raises: AnsibleError, also if a template cannot be evaluated; TooMuch. Hosts added before an error stay in the
                 tree.
         """
         layers = self._of(self.document.tree.get("layers"), dict, ("layers",))

@@ -29,13 +29,15 @@ _ODD = re.compile(r"^[\d\W]|[^\w]", re.ASCII)
 class Group:
     """A group of hosts, filled while sources are read.
 
-    hosts, children: its own hosts and groups by name, in the order in which they were named
-    parents:         the groups that have it as a child
+    name:            the name of the group
+    hosts, children: hosts and groups that the group itself names, by name, in the order in which they were named
+    parents:         the groups that have it as a child, by name
     layers:          its variables in inventory files, in the order of reading; files of group_vars are not here
-    priority:        ansible_group_priority: of two groups of one depth the higher one is stronger
-    leading_hosts:   hosts that `all_hosts` puts first though they are not in `hosts`
+    priority:        the value of ansible_group_priority. Of two groups of equal depth, the one with the higher priority
+                     wins
+    leading_hosts:   hosts that `all_hosts` lists first, though they may not be in `hosts`
 
-    `depth` is kept at its first use; `InventoryTree` forgets it while groups are nested.
+    `depth` is computed at its first use and kept until the tree's `groups_so_far` or `reconcile` is called.
     """
 
     name: str
@@ -69,7 +71,10 @@ class Group:
         return _depth_first(self, lambda group: group.children)
 
     def all_hosts(self) -> dict[str, Host]:
-        """The hosts of the group and of all groups below it, by name, each once: its own first, then level by level."""
+        """The hosts of the group and of all groups below it, by name, each once.
+
+        Those in `leading_hosts` come first, then its own hosts, then the hosts of the groups below it, level by level.
+        """
         found, level, seen = self.leading_hosts | self.hosts, [self], {self.name}
         while level:
             level = [child for group in level for child in group.children.values()]
@@ -96,10 +101,11 @@ def _depth_first(start: Group, following: Callable[[Group], dict[str, Group]]) -
 class Host:
     """A host of an inventory, filled while sources are read.
 
-    groups: the groups that name it, by name
-    since:  for each of them, how many groups had been nested when the host joined it
+    name:   the name of the host
+    groups: the groups that name it, by name, in the order in which it joined them
     layers: its variables in inventory files, in the order of reading; files of host_vars are not here
     source: the first file or list of hosts that named it; None for the implicit localhost
+    since:  one number for each entry of `groups`: how many pairs of parent and child the tree had when the host joined
     """
 
     name: str
@@ -114,11 +120,12 @@ class InventoryTree:
 
     groups, hosts: by name, in the order in which they were named
     source:        the source that is being read; the reader sets it, and new hosts keep it
-    rename:        in names of groups each sign that no variable's name has becomes `_`
-    warn:          called for such names, and for a host with the name of a group
+    warn:          called for names of groups that are no names of variables, and for a host with the name of a group
+    rename:        True: in a group's name, each character that a variable's name cannot have becomes `_`
 
-    Readers call `group`, `host`, `nest` and `set_variables`; after the last source `reconcile` is called once. From
-    then on `groups_of` gives the groups of a host by strength.
+    Readers call `group` and `host`, which create what does not exist, and `nest` and `set_variables`. After the last
+    source `reconcile` is called once. After that, `groups_of` gives the groups of a host by strength. Before,
+    `groups_so_far` gives them in the order of joining.
     """
 
     def __init__(self, warn: Warn, *, rename: bool = False) -> None:
@@ -135,9 +142,10 @@ class InventoryTree:
         self.nest("all", "ungrouped")
 
     def group(self, name: str, file: str | None = None, line: int | None = None) -> Group:
-        """The group of a name, made where it is missing.
+        """The group of a name. It is created if it does not exist.
 
-        The name may be changed, see `group_name`; file, line: for its warning
+        name:       the name may be changed as `group_name` does
+        file, line: the place for a warning about the name; None if it is not known
         """
         name = self.group_name(name, file, line)
         if name not in self.groups:
@@ -145,8 +153,12 @@ class InventoryTree:
         return self.groups[name]
 
     def group_name(self, name: str, file: str | None = None, line: int | None = None) -> str:
-        """The name that a group gets: odd signs are warned of, and with `rename` replaced; a known group's name is
-        unchanged.
+        """The name that the tree uses for a group. The tree is not changed.
+
+        A name with characters that no variable's name has gives a warning. With `rename`, each such character is then
+        replaced by `_`. The name of a group that exists is returned unchanged, without a warning.
+
+        file, line: the place for the warning; None if it is not known
         """
         if name in self.groups or not _ODD.search(name):
             return name
@@ -154,7 +166,11 @@ class InventoryTree:
         return _ODD.sub("_", name) if self._rename else name
 
     def host(self, name: str, group: str) -> Host:
-        """The host of a name, made where it is missing, and put into a group. raises: KeyError, for an unknown group"""
+        """The host of a name, which is put into a group. It is created if it does not exist.
+
+        group:  the name of the group; nothing changes if the host is in it
+        raises: KeyError, for an unknown group
+        """
         host = self.hosts.get(name)
         if host is None:
             host = self.hosts[name] = Host(name, source=self.source)
@@ -172,9 +188,10 @@ class InventoryTree:
         return {} if port is None or name in self.hosts else {"ansible_port": port}
 
     def nest(self, parent: str, child: str, file: str | None = None, line: int | None = None) -> None:
-        """Make a group the child of another one; nothing changes where it is already.
+        """Make the group *child* a child of the group *parent*. Nothing changes if it is its child already.
 
-        raises: AnsibleError, for a ring
+        file, line: the place for the error; None if it is not known
+        raises:     AnsibleError, if *child* would be above itself; KeyError, for a group that does not exist; TooMuch
         """
         above, below = self.groups[parent], self.groups[child]
         reached = below.with_descendants()
@@ -186,11 +203,16 @@ class InventoryTree:
         self._nested.setdefault((child, parent), len(self._nested) + 1)
 
     def set_variables(self, of: Group | Host, values: dict[Any, Any], locator: Locator, title: str) -> None:
-        """Add a layer of variables to a host or a group; nothing for an empty map.
+        """Add a layer of variables to a host or a group. An empty map adds nothing.
 
-        Of a host with the name of a group, the layer is the group's, as in Ansible. A group's priority is set, and is
-        in no layer.
-        raises: AnsibleError, for a priority that is not a number
+        If a host has the name of a group, the layer is added to the group, as in Ansible. A group's
+        ansible_group_priority sets its `priority` and is in no layer.
+
+        of:      the host or group
+        values:  variable -> value; the map itself is not changed
+        locator: gives the origin of each variable
+        title:   the title of the layer, with its level
+        raises:  AnsibleError, for a priority that is not a number
         """
         if isinstance(of, Host) and of.name in self.groups:
             of, title = self.groups[of.name], titled(3)
@@ -201,11 +223,12 @@ class InventoryTree:
             of.layers.append(Layer(values, locator, title))
 
     def groups_so_far(self, host: Host) -> list[Group]:
-        """The groups of a host and all above them while sources are still read, in the order in which the host joined
-        them.
+        """The groups of a host and all groups above them, in the order in which the host joined them. For use before
+        `reconcile`.
 
-        A host joins a group when the group names it, or when a group above its own groups is nested. Of groups that it
-        joins at one time Ansible takes any order.
+        A host joins a group if the group names it. If one of its groups becomes a child of another group, the host
+        joins that group, too. Groups that it joins at the same time are in any order; Ansible's order is not fixed
+        either.
         """
         found: dict[str, Group] = {}
         for group in host.groups.values():
@@ -234,8 +257,8 @@ class InventoryTree:
     def reconcile(self) -> None:
         """Complete the tree after the last source.
 
-        A group without a parent becomes a child of `all`, a host without a group joins `ungrouped`, and a host of
-        another group leaves `all` and `ungrouped`. A host that has the name of a group is warned of.
+        A group without a parent becomes a child of `all`. A host without a group joins `ungrouped`. A host with another
+        group leaves `all` and `ungrouped`. A host that has the name of a group gives a warning.
         """
         self._forget_depths()
         for name, group in self.groups.items():
@@ -259,7 +282,7 @@ class InventoryTree:
                 self._warn(GROUP_IS_HOST, f"{name!r} is a host and a group", None, None)
 
     def groups_of(self, host: Host) -> list[Group]:
-        """The groups of a host and all above them, with `all`, the weakest first."""
+        """The groups of a host and all groups above them, with `all`, the weakest first. Call it after `reconcile`."""
         found: dict[str, Group] = {"all": self.groups["all"]}
         for group in host.groups.values():
             found |= {group.name: group, **group.ancestors()}

@@ -1,7 +1,8 @@
 """Which places in roles and plays of a repository set a variable, for questions that name no task.
 
-A play reaches the roles that its `roles`, tasks and dependencies name, and those that these roles name. Conditions are
-not evaluated, so a place counts though its task may be skipped. Hosts matter only for the pattern of each play.
+A play reaches the roles that its `roles`, tasks and dependencies name. It also reaches the roles that these roles name.
+Conditions are not evaluated, so a place counts though its task may be skipped. Hosts matter only for the pattern of
+each play.
 """
 
 from __future__ import annotations
@@ -46,10 +47,10 @@ _KINDS = (("defaults", 2), ("vars", 15))
 class PlaceInPlays:
     """A line of a role or a play that sets a variable.
 
-    origin: the line
-    value:  the value it sets; None for the result of a task
-    level:  the number of the precedence level
-    plays:  name of a playbook -> the numbers of its plays that reach the line
+    origin:            the line
+    value:             the value that the line sets; None if the variable gets the result of a task
+    level:             the number of the precedence level
+    plays:             name of a playbook -> the numbers of its plays that reach the line
     has_unknown_hosts: whether the hosts of one of these plays are not known
     """
 

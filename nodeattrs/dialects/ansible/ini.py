@@ -40,11 +40,12 @@ _MOST_RANGES = 100
 
 
 def literal(text: str, budget: Budget | None = None) -> Any:
-    """The value of a text that is a Python literal; any other text unchanged.
+    """The value of a text that is a Python literal. Any other text is returned unchanged; nothing else is raised for
+    it.
 
-    Tuples and sets become lists, bytes and complex numbers texts.
+    Tuples and sets become lists. Bytes and complex numbers become texts.
 
-    budget: limits the digits of its integers; a new budget unless given
+    budget: limits the digits of its integers; None: a new budget
     raises: TooMuch
 
     >>> literal("0x10"), literal("(1, 2)"), literal("yes"), literal("1 # one")
@@ -148,10 +149,12 @@ def port_in(digits: str, file: str | None = None, line: int | None = None) -> in
 
 
 def hosts_of(word: str, file: str | None = None, line: int | None = None) -> tuple[list[str], int | None]:
-    """The host names that a word such as `web[1:3]:2222` means, and their port; None as port where it has none.
+    """The host names that a word such as `web[1:3]:2222` means, and their port. The port is None if the word has none.
 
-    A name in brackets before the port, such as `[::1]:22`, is an address and not a range. file, line: for errors
-    raises: AnsibleError
+    A name in brackets before the port, such as `[::1]:22`, is an address and not a range.
+
+    file, line: the place for errors
+    raises:     AnsibleError, for a bad range, or too many names
     """
     found = _PORT.fullmatch(word)
     port = None

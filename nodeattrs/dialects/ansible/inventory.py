@@ -57,21 +57,26 @@ _WANTS_A_NAME = re.compile(r"REQUIRES_(?:ENABLED|WHITELIST)\s*=\s*True")
 class Inventory:
     """The sources of an inventory, read, with the files of variables beside them.
 
-    sources:      files, folders and lists of hosts, in order; those of ansible.cfg where none is given
-    folder:       the working folder: ansible.cfg is read there, and paths are relative to it
-    playbook_dir: the folder whose group_vars and host_vars count as the playbook's; the working folder unless given
-    extra_vars:   texts as `-e` takes them
-    environment:  variables that override ansible.cfg, such as ANSIBLE_HASH_BEHAVIOUR; none unless given
-    facts:        a folder of cached facts, a JSON file for each host; that of ansible.cfg unless given
-    lenient:      a broken file of variables is a warning, and its variables are unknown, instead of an error
-    run_inventory: dynamic sources that are run; `SOURCE=FILE`: FILE has what the source prints, and nothing is run
-    vault_passwords: files with passwords of vaults, `FILE` or `ID@FILE`; what they open is `Sensitive`
+    sources:         files, folders and lists of hosts, in order; without any, ansible.cfg names them
+    folder:          the working folder: ansible.cfg is read there, and paths are relative to it. None: the current
+                     folder
+    playbook_dir:    the folder whose group_vars and host_vars count as the playbook's. None: ansible.cfg names it, or
+                     it is the working folder
+    extra_vars:      texts as `-e` takes them
+    environment:     variables that override ansible.cfg, such as ANSIBLE_HASH_BEHAVIOUR. None: no variables
+    facts:           a folder of cached facts, a JSON file for each host. None: ansible.cfg names it
+    lenient:         True: a broken file of variables is a warning, and its variables are unknown; False: it is an error
+    run_inventory:   dynamic sources that are run. With `SOURCE=FILE`, FILE is read as their output and nothing is run
+    vault_passwords: files with passwords of vaults, `FILE` or `ID@FILE`. Decrypted values are `Sensitive`
     sensitive_paths: paths whose first step is a variable; values there are secrets in every answer
 
-    The constructor reads ansible.cfg and all sources, but no group_vars or host_vars. `host` gives the variables of a
-    host; each file is read at its first use and kept. `warnings` has what is doubtful, in the order of reading; it
-    grows while hosts are asked about.
-    raises: AnsibleError, for a configuration that cannot be read, and for extra variables that are not a map
+    The constructor reads ansible.cfg and all sources, but no group_vars or host_vars. `host(name)` gives the variables
+    of a host; each file is read at its first use and kept. `own` and `of_group` give the variables of a host without
+    its groups, and of a group without its parents. `matching` selects hosts by patterns. `warnings` grows while hosts
+    are asked about.
+
+    raises: AnsibleError, for a configuration that cannot be read, and for extra variables that are not a map. Methods
+            raise it for an unknown host or group, and for a broken file unless *lenient*
     """
 
     @taking(
@@ -187,10 +192,13 @@ class Inventory:
         return [one.origin for one in self._sources.not_run]
 
     def matching(self, *pattern: str, regrouped: Host | None = None) -> list[str]:
-        """The names of the hosts that patterns such as `web:!h2` select together, in their order; [] and a warning for
-        none.
+        """The names of the hosts that patterns such as `web:!h2` select together, in the order of the parts.
 
-        regrouped: a host as `regrouped` returns it; patterns see its groups instead of those in the inventory
+        If a part selects no host, there is a warning. [] if no host is left.
+
+        pattern:   one or more patterns; none: all hosts
+        regrouped: a host as `regrouped` returns it; patterns see its groups instead of those in the inventory. None:
+                   the inventory as it is
         raises:    AnsibleError, for a regular expression that cannot be read
         """
         groups = dict(self.groups)
@@ -251,9 +259,10 @@ class Inventory:
 
     @taking(name=str)
     def own(self, name: str) -> Variables:
-        """The variables that a host has without those of its groups: levels 8 to 10.
+        """The variables of a host itself, without the variables of its groups: levels 8 to 10. Files are read at the
+        first use.
 
-        Of host_vars the files beside the inventory count, and the playbook's only where playbook_dir was given.
+        The files in host_vars beside the inventory count. Those of the playbook count only if a playbook_dir was given.
 
         raises: AnsibleError of kind "no-host"
         """
@@ -268,9 +277,11 @@ class Inventory:
 
     @taking(name=str)
     def of_group(self, name: str) -> Variables:
-        """The variables that a group has without those of its parents: levels 3 to 7. Files are read at once.
+        """The variables of a group itself, without the variables of its parents: levels 3 to 7. Its files are read at
+        once.
 
-        raises: AnsibleError of kind "no-group"
+        raises: AnsibleError, of kind "no-group" for an unknown group, and for a broken file unless the inventory is
+                lenient
         """
         if name not in self.groups:
             close = near(name, self.groups)
@@ -326,11 +337,13 @@ class Inventory:
         return {name: list(group.all_hosts()) for name, group in self.groups.items()}
 
     def names_set_by_groups_like(self, name: str, folders: Iterable[Path]) -> frozenset[str] | None:
-        """The names of the variables that groups set whose name fits a name with gaps, or that groups above these set.
+        """The names of the variables that may be set by groups whose name fits *name*, or by groups above these.
 
-        Groups that only files name count, too; `all` does not. None where an unknown layer may set any variable.
+        The group `all` is left out. A group that has only a file in group_vars counts, too. None if an unknown layer
+        may set any variable.
 
-        folders: of playbooks, in which `group_vars` may lie
+        name:    a group's name, with a gap for each part that is not known
+        folders: folders of playbooks, which may have a folder group_vars
         """
         places = [*self._sources.places, *dict.fromkeys(folders)]
         named = {file.partition(".")[0] for place in places for file in self.files.names_in(place / "group_vars")}

@@ -44,12 +44,14 @@ def ansible_name(name: object) -> str:
 
 @dataclass
 class DynamicInventory:
-    """The inventory that a script prints for `--list`, or for `--host`. The caller adds nodes, then prints `to_dict`.
+    """The inventory that a script prints for `--list` or `--host`. The caller adds nodes, and then prints `to_dict()`.
 
-    host:   the one host for `--host`; "" for `--list`
-    prefix: a variable that all of a host's variables are put below; "" for none
-    hosts:  name -> its variables, as far as nodes were added
-    notes:  code -> sentences on values that differ from those of the nodes
+    host:   the one host to print, for `--host`; "" for `--list`
+    prefix: the name of one variable that holds all values of a host as a map; "": each top-level key is a variable
+    hosts:  host -> its variables; `add` fills it
+    notes:  code -> sentences on values that had to differ from the values of the nodes; `add` fills it
+
+    `to_dict` raises KeyError if `host` was not added.
     """
 
     host: str = ""
@@ -61,7 +63,11 @@ class DynamicInventory:
     def add(self, node: Node, document: Mapping[str, Any]) -> None:
         """Add a node as a host with its variables, in the groups of its roles and its environment.
 
-        document: the saved document of the node, with the roles of its run-list and those that the run expanded
+        The groups are called `role_NAME` and `environment_NAME`. Values that have to be left out or changed are put
+        into `notes`.
+
+        node:     the node
+        document: its saved document, which has the roles of the run-list and of the expanded run-list
         raises:   DeferredCycle
         """
         tree = data_of(node.to_dict(evaluate=False))

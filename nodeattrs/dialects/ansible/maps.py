@@ -20,11 +20,12 @@ _SECTIONS = ("hosts", "vars", "children")
 
 
 def read(document: Document, tree: InventoryTree, warn: Warn) -> None:
-    """Add the groups and hosts of a document to *tree*; the keys of the document are groups.
+    """Add the groups and hosts of a document to *tree*. The keys of the document are groups.
 
-    A group with another value, and an unknown key, are warned of and skipped.
+    A group whose value is not a map, and an unknown key, are skipped with a warning.
+
     raises: AnsibleError, with file and line, for any other wrong value, for an empty document, and for the
-            configuration of a plugin. Entries above the fault stay in the tree.
+            configuration of a plugin. Entries above the error stay in the tree.
     """
     found = document.tree
     if not isinstance(found, dict) or not found:

@@ -39,9 +39,12 @@ _NAME = re.compile(r"[\w.-]+")
 class AnsibleHosts(InRepository):
     """The hosts of a repository's inventories as subjects, each with its variables, for one version of the files.
 
-    Inventories are those that a command, an option or nodeattrs.toml names, else that of ansible.cfg, else those at
-    usual places. They are read at the first question and kept. With several inventories a subject is called
-    `inventory:host`.
+    The inventories are those that a command, an option or nodeattrs.toml names. If none is named, the inventory of
+    ansible.cfg counts. Without ansible.cfg, inventories at usual places count. They are read at the first question and
+    kept. With several inventories a subject is called `inventory:host`.
+
+    `subjects` lists the hosts and `answer` gives the variables of one. `subjects` and `answer` also set `unread`, to
+    the layers that could not be read. `lines_of` lists the lines of roles and plays that set a path.
     """
 
     @cached_property
@@ -97,7 +100,11 @@ class AnsibleHosts(InRepository):
 
     @cached_property
     def inventories(self) -> Mapping[str, Inventory]:
-        """Prefix of its subjects -> the inventory; the prefix is "" where there is only one. raises: NodeattrsError"""
+        """The inventories, by the prefix of their subjects, such as "prod:". A single one has the prefix "".
+
+        They are read at the first use. Inventories at usual places are read leniently: a broken file is a warning.
+        raises: NodeattrsError
+        """
         if self._asked is not None:
             return {"": inventory_of(self._asked)}
         how: dict[str, Any] = {"folder": self.side.root, "sensitive_paths": self.repository.config.sensitive}
@@ -133,9 +140,10 @@ class AnsibleHosts(InRepository):
         return [one for inventory in self.inventories.values() for one in inventory.warnings] if self.is_there else ()
 
     def leaves_out(self, file: str) -> bool:
-        """Whether answers may depend on a file that they do not read: a file of plays, tasks or roles, or of variables.
+        """Whether a file may change variables although answers do not read it, such as a file of plays, tasks or roles.
 
-        A file below group_vars or host_vars counts where the inventory has its group or host. Plays are not asked.
+        A file below group_vars or host_vars counts if the inventory has its group or host. Whether a play reaches the
+        file is not looked at.
         """
         path = PurePosixPath(self.side.named(file))
         if path.suffix not in _OF_PLAYS or any(step.startswith(".") for step in path.parts) or PLAYED & set(path.parts):
@@ -182,9 +190,11 @@ class AnsibleHosts(InRepository):
         return self._of_paths[path]
 
     def answer(self, name: str) -> Answered:
-        """The variables of a host as one part "variable"; in a task, where the command names one. Sets `unread`.
+        """The variables of a host as one part, "variable". If the command names a task, they are those in the task.
 
-        Its trace withholds what is encrypted. raises: NotFound, AnsibleError, for an unknown host
+        It also sets `unread`. In its traces encrypted values are withheld.
+
+        raises: NotFound or AnsibleError, for an unknown host
         """
         inventory, host = self._found(name)
         found = inventory.host(host) if self._asked is None else answer_of(self._asked, inventory, host)

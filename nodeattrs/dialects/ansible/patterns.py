@@ -32,13 +32,16 @@ _INDEX = re.compile(r"(.+)\[(?:(-?[0-9]+)|([0-9]+)[:-]([0-9]*))\]")
 
 
 def matching(pattern: Iterable[str], known: Known) -> list[str]:
-    """The names of the hosts that patterns select together, each once, in the order in which they are named.
+    """The names of the hosts that patterns select together, each once. [] if they select none.
 
-    Plain parts are added first, then `&` parts keep, then `!` parts remove. Without a plain part all hosts are the
-    start. A part that selects no host is warned of.
+    The hosts of plain parts come first, in the order of the parts. Then each `&` part keeps only its hosts, and each
+    `!` part removes its hosts. Without a plain part, all hosts are selected first. A part that selects no host gives a
+    warning.
 
-    raises: AnsibleError, for a regular expression that cannot be read
-    source: Ansible's documentation, "Patterns: targeting hosts and groups"
+    pattern: texts such as "web:!h2"; each may have several parts
+    known:   the hosts and groups, and the function that takes warnings
+    raises:  AnsibleError, for a regular expression that cannot be read
+    source:  Ansible's documentation, "Patterns: targeting hosts and groups"
     """
     parts = [part for one in pattern for part in _split(one)]
     plain = [part for part in parts if part[0] not in "&!"] or ["all"]

@@ -55,8 +55,9 @@ class Playbook:
     names:     files of playbooks, relative to the inventory's folder
     plays:     in the order in which they run; plays of an imported playbook come where its import is
 
-    `tasks(host)` walks through all tasks of a host, once. `task(name, host)` and `within(task, host)` give the
-    variables of the host in a task.
+    `tasks(host)` gives the tasks that a host reaches, in order; it is computed once for each host. `within(task, host)`
+    gives the variables of the host in one of these tasks. `task(name, host)` gives those in the first task of a name,
+    or None. `unknown(host)` gives unknown layers that may add tasks or variables.
 
     raises: AnsibleError, for a file that is no playbook
     """
@@ -88,10 +89,11 @@ class Playbook:
 
     @taking(name=str, host=str)
     def task(self, name: str, host: str, play: int | None = None, role: str | None = None) -> InTask | None:
-        """The variables of a host in the first task of a name that it meets; None where it meets no such task.
+        """The variables of a host in the first task with this name that it reaches; None if it reaches no such task.
 
-        play: only tasks of the play of this number, from 1
-        role: only tasks of the role of this name
+        play:   only tasks of the play with this number, from 1; None: of any play
+        role:   only tasks of the role with this name; None: of any role, and tasks outside of roles
+        raises: AnsibleError, as `tasks`
         """
         for task in self.tasks(host):
             its = task.context.role
@@ -100,9 +102,9 @@ class Playbook:
         return None
 
     def unknown(self, host: str) -> list[Layer]:
-        """The unknown layers that may give a host more tasks or variables.
+        """The unknown layers that may give a host more tasks or variables; [] for none.
 
-        For a host that the inventory does not have: those of the first host of each play.
+        For a host that is not in the inventory, they are the unknown layers of the first host of each play.
         """
         first = {name for play in self.plays for name in self._hosts_of(play)[:1]}
         hosts = [host] if host in self.inventory.hosts else sorted(first)

@@ -44,15 +44,17 @@ _NOT_FILLED_IN = "the name of this file cannot be filled in"
 
 @dataclass(frozen=True, eq=False)
 class Play:
-    """A play. `read` makes it; its body was checked for unknown keys.
+    """A play of a playbook. `read` makes it, and has checked its body for unknown keys.
 
-    number:   from 1, over all playbooks
-    document: the file of the play; path: the same file
+    number:   from 1, counted over all playbooks
+    document: the parsed file of the play
+    path:     the path of that file
     at:       the path of the play in the document
     body:     the map of the play
-    over:     the `vars` of imports of its playbook, which replace its own by name; the strongest last
-    patterns: the patterns of its hosts; None where a template in `hosts` is not known
-    missing:  why the patterns are not known; "" where they are
+    over:     layers of the `vars` of import_playbook entries that led to the play, the strongest last. They replace
+              variables of the play's own `vars`
+    patterns: the patterns of its hosts; None if `hosts` has a template whose value is not known
+    missing:  why the patterns are not known; "" if they are known
     """
 
     number: int
@@ -102,10 +104,14 @@ class Play:
 
 
 def read(inventory: Inventory, names: tuple[str, ...]) -> list[Play]:
-    """The plays of playbooks in the order in which they run; plays of an imported playbook come where its import is.
+    """The plays of playbooks in the order in which they run. Plays of an imported playbook come where its import is.
 
-    A play whose hosts are not known is warned of.
-    raises: AnsibleError, for a file that is not there, is encrypted or not a list of plays, and for a ring of imports
+    A play whose hosts are not known gives a warning in *inventory*.
+
+    inventory: reads the files, takes the warnings, and has the variables in patterns of hosts
+    names:     the playbooks, relative to the inventory's folder
+    raises:    AnsibleError, for a file that is not there, is encrypted or not a list of plays, for an unknown key of a
+               play, and for playbooks that import each other
     """
     plays: list[Play] = []
     for name in names:
@@ -197,9 +203,12 @@ def _is_not_filled_in(layer: Layer) -> bool:
 
 
 def layers_of_prompts(play: Play, inventory: Inventory) -> list[Layer]:
-    """Level 13: an unknown layer for each variable of `vars_prompt` that `-e` does not set; each is warned of.
+    """The layers of level 13: one unknown layer for each variable of `vars_prompt` that `-e` does not set. [] for none.
 
-    The reason names the default, which counts without a terminal. raises: AnsibleError, for a bad name
+    Each gives a warning in *inventory*. The reason names the default, which Ansible uses without a terminal. An entry
+    without a name is skipped.
+
+    raises: AnsibleError, if `vars_prompt` is not a list, or a name is a map or a list
     """
     given = {name for layer in inventory.extra if isinstance(layer.value, dict) for name in layer.value}
     found = []
@@ -219,11 +228,12 @@ def layers_of_prompts(play: Play, inventory: Inventory) -> list[Layer]:
 
 
 def layers_of_vars_files(play: Play, inventory: Inventory, look_up: _LookUp) -> list[Layer]:
-    """Level 14: a layer for each entry of `vars_files` whose file is there and not empty.
+    """The layers of level 14: one for each entry of `vars_files` whose file exists and is not empty. [] for none.
 
-    A name that cannot be filled in is an unknown layer; it is warned of, and so is a file that is not there.
+    An entry whose name has a template without a known value gives an unknown layer and a warning. A file that does not
+    exist gives only a warning. Of an entry that is a list, the first file that exists counts.
 
-    look_up: the value of a variable in a name; ABSENT for none
+    look_up: called with the name of a variable, returns its value for a file's name; ABSENT if it has none
     raises:  AnsibleError, for a file that is broken
     """
     found: list[Layer] = []

@@ -41,9 +41,11 @@ def _of_group(inventory: Inventory, name: str) -> dict[str, Any]:
 
 
 def grouped(inventory: Inventory, *, limit: Collection[str] | None = None) -> dict[str, Any]:
-    """Name of a group -> its "hosts" and "children" in order; an empty list, and a group without both, is left out.
+    """A map with an entry for each group: name -> {"hosts": names, "children": names}, both in order.
 
-    limit: only these hosts; None for all
+    The key of an empty list is left out. A group with neither key is left out.
+
+    limit: only these hosts are listed; None: all hosts
     """
     found: dict[str, Any] = {}
     for name, group in inventory.groups["all"].with_descendants().items():
@@ -57,8 +59,8 @@ def grouped(inventory: Inventory, *, limit: Collection[str] | None = None) -> di
 def listing(inventory: Inventory, *, export: bool = False, limit: str | None = None) -> dict[str, Any]:
     """The data of `ansible-inventory --list`: "_meta" with the variables of hosts, and the groups.
 
-    export: variables of groups stay with the groups, and hosts have only their own
-    limit:  a pattern; only hosts that it selects
+    export: True: variables of groups are in the groups, and a host has only its own variables
+    limit:  a pattern; only hosts that it selects are listed. None: all hosts
     raises: AnsibleError
     """
     hosts = inventory.matching(limit or "all")
@@ -74,13 +76,14 @@ def listing(inventory: Inventory, *, export: bool = False, limit: str | None = N
 
 
 def nested_listing(inventory: Inventory, *, export: bool = False, limit: str | None = None) -> dict[str, Any]:
-    """The data of `ansible-inventory --list --yaml`: groups within groups. {} where there is nothing to print.
+    """The data of `ansible-inventory --list --yaml`: groups within groups. {} if there is nothing to print.
 
-    A host's variables stand where the host is met first. A group without hosts is left out where it is met first; where
-    it is met again it is empty, as in Ansible.
+    A host may be in several groups; its variables are printed only at the first place. The same is true of groups. A
+    group is printed at the first place, unless it has no hosts there, and as an empty map at the others. This is as in
+    Ansible.
 
-    export: variables of groups stay with the groups; a group with variables is not left out
-    limit:  a pattern; only hosts that it selects
+    export: True: variables of groups are in the groups; a group with variables is then printed without hosts, too
+    limit:  a pattern; only hosts that it selects are listed. None: all hosts
     raises: AnsibleError
     """
     hosts = set(inventory.matching(limit or "all"))
@@ -137,9 +140,11 @@ def _own(inventory: Inventory, name: str, hosts: set[str], export: bool, seen: s
 
 
 def printed_inventory(inventory: Inventory, form: str = "json", **how: Any) -> str:
-    """The text of `ansible-inventory --list`. form: "json", "yaml" or "toml"; how: `export` and `limit` of `listing`
+    """The text of `ansible-inventory --list`.
 
-    raises: AnsibleError; BadValue, where values are nested too deeply to be written
+    form:   "json" or "yaml"; any other word means "toml"
+    how:    `export` and `limit`, as for `listing`; `export` is also on if ansible.cfg says so
+    raises: AnsibleError; BadValue, if values are nested too deeply to be written
     """
     how["export"] = how.get("export") or inventory.config.export
     try:
@@ -164,10 +169,11 @@ _PER_GROUP = 100
 
 
 def graph(inventory: Inventory, group: str = "all", *, with_variables: bool = False) -> str:
-    """The text of `ansible-inventory --graph`: a group, its children and hosts as a tree. with_variables: as `--vars`
-    adds them
+    """The text of `ansible-inventory --graph`: a group, its children and hosts as a tree.
 
-    raises: AnsibleError, for an unknown group; TooMuch
+    group:          the name of the group at the top
+    with_variables: whether each group and host is followed by its own variables, as with `--vars`
+    raises:         AnsibleError, for an unknown group or groups that are nested too deeply; TooMuch
     """
     inventory.of_group(group)
     try:

@@ -1,4 +1,4 @@
-"""What a play may reach: the roles and files of tasks that it names, those that these name, and so on.
+"""What a play may reach: the roles and files of tasks that it names, and everything that these name in turn.
 
 Tasks are searched as texts and conditions are not evaluated. Used by `in_plays`.
 """
@@ -54,7 +54,13 @@ class _Step:
 
 
 class ReachSearch:
-    """Finds the roles and files of tasks that plays may reach; keeps the names in each file, over all plays."""
+    """Finds the roles and files of tasks that plays may reach.
+
+    inventory: its files, configuration and folder are used; its hosts are not
+
+    Call `reachable_from(play)` for each play. It returns a `Reachable`, and raises nothing for what cannot be followed.
+    The names in each file are found once and kept for further plays.
+    """
 
     def __init__(self, inventory: Inventory) -> None:
         self.files = inventory.files
@@ -64,7 +70,8 @@ class ReachSearch:
     def reachable_from(self, play: Play) -> Reachable:
         """The roles and files of tasks that a play may reach, and what could not be followed.
 
-        A name that cannot be followed, or a limit that is passed, is in `unread`; nothing is raised for it.
+        Nothing is raised for a name that cannot be followed, or for a limit that is exceeded: the result's `unread` has
+        a layer for each.
         """
         found = Reachable()
         origin = play.document.locator("play", play.name, play.at).at(())

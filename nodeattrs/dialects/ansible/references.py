@@ -101,23 +101,27 @@ class VariableDefinition:
 
 @dataclass
 class VariableReferences:
-    """What the files of a repository set and mention. The constructor reads nothing; `read` fills the fields, once.
+    """What the files of a repository set and mention. The constructor reads nothing. `read` fills the fields; call it
+    once.
 
-    definitions: the variables that files of variables set
-    settable:    names that are a key anywhere, or that a task, a program or an inventory may set
-    words:       words that are not keys, in YAML, templates and programs
-    mentions:    name -> the first template or condition that mentions it
-    guarded:     names that are mentioned beside `default`, `is defined` and the like
-    name_parts:  parts of names in expressions that compose names -> first place
-    computed:    places of expressions that may compose any name
-    roles:       the roles that the repository has
-    used_roles:  role that is used -> first place
-    vars_files:  (role that names it, name) of each file of variables that YAML or a call of a program names
+    root:             the folder of the repository
+    files:            reads the files
+    definitions:      the variables that files of variables set
+    settable:         names that are a key anywhere, or that a task, a program or an inventory may set
+    words:            words that are not keys, in YAML, templates and programs
+    mentions:         name -> the first template or condition that mentions it
+    guarded:          names that may be undefined, since a mention has `default`, `is defined` or the like beside them
+    name_parts:       parts of variable names, from expressions such as `vars['app_' + x]` -> first place
+    computed:         places of expressions that may give any variable name
+    roles:            the roles that the repository has
+    used_roles:       role that is used -> first place
+    vars_files:       (role, name) for each file of variables that YAML or a call of a program names. The role is the
+                      one that names the file; "" outside of roles
     vars_file_places: such a pair -> first place
-    paths:       name of a file -> its paths
-    faults:      files that cannot be parsed
-    encrypted:   encrypted files; each may set and mention any variable
-    warnings:    doubtful conditions and comments, found on the way
+    paths:            name of a file, without folders -> its paths
+    faults:           the errors of files that cannot be parsed
+    encrypted:        encrypted files; each may set and mention any variable
+    warnings:         warnings about conditions and comments
     """
 
     root: Path
@@ -191,7 +195,9 @@ class VariableReferences:
     def read(self, count: Callable[[str], object]) -> VariableReferences:
         """Read all files below the root into the fields, and return the object itself.
 
-        count: called with the name of each file
+        Files that cannot be parsed are added to `faults`, and nothing is raised for them.
+
+        count: called with the name of each file, relative to the root
         cost:  reads each file once or twice; at most 20,000 files, none above one megabyte
         """
         for number, line in enumerate(_readable(self.root / ".gitignore").splitlines(), 1):
@@ -215,8 +221,11 @@ class VariableReferences:
         return self
 
     def role_of(self, relative: Path) -> str:
-        """The role that a file belongs to, by its last name; "" for no role, "." where the repository itself is the
-        role.
+        """The name of the role that a file belongs to, without the folders above the role.
+
+        "" for a file outside of roles; "." if the repository itself is the role.
+
+        relative: the path of the file below the root
         """
         role, _ = _role_folders(relative)
         if role:
@@ -294,8 +303,9 @@ class VariableReferences:
         self.vars_file_places.setdefault((role, name), origin)
 
     def _given(self, text: str, relative: Path) -> None:
-        """Note the variables that a text tells users to give: `name=value`, `name: value`, a table row, or a file with
-        -e.
+        """Note the variables that a text asks its readers to give.
+
+        They are written as `name=value`, `name: value`, a table row, or a file with -e.
         """
         self.settable.update(_ASSIGNED.findall(text), _WRITTEN.findall(text), _GIVEN.findall(text))
         for found in _GIVEN_FILE.finditer(text):
@@ -330,9 +340,11 @@ class VariableReferences:
         return any((begin or end) and name.startswith(begin) and name.endswith(end) for begin, end in self._made_names)
 
     def note_computed_names(self, text: str, where: Callable[[str], Origin]) -> None:
-        """Note the expressions of a text that compose names, such as `vars['a' + b]`.
+        """Note the expressions of a text that compose names of variables, such as `vars['a' + b]`.
 
-        where: gives the origin of an expression
+        Literals in an expression are added to `name_parts`. An expression without a literal is added to `computed`.
+
+        where: called with the text of an expression, returns its origin
         """
         for found in _INDIRECT.finditer(text):
             literals = [one or other for one, other in _LITERAL.findall(found[1] or found[2] or "")]

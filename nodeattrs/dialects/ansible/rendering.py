@@ -1,7 +1,7 @@
 """Evaluates templates in Jinja's sandbox with the variables of one host, as far as that needs no Ansible.
 
-A template that cannot be evaluated stays the text that it is, and its reason is reported. Reasons are a lookup, a
-filter that is not in `filters`, a variable that is not set or may be set otherwise, and an encrypted value.
+A template that cannot be evaluated stays as it is, and its reason is reported. It may have a lookup, or a filter that
+is not in `filters`. It may also have a variable that is not set, that an unknown layer may set, or that is encrypted.
 """
 
 from __future__ import annotations
@@ -71,13 +71,16 @@ class Rendering:
     """Evaluates templates with the variables of one answer.
 
     answer:  the variables of a host
-    lookups: name of a lookup plugin -> a function that takes terms and options and returns a list; `vars` and `items`
-             are always there
-    hosts:   the names of hosts and a function from a name to its answer, for `hostvars`; None: `hostvars` needs Ansible
-    budget:  what all templates draw on; a new one unless given
+    lookups: name of a lookup plugin -> a function that takes terms and options and returns a list. The lookups `vars`
+             and `items` are always known
+    hosts:   the names of all hosts, and a function from a name to its answer; they give `hostvars`. None: a template
+             with `hostvars` is not evaluated
+    budget:  limits the work of all templates together. None: a new budget
 
-    The constructor builds the Jinja environment and evaluates nothing. The value of each variable is computed once and
-    kept.
+    `rendered(value)` evaluates the templates in a value and keeps those that fail as text. `outcome(text)` evaluates
+    one text and returns the reason if it fails. The constructor builds the Jinja environment and evaluates nothing. The
+    value of each variable is computed once and kept. The methods raise TooMuch.
+
     raises: MissingExtra, without Jinja2
     """
 
@@ -197,9 +200,10 @@ class Rendering:
         return Unsafe(value) if isinstance(value, str) else value
 
     def value_of_name(self, name: str) -> Any:
-        """The value of a name in a template, evaluated; ABSENT for a name that is not set and no function.
+        """The value of a name in a template, with its own templates evaluated.
 
-        An undefined value where the value is not known here: its use fails with the reason.
+        ABSENT for a name that is neither a set variable nor a function. If the value is not known here, the result is
+        one of Jinja's undefined values; a template that uses it fails with the reason. raises: TooMuch
         """
         answer = self._answer
         if name in answer.magic:
@@ -340,9 +344,12 @@ def evaluate(value: Any, answer: Variables, lookups: Lookups | None = None) -> A
 
 
 def all_true(whens: Iterable[Any], answer: Variables, lookups: Lookups | None = None) -> bool | None:
-    """Whether all conditions are true: False if one is false, None if that is not known. True for no conditions.
+    """Whether all conditions are true: True, False if one is false, or None if that is not known. True for no
+    conditions.
 
-    whens: values of `when`, each a condition or a list of conditions; null is true
+    whens:   values of `when`, each a condition or a list of conditions; null is true
+    answer:  the variables of the host
+    lookups: the lookup plugins that conditions may call, as for `Rendering`; None: only those that are always known
     """
     given = [one for when in whens for one in conditions(when) if not is_true(one)]
     texts = [one if isinstance(one, bool) or is_template(one) else f"{{{{ {one} }}}}" for one in given]

@@ -31,8 +31,10 @@ _data = partial(as_json, withheld=True)
 
 
 def unread(layers: Iterable[Layer]) -> list[Unread]:
-    """Unknown layers as unread places. `paths` are the variables that a layer may set, () for any; "ansible_*"
-    means a prefix.
+    """Unknown layers as unread places, in the same order.
+
+    The `paths` of a place are the variables that the layer may set. "ansible_*" is any name that begins so; () is any
+    path.
     """
     found = []
     for layer in layers:
@@ -47,10 +49,11 @@ def unread(layers: Iterable[Layer]) -> list[Unread]:
 class ExplainedVariable:
     """Why a path of a host's variables has its value: the trace, reasons in words, and what its templates mention.
 
-    inventory, answer: where the value comes from
-    explanation:       the trace with its host
-    rendered:          the value with its templates evaluated; None where that was not asked
-    in_plays:          where plays set the path; empty for an answer in a task
+    inventory:   the inventory with the host
+    answer:      the variables of the host
+    explanation: the trace with its host
+    rendered:    the value with its templates evaluated; None if this was not requested
+    in_plays:    the lines of plays and roles that set the path; empty for an answer in a task
     """
 
     inventory: Inventory
@@ -128,11 +131,15 @@ def _no_environment(terms: Any, how: Any) -> list[Any]:
 def explained_variable(
     inventory: Inventory, answer: Variables, path: Path, *, render: Rendering | None = None
 ) -> ExplainedVariable:
-    """The report on a path of a host's variables; the path may be unset, then it has a hint with similar names.
+    """The report on a path of a host's variables. An unset path is no error: the report then has a hint with similar
+    names.
 
-    Outside of a task it also looks at the plays for the host.
+    If *answer* is outside of a task, the report also has the lines of the host's plays that set the path.
 
-    render: evaluates the value's templates; None leaves them
+    inventory: the inventory with the host
+    answer:    the variables of the host
+    path:      the variable, and the steps in its value
+    render:    evaluates the templates of the value; None: templates stay as they are
     """
     trace = answer.trace(path)
     is_outside = not isinstance(answer, InTask)
@@ -145,7 +152,11 @@ def explained_variable(
 
 @dataclass(frozen=True, slots=True)
 class SetVariables:
-    """The variables of a host, without Ansible's own, each with the lines that set it. `set_variables` makes it."""
+    """A report of the variables of a host, each with the lines that set it. `set_variables` makes it.
+
+    answer:       the variables of the host
+    explanations: one explained trace for each variable, without the variables that Ansible sets itself
+    """
 
     answer: Variables
     explanations: Sequence[NodeExplanation]
@@ -171,10 +182,11 @@ def set_variables(answer: Variables) -> SetVariables:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """A group of an inventory with the groups below it.
+    """A report of one group of an inventory with the groups below it.
 
-    name: of the group, which exists
-    text: the printed tree, for `lines`
+    inventory: the inventory with the group
+    name:      the name of the group, which exists
+    text:      the tree as Ansible prints it; `lines` splits it, and `to_dict` does not use it
     """
 
     inventory: Inventory
@@ -194,7 +206,10 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class SettingsReport:
-    """The settings of ansible.cfg and the environment that change which variables count."""
+    """A report of the settings that change which variables count, from ansible.cfg and the environment.
+
+    config: the settings that are reported, each with its value and place
+    """
 
     config: AnsibleConfig
 
@@ -207,7 +222,10 @@ class SettingsReport:
         return {"version": 1, "settings": rows}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A line on the file where it is missing or ignored, then one line for each setting with its place."""
+        """Yield a line that says that the file is missing or ignored, if it is. Then yield one line for each setting.
+
+        The line of a setting has its place and its value. A setting that is not set has no line.
+        """
         if self.config.passed_over is not None:
             yield "ansible.cfg does not count: every user may write into its folder"
         elif self.config.file is None:
@@ -237,7 +255,11 @@ def _rendered(rendered: Rendered) -> dict[str, Any]:
 
 
 def not_evaluated(answer: Variables, rendered: Rendered) -> Iterator[tuple[AnsibleError, Unread]]:
-    """Yield each template that stayed unevaluated, as a warning and as an unread place, with the line that set it."""
+    """Yield a warning and an unread place for each template that was not evaluated, with the line that set it.
+
+    answer:   the variables of the host, for the lines
+    rendered: the evaluated value, whose `left` has the reasons
+    """
     folded = answer.folded()
     for path, reason in rendered.left.items():
         origin = next(iter(folded.origins(path)), None)

@@ -1,6 +1,7 @@
 """Roles: finds their folders and reads their files of variables and their dependencies.
 
-Reads no tasks. Its layers are those of defaults (level 2), of vars (15) and of parameters (20).
+Reads no tasks. Its layers are those of defaults, of vars and of parameters. These have the levels 2, 15 and 20 in
+Ansible's list of variable precedence; the highest level wins.
 """
 
 from __future__ import annotations
@@ -38,21 +39,23 @@ _COLLECTIONS = ("~/.ansible/collections", "/usr/share/ansible/collections")
 class Role:
     """One use of a role: by an entry under `roles` or `dependencies`, or by a task that imports or includes it.
 
-    name, path:     its name, and its folder
-    defaults, vars: the layers of its own files, levels 2 and 15
-    entry:          the layer of `vars` of its entry, level 15
-    params:         the layer of the other keys of its entry, level 20
+    name, path:        its name, and its folder
+    defaults, vars:    the layers of its own files, levels 2 and 15
+    entry:             the layer of `vars` of its entry, level 15
+    params:            the layer of the other keys of its entry, level 20
     include_variables: `vars` of the task that includes or imports it; only handlers of roles below it see them
-    limits:         `tags` and `when` of its entry; of a task, the names of the files that the task asks for
-    role_entry:     the entry or the task that asks for it
-    handlers:       the name of its file of handlers; ABSENT where that is not known
-    dependencies:   the roles that it depends on, in order
-    parents:        the roles that depend on it or include it, the outermost first
-    runs:           False where a condition of an entry is false in any case
-    repeats:        whether it runs again where the same use of it has run
-    is_public:      whether all tasks of the play see its variables
+    limits:            values in which two uses of a role may differ: `tags` and `when` of an entry, and for a task the
+                       names of the files that it asks for
+    role_entry:        the entry or the task that asks for it; `RoleReader.read` sets it
+    handlers:          the name of its file of handlers; ABSENT if that is not known
+    dependencies:      the roles that it depends on, in order
+    parents:           the roles that depend on it or include it, the outermost first
+    runs:              False if a condition of an entry is false for every host
+    repeats:           whether it runs again after a use for which `same_as` is true
+    is_public:         whether all tasks of the play see its variables
 
-    `RoleReader.read` makes it. Layers of a task in the role come from `all_defaults`, `all_vars` and `all_params`.
+    `RoleReader.read` makes it. `all_defaults`, `all_vars` and `all_params` give the layers of a task in the role. They
+    include layers of its parents and dependencies.
     """
 
     name: str
@@ -78,9 +81,11 @@ class Role:
         yield self
 
     def in_vars_order(self) -> list[Role]:
-        """The role and its dependencies in the order in which their `vars` count, the weakest first; itself is last.
+        """The role and its dependencies in the order in which their `vars` count, the weakest first. The role itself is
+        last.
 
-        A role that is needed twice counts at its first place only; its own dependencies are then repeated once.
+        If two uses of a role are the same (`same_as`), the first one counts. If the order then has one use several
+        times, its last place is kept.
         """
         needed: list[Role] = []
         for one in list(self.with_dependencies())[:-1]:
@@ -129,16 +134,17 @@ class Role:
 
 @dataclass(frozen=True)
 class RoleEntry:
-    """An entry under `roles` or `dependencies`, or a task that names a role.
+    """The place that asks for a role: an entry under `roles` or `dependencies`, or a task that names a role.
 
-    name:         the role's name, perhaps with templates
-    document, at: the file of the entry, and the path of the entry in it
-    body:         the map of the entry; {} for a plain name, and for a task
-    vars_from, defaults_from: names of the files that are read; ABSENT where one is not known
-    depends:      whether it is a dependency
-    is_public:    whether all tasks see the role's variables; None: private_role_vars decides
-    repeats:      whether the role runs each time; None: `allow_duplicates` of the role decides
-    collections:  collections in which a plain name is looked for first
+    name:          the role's name, perhaps with templates
+    document, at:  the file of the entry, and the path of the entry in it
+    body:          the map of the entry; {} for a plain name, and for a task
+    vars_from:     the name of the role's file of vars; ABSENT if it is not known
+    defaults_from: the name of the role's file of defaults; ABSENT if it is not known
+    depends:       True for an entry under `dependencies`
+    is_public:     whether all tasks of the play see the role's variables; None: private_role_vars decides
+    repeats:       whether the role runs each time; None: `allow_duplicates` of the role decides
+    collections:   collections that are searched first for a role without a collection in its name
     """
 
     name: str
@@ -154,13 +160,17 @@ class RoleEntry:
 
 
 class RoleReader:
-    """Finds roles in the folders of roles and reads them. The constructor reads nothing; files are kept by *files*.
+    """Finds roles in the folders of roles and reads them. The constructor reads nothing. Parsed files are kept by
+    *files*.
 
     files:  reads files, which it keeps
     config: roles_path, collections_path and private_role_vars of ansible.cfg
     policy: how the files of a folder are merged
-    fill:   evaluates the templates in a role's name: takes the name and variables of a task; raises AnsibleError where
-            the name is not known
+    fill:   called with (name of a role, variables of the task), returns the name with its templates evaluated. It
+            raises AnsibleError if the name is not known
+
+    `read` makes the `Role` of an entry, and raises AnsibleError for a role that is not there. `folder_of` finds only
+    the folder, or None.
     """
 
     def __init__(
@@ -180,8 +190,8 @@ class RoleReader:
         """The role of an entry, with its dependencies, read from its files of variables and `meta/main`.
 
         folder: the folder of the playbook
-        parent: the role that depends on it or includes it; None for a play
-        raises: AnsibleError, where no folder has the role, it needs itself, or one of its files is broken
+        parent: the role that depends on it or includes it; None for an entry of a play
+        raises: AnsibleError, if no folder has the role, if the role needs itself, or if one of its files is broken
         """
         name = self.fill(entry.name, {})
         path = self._found(name, folder, parent, entry)
@@ -209,10 +219,12 @@ class RoleReader:
         return next((one for one in candidates if os.path.isdir(one)), None)
 
     def names_matching(self, name: str, folder: Path, beside: Path) -> list[str]:
-        """The names of the roles that a name with templates may mean; a template stands for a part of one name. [] for
-        none.
+        """The names of the roles that a name with templates may mean; [] for none.
 
-        beside: one more folder to look in
+        A template may be any part of one name between two slashes.
+
+        folder: the folder of the playbook
+        beside: one more folder to look in, after the usual ones
         raises: AnsibleError, for an empty name and for a template that cannot be understood
         """
         if not name:
@@ -232,8 +244,10 @@ class RoleReader:
         raise error_at(entry.document, entry.at, NO_ROLE, f"no role {name}", hint)
 
     def requirement_hint(self, name: str) -> str:
-        """A hint with the file of requirements that names a role or its collection, and its line; "" where no file
-        does.
+        """A hint that names the file of requirements which has a role or its collection, with the line. "" if no such
+        file has it.
+
+        name: the name of the role, perhaps with its collection
         """
         wanted = re.compile(
             rf"(?<![\w.-]){re.escape(name.rpartition('.')[0] if name.count('.') > 1 else name)}(?![\w-])"
@@ -291,10 +305,11 @@ class RoleReader:
 
 
 def collection_homes(folder: Path, root: Path, paths: Sequence[str]) -> Iterator[Path]:
-    """Yield the folders called `ansible_collections` in the order in which collections are looked for; they may be
-    absent.
+    """Yield the folders called `ansible_collections` in which collections are looked for, in order. They may be absent.
 
-    folder: of the playbook; root: the working folder; paths: of ansible.cfg, () for the usual ones
+    folder: the folder of the playbook
+    root:   the working folder
+    paths:  collections_path of ansible.cfg; (): the usual places of the user and machine
     """
     if not paths:
         paths = [str(Path(one).expanduser()) for one in _COLLECTIONS]
@@ -311,9 +326,11 @@ def _dependencies(meta: Document) -> Iterator[RoleEntry]:
 
 
 def role_entry(entry: Any, document: Document, at: Steps) -> RoleEntry:
-    """The entry of a role from an item under `roles` or `dependencies`, a name or a map.
+    """The `RoleEntry` of an item under `roles` or `dependencies`.
 
-    raises: AnsibleError, where neither `role` nor `name` is a text
+    entry:        the item: a name, or a map with `role` or `name`
+    document, at: the file of the item, and its path in the file
+    raises:       AnsibleError, for any other item
     """
     if isinstance(entry, str):
         return RoleEntry(entry, document, at)
@@ -334,9 +351,11 @@ def _given(entry: RoleEntry) -> tuple[list[Layer], list[Layer]]:
 
 
 def checked_variables(body: dict[Any, Any], document: Document, at: Steps) -> dict[Any, Any]:
-    """The map under `vars`; {} where it is missing or null; with secrets for leaves where the document was encrypted.
+    """The map under `vars`; {} if it is missing or null. If the document was encrypted, each leaf is a secret.
 
-    raises: AnsibleError, where it is not a map, and for a name that no variable can have
+    body:         a play, block, task or entry, which may have `vars`
+    document, at: its file, and its path in the file
+    raises:       AnsibleError, if `vars` is not a map, and for a name that no variable can have
     """
     found = body.get("vars")
     if found is None:

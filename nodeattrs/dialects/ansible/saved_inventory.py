@@ -29,11 +29,14 @@ ARGUMENTS = (
 
 
 def printed(question: Question) -> Output:
-    """The inventory of all saved nodes, or of the one that --host names.
+    """The inventory of all saved nodes, or of the one that --host names, as a report to print.
 
-    Unknown layers are a warning and the exit code stays 0, since Ansible ignores the output otherwise; with --strict
-    they are an error.
-    raises: BadUsage, for a bad --prefix; NodeNotFound, for an unknown host; UnknownLayer, with --strict
+    An unknown layer is a warning, and the exit code stays 0. Otherwise Ansible would ignore the output. With --strict
+    an unknown layer is an error.
+
+    question: the command, with its arguments
+    raises:   BadUsage, for a bad --prefix; NotFound, if nothing was ever saved; NodeNotFound, for an unknown host;
+              UnknownLayer, with --strict
     """
     asked, settings = question.arguments, Settings(question.arguments, os.environ)
     prefix, host = asked["prefix"], asked["host"]

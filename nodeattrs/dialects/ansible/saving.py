@@ -25,8 +25,12 @@ from nodeattrs.store.revisions import Noted
 def save(question: Question, inventory: Inventory, hosts: Sequence[str]) -> Output:
     """Save each host as a node in the store of the settings. A host that is unchanged gets no new revision.
 
-    Unknown layers are in the output's `unread`.
-    raises: UnknownLayer, with --strict, at the first host with an unknown layer; hosts before it are saved
+    Unknown layers are in the output's `unread`. The number of hosts is printed as a remark.
+
+    question:  the command, with its arguments
+    inventory: the inventory with the hosts
+    hosts:     their names
+    raises:    UnknownLayer, with --strict, at the first host with an unknown layer; hosts before it are saved
     """
     store, sensitive = store_of(Settings(question.arguments, os.environ))
     found: list[Unread] = []

@@ -54,12 +54,17 @@ class SourceNotRun(Exception):
 class InventorySources:
     """Reads the sources of one inventory. The constructor reads nothing; call `read` once.
 
-    tree:      gets the hosts and groups
-    files, config, warn: read files, give the settings, take warnings
+    tree:      the tree to which the hosts and groups are added
+    files:     reads the files
+    config:    the settings of ansible.cfg
+    warn:      called with each warning
     dynamic:   knows which sources may be run, and runs them
-    construct: reads files of the plugin `constructed`
-    places:    after `read`, the folders beside which group_vars and host_vars count, in order
-    not_run:   after `read`, the sources that were not run
+    construct: called with (parsed file, folders of the sources before it), reads a file of the plugin `constructed`
+    places:    after `read`, the folders whose group_vars and host_vars count, in order
+    not_run:   after `read`, the sources that were not run, as exceptions that give the reason
+
+    `read(sources)` takes the sources as texts. A source that cannot be read is a warning. `read` raises
+    AnsibleError only if ansible.cfg makes that an error, or if --run-inventory names no source.
     """
 
     def __init__(
@@ -78,10 +83,12 @@ class InventorySources:
         self._read: list[str] = []
 
     def read(self, sources: tuple[str, ...]) -> None:
-        """Read all sources in order, and complete the tree. Without any that can be read, only a warning is given.
+        """Read all sources in order, and complete the tree. If no source could be read, there is a warning.
 
-        raises: AnsibleError of kind "unparsed", where ansible.cfg makes it an error; and where --run-inventory names no
-                source
+        sources: files, folders, and lists of hosts such as "web1,web2". A text with a comma is a list unless such a
+                 file exists
+        raises:  AnsibleError of kind "unparsed", if ansible.cfg makes it an error that a source, or that every source,
+                 cannot be read; AnsibleError, if --run-inventory names no source
         """
         for source in sources:
             path = self.files.folder / source

@@ -79,9 +79,11 @@ def names_inventory(root: Path) -> bool:
 
 
 def inventories_in(root: Path) -> dict[str, str]:
-    """The inventories at the usual places of a repository: path of a file or folder -> path of its source; {} for none.
+    """The inventories at the usual places of a repository; {} for none.
 
-    The source of a folder is the folder, or the one file with a usual name in it, as people name it.
+    Each entry is: path of an inventory -> the path that people give to Ansible as its source. The two differ only if
+    the inventory is a folder with a single file of a usual name, such as `hosts`: then the source is that file. Paths
+    are relative to *root*.
     """
     found = {name: name for name in _INVENTORIES if (root / name).is_file() or _is_one_inventory(root / name)}
     for folder in ("inventories", "inventory", "environments"):
@@ -107,8 +109,11 @@ class RepositoryCheck:
     """A check of one repository. The constructor reads all files; `warnings` judges them and reads the inventories.
 
     root:   the folder of the repository
-    count:  called with the name of each file that is read
-    looked: the number of files where playbooks and inventories lie
+    count:  called with the name of each file that is read; its result is ignored
+    looked: the number of files in the folders that usually have playbooks or inventories
+
+    `warnings` yields the findings. `faults` lists the files that cannot be parsed, `encrypted` those that were not read
+    for that reason. `not_read` maps each source that was not read to the reason.
     """
 
     NOTES = frozenset((UNUSED_VARIABLE, NOT_JUDGED))
@@ -141,8 +146,9 @@ class RepositoryCheck:
         return [*self._references.faults, *([] if self._config_fault is None else [self._config_fault])]
 
     def warnings(self) -> Iterator[AnsibleError]:
-        """Yield the findings, rule by rule, each with its line. Without complete inventories there are none of shadowed
-        variables.
+        """Yield the findings, rule by rule, each with its line.
+
+        Findings of shadowed variables need all inventories; they are left out if one has a part that was not read.
 
         cost: reads the inventories, and each layer of each host once
         """
@@ -286,7 +292,10 @@ class RepositoryCheck:
 
     @property
     def not_read(self) -> dict[str, str]:
-        """Place of an inventory's source or plugin that was not read -> the reason; {} for none."""
+        """The sources and plugins of inventories that were not read: place -> the reason. {} for none.
+
+        It reads the inventories. An inventory that cannot be read at all ends the search without an error.
+        """
         found: dict[str, str] = {}
         with suppress(NodeattrsError):
             for inventory in self._inventories:

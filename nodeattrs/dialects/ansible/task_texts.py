@@ -37,7 +37,9 @@ class NameInTask(NamedTuple):
 
 
 def names_in_task_text(text: str) -> Iterator[NameInTask]:
-    """Yield what tasks in a text name, in the order of lines; in comments nothing counts.
+    """Yield the roles and files of tasks that include or import statements in a text name, in the order of lines.
+
+    Lines that are comments are left out. A name that is not found near its keyword is "". Nothing is raised.
 
     cost: looks at each line, and at eight more below each keyword
     """
@@ -50,9 +52,10 @@ def names_in_task_text(text: str) -> Iterator[NameInTask]:
 
 
 def names_in_tasks(tree: Any) -> Iterator[NameInTask]:
-    """Yield what parsed tasks name, also in blocks, in no particular order. A tree without tasks yields nothing.
+    """Yield the roles and files of tasks that parsed tasks include or import, also in blocks, in no particular order.
 
-    raises: AnsibleError, for arguments with a quote that stays open
+    tree:   the list of tasks; anything without tasks yields nothing
+    raises: AnsibleError, for arguments with a quote that is not closed
     """
     ahead = [tree]
     while ahead:

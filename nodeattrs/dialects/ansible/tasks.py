@@ -1,7 +1,7 @@
-"""Walks through the tasks of a playbook as one host meets them, in order, each with its context.
+"""Walks through the tasks of a playbook as one host reaches them, in order, each with its context.
 
-Imports and includes whose names are known are followed, an include once for each pass of its loop. Nothing is run; what
-is not known is noted in `TaskEffects`.
+Imports and includes are followed if their names are known. An include is followed once for each pass of its loop.
+Nothing is run. What a task may have set is noted in `TaskEffects`.
 """
 
 from __future__ import annotations
@@ -55,16 +55,16 @@ _IMPORTS = frozenset(("import_tasks", "import_role"))
 
 
 class TaskWalk:
-    """One host's way through the tasks of all plays, in their order.
+    """The tasks of all plays as one host reaches them, in order. The object keeps what these tasks have set so far.
 
-    roles:         reads roles; each play brings its own reader
-    effects:       what the tasks so far have set for the host
-    joined:        the roles of the current play whose variables all tasks see, so far
-    now:           called with the context of a task; returns the variables of the host there
-    set_by_groups: gives the variables that groups with a name may set; see `TaskEffects`
+    roles:         the reader of roles; `tasks_of_play` replaces it by the reader of its play
+    now:           called with the context of a task; returns the variables that the host has there
+    set_by_groups: called with the name of a group; returns the variables that such groups may set. See `TaskEffects`
+    effects:       what the tasks so far have set for the host; made by the constructor
+    joined:        the roles of the current play whose variables all of its tasks see
 
-    The constructor reads nothing. `Playbook` calls `tasks_of_play` once for each play and consumes all its tasks: each
-    task depends on the effects of those before it.
+    The constructor reads nothing. Call `tasks_of_play` once for each play, in order, and consume each result before the
+    next call, since a task depends on the effects of the tasks before it.
     """
 
     def __init__(

@@ -57,9 +57,9 @@ def names_in_templates(value: Any) -> list[str]:
 
 
 def with_gaps(text: str) -> Any:
-    """A text with `GAP` for each template; ABSENT where a template is not closed or nested.
+    """A text in which `GAP` replaces each template. ABSENT if a template is not closed, or if templates are nested.
 
-    From the first statement `{%` to the last one is a single gap, unless a `/` in it may divide names.
+    All from the first statement `{%` to the last one is a single gap. ABSENT if there is a `/` between them.
 
     >>> with_gaps("os-{{ family }}.yml").replace(GAP, "*")
     'os-*.yml'
@@ -83,12 +83,13 @@ def fits_gaps(name: str, gapped: str) -> bool:
 
 
 def filled_in(text: str, look_up: Callable[[str], Any], depth: int = 0) -> Any:
-    """A text with its plain names filled in; ABSENT where a name has no value, or another kind of template is in the
-    text.
+    """A text in which each template that is a name, perhaps with keys, is replaced by its value.
 
-    A value that is a template is filled in, too; a map, a list or a secret gives ABSENT.
+    ABSENT if a name has no value, or its value is a map, a list or a secret. ABSENT also if the text has another kind
+    of template. A value that is itself a template is filled in, too. A text without templates is returned as it is.
 
-    look_up: a function from a name to its value; ABSENT or None for no value
+    look_up: called with a name, returns its value; ABSENT or None for no value
+    depth:   how many values this text is within; callers leave it at 0
 
     >>> filled_in("os-{{ family }}.yml", {"family": "deb"}.get)
     'os-deb.yml'

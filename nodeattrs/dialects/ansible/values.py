@@ -28,9 +28,12 @@ VAULT_HEADER = "$ANSIBLE_VAULT"
 
 @dataclass(frozen=True, slots=True)
 class Vault:
-    """An encrypted value in a YAML file, which no password has opened.
+    """An encrypted value in a YAML file that was not decrypted.
 
-    text: the encrypted text, with its header
+    text:          the encrypted text, with its header
+    not_decrypted: the reason that messages give
+
+    It prints as "(vault)", also with `str`.
 
     >>> Vault("$ANSIBLE_VAULT;1.1;AES256 3763...")
     (vault)
@@ -46,7 +49,11 @@ class Vault:
 
 
 class Decrypted(Sensitive):
-    """The clear value of a `Vault`, as a secret. text: the encrypted text, which ansible-inventory prints"""
+    """The decrypted value of a `Vault`, as a secret.
+
+    value: the decrypted value
+    text:  the encrypted text, which ansible-inventory prints in place of the value
+    """
 
     __slots__ = ("text",)
 
@@ -74,10 +81,14 @@ def with_leaves(
     key: Callable[[Any], Any] | None = None,
     marked: Callable[[Any], Any] | None = None,
 ) -> Any:
-    """A copy of a tree in which *leaf* has replaced each leaf and *key* each key. A tuple or a set is a leaf.
+    """A copy of a tree with other leaves and keys. Maps and lists are copied; anything else is a leaf, also a tuple or
+    a set.
 
-    marked: called with each map; returns the value that replaces the map, or ABSENT to go on into it
-    cost:   one visit for each value and one Python frame for each level, since trees may be deep
+    leaf:   called with each leaf, returns the value that replaces it
+    key:    called with each key, returns the key that replaces it; None: keys stay
+    marked: called with each map, returns the value that replaces the map, or ABSENT to copy the map as usual. None:
+            every map is copied as usual
+    cost:   one visit for each value and one Python frame for each level
     """
     if isinstance(value, dict):
         if marked is not None and (meant := marked(value)) is not ABSENT:
@@ -172,7 +183,7 @@ class _Ansible(Safe):
 
 
 def parsed(text: Text, kind: type[Document] = Document) -> Document:
-    """The document of a text: JSON where it parses as JSON, else YAML. An empty text gives None as its data.
+    """The document of a text. It is read as JSON, and as YAML if it is no JSON. The data of an empty text is None.
 
     kind:   the class of the document
     cost:   lines are worked out by a second reading, when they are first needed
@@ -209,7 +220,10 @@ def _marked(text: Text) -> Mark:
 
 
 def as_attribute(value: Any) -> Any:
-    """A copy of a value that a node can hold: keys are texts, encrypted values are secrets, dates are texts."""
+    """A copy of a value that a node can hold: keys are texts, encrypted values are secrets, dates are texts.
+
+    Tuples and sets become lists. Decrypted values stay secrets.
+    """
 
     def leaf(one: Any) -> Any:
         if isinstance(one, Vault):
@@ -222,8 +236,9 @@ def as_attribute(value: Any) -> Any:
 def as_json(value: Any, *, marked: bool = False, withheld: bool = False) -> Any:
     """A copy of a value as data for JSON: keys are texts, dates ISO texts, sets and tuples lists.
 
-    marked:   whether unsafe texts are marked, as `ansible-inventory --list` does
-    withheld: whether encrypted values are withheld like secrets; else their encrypted text is given
+    marked:   whether a text that is no template is written as {"__ansible_unsafe": text}, as `ansible-inventory --list`
+              does
+    withheld: True: encrypted values are withheld like secrets; False: their encrypted text is given
 
     >>> as_json({None: Vault("x"), 1: (2,)})
     {'null': {'__ansible_vault': 'x'}, '1': [2]}
@@ -255,8 +270,11 @@ def _json_key(key: Any) -> str:
 class VariableLines:
     """A locator for variables that each have their own line, as in an INI inventory.
 
-    kind, name, file: of all origins
-    by_name:          variable -> line; a variable that is not there has no line
+    kind, name, file: of all origins that `at` returns
+    by_name:          variable -> line
+
+    `at(path)` gives the line of the variable that is the first step. The line is None for an unknown variable or no
+    steps.
     """
 
     kind: str
@@ -270,10 +288,13 @@ class VariableLines:
 
 @dataclass(frozen=True, slots=True)
 class MaySet:
-    """The origin of an unknown layer that may set only some variables; as a locator it gives *origin* for every path.
+    """The origin of an unknown layer, with the variables that the layer may set. `at` gives *origin* for every path.
 
-    names:    the variables; None for any
-    prefixes: beginnings of more names, where `names` is not None
+    origin:   the place of the layer
+    names:    the variables that the layer may set; None: any variable
+    prefixes: it may also set variables whose names begin so; without effect if `names` is None
+
+    `may_set(name)` is True if the layer may set a variable. `written` is `names` with the prefixes, for messages.
     """
 
     origin: Locator

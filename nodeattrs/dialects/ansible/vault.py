@@ -87,10 +87,13 @@ def _printed(words: list[str], given: bytes = b"") -> bytes | None:
 
 
 class Passwords:
-    """The passwords of a call, in the order in which they are tried. Without any it is false.
+    """The passwords of a call, in the order in which they are tried. The object is false if *given* is empty.
 
     given:  each `FILE` or `ID@FILE`, relative to *folder*
+    folder: the working folder
     raises: AnsibleError from the constructor, which reads all passwords and runs programs that print one
+
+    `opened(text, file, line)` decrypts a text. It raises AnsibleError of kind "vault" if no password fits.
     """
 
     def __init__(self, given: Iterable[str], folder: Path) -> None:
@@ -103,9 +106,11 @@ class Passwords:
         return bool(self._passwords)
 
     def opened(self, text: str, file: str | None, line: int | None) -> str:
-        """The clear text of an encrypted text; passwords for its vault id are tried first. file, line: for errors
+        """The decrypted text of an encrypted text. Passwords with its vault id are tried first, then the others.
 
-        raises: AnsibleError of kind "vault", where no password opens it or its format is unknown; MissingExtra
+        text:       the encrypted text, with its header
+        file, line: the place for errors
+        raises:     AnsibleError of kind "vault", if no password fits or the format is unknown; MissingExtra
         """
         envelope = _envelope(text)
         if envelope is None:
@@ -146,9 +151,12 @@ def _by_program(text: str, password: _Password) -> bytes | None:
 
 
 def decrypted(value: Any, passwords: Passwords, refused: Any) -> Any:
-    """A copy of a tree in which each `Vault` that a password opens is a `Decrypted`.
+    """A copy of a tree in which each `Vault` that a password decrypts is replaced by a `Decrypted`.
 
-    refused: called with each other `Vault`, which stays, and the error
+    value:     the tree; it is not changed
+    passwords: the passwords to try
+    refused:   called with each other `Vault`, which stays in the copy, and with the AnsibleError
+    raises:    MissingExtra, if nothing is installed that decrypts
     """
 
     def leaf(one: Any) -> Any:

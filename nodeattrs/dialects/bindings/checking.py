@@ -58,9 +58,10 @@ def states_of(layers: Sequence[Layer], state: State, most: int = MOST) -> Iterat
 
 
 def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
-    """Yield the errors and warnings of injectors, and a note for each unread set; equal findings once.
+    """Yield the errors and warnings of injectors, and a note for each set of declarations that could not be read.
 
-    asked: (the node or the categories in words, the injector) pairs; the words of the first are added to a finding
+    A finding that several injectors have is yielded once, and names the first of them.
+    asked: pairs of (the node or the categories in words, the injector)
     """
     first: dict[Finding, str] = {}
     for who, injector in asked:

@@ -92,7 +92,7 @@ def facts_of_run(node: Node) -> dict[str, Any]:
 def _classes_of(folder: Folder, looks: Looks) -> Classes:
     """The classes that bindings of a repository may name. Each is loaded when it is needed, and each file once at most.
 
-    looks: are told when a class is loaded that may depend on more than the facts that are noted
+    looks: notes each class that is loaded and may depend on more than the noted facts
     """
     classes, modules = Classes(), dict[str, Any]()
     for name, point in folder.site_files.classes.items():

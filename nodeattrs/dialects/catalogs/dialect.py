@@ -8,7 +8,10 @@ from nodeattrs.contract.sides import Side
 
 
 class CompiledCatalogs(Dialect):
-    """A folder with NODE.json for each catalog."""
+    """The dialect of catalogs that Puppet compiled: a folder with a file NODE.json for each catalog.
+
+    `open` gives one version of the folder. The class has no other methods of its own.
+    """
 
     name = "catalogs"
     noun = "catalog"

@@ -13,7 +13,11 @@ from nodeattrs.formats.documents import parse, text_of
 
 
 class Catalogs(InRepository):
-    """Catalogs that Puppet compiled, as files."""
+    """One version of a folder of catalogs that Puppet compiled. The files are the subjects, by their names without
+    .json.
+
+    `answer(name)` gives the resources of one catalog, each with its parameters.
+    """
 
     @property
     def place(self) -> Path:
@@ -30,7 +34,11 @@ class Catalogs(InRepository):
         return sorted(path.stem for path in self.place.glob("*.json"))
 
     def answer(self, name: str) -> Answered:
-        """The resources of one catalog, each with its parameters."""
+        """The resources of one catalog, each with its parameters, as the part "resource". The file is read at each
+        call.
+
+        raises: DocumentError, for a file that cannot be read or is no catalog; DuplicateResource
+        """
 
         file = self.place / f"{name}.json"
         shown = self.repository.shown(file)

@@ -82,13 +82,16 @@ MERGING = (
 
 
 def merged_files(options: Mapping[str, Any], data: InstanceData | None = None) -> tuple[Merged, Merged]:
-    """Read and merge the files; returns the merged user-data alone, and user-data merged with all other layers.
+    """Read and merge the files that the options name. Returns (the merged user-data, all layers with the user-data
+    merged).
 
     Other layers come from options such as --vendor and --confd, and from vendor-data in a folder that is named as a
     file. Without any, both results are the same object.
 
-    data:   instance data for templates; None: the file of --instance-data, else the first folder's meta-data
-    raises: CloudConfigError, for a file that cannot be read or unpacked; BadArgument; UnknownLayer with --strict
+    options: the values of the command's options
+    data:    instance data for templates; None: the file of --instance-data, or else the meta-data of the first folder
+             that has some
+    raises:  CloudConfigError, for a file that cannot be read or unpacked; BadArgument; UnknownLayer with --strict
     """
     rules: dict[str, Any] = {"mode": options["mode"], "cloud_init": options["cloud_init"]}
     if data is not None:

@@ -17,13 +17,15 @@ _SEEN_IN_A_STEP = 1_000
 
 
 class BodySearch:
-    """Finds bodies in a text one after the other: each search begins behind the body that was found before.
+    """Finds bodies in a text one after the other. Each search begins at the end of the body that was found before.
 
-    So bodies have to be searched in the order of the text. The lines are indexed at the first search of several lines.
+    So bodies must be searched for in the order of the text. A search that finds nothing leaves the position as it is.
 
-    text:   the text of the file; "" where the file does not have bodies as they are, and then nothing is found
+    text:   the text of the file. "": the file has its bodies in another form, such as base64, and nothing is found
     budget: limits the search
-    first:  the line of the file on which the text begins
+    first:  the number of the line of the file on which the text begins
+
+    `find` and `find_block` return lines of the file, and raise TooMuch.
     """
 
     def __init__(self, text: str, budget: Budget, first: int = 1) -> None:
@@ -48,9 +50,10 @@ class BodySearch:
         return found
 
     def find_block(self, body: str) -> tuple[int | None, int]:
-        """The line on which a body begins and its indent, which an entry of an archive has; (None, 0) if not found.
+        """The line of the file on which a body begins, and the number of blanks before each of its lines. (None, 0) if
+        not found.
 
-        raises: TooMuch
+        An archive in YAML has bodies that are indented. raises: TooMuch
         """
         line = self.find(body)
         if line is not None or not body.strip() or not self.text:
@@ -65,7 +68,10 @@ class BodySearch:
         return None, 0
 
     def find(self, body: str) -> int | None:
-        """The line on which a body begins without an indent; None if it is not found. raises: TooMuch"""
+        """The line of the file on which a body begins, if its lines are not indented; None if it is not found.
+
+        The next search begins at the end of the body. raises: TooMuch
+        """
         at = self._found(body) if body and self.text else -1
         if at < 0:
             return None

@@ -41,10 +41,13 @@ class _Branch(NamedTuple):
 
 
 class Way(NamedTuple):
-    """One way through a template: for each condition whether it holds.
+    """One way through a template: it says for each condition whether the condition holds.
 
     chosen:    text of a condition -> whether it holds
-    otherwise: whether the conditions hold that *chosen* does not name
+    otherwise: whether the other conditions hold, which are not in *chosen*
+
+    `takes(condition, holds)` is True if the way goes into one side of a condition. `visited(branches)` gives the
+    indexes of the branches it goes through.
     """
 
     chosen: dict[str, bool]
@@ -55,7 +58,11 @@ class Way(NamedTuple):
         return self.chosen.get(condition, self.otherwise) == holds
 
     def visited(self, branches: Sequence[_Branch]) -> set[int]:
-        """The indexes of the branches that the way goes through; a branch in one that is left out does not count."""
+        """The indexes of the branches that the way goes through. A branch inside another one counts only if both are
+        taken.
+
+        branches: all branches of a template, each after the branch that contains it
+        """
         found: set[int] = set()
         for index, branch in enumerate(branches):
             if self.takes(branch.condition, branch.holds) and (branch.around is None or branch.around in found):
@@ -77,11 +84,15 @@ class Ways(NamedTuple):
 
 
 def ways_of(tree: nodes.Template, budget: Budget) -> Ways:
-    """The ways through a parsed template, so that each branch is on one of them if `MOST` ways are enough.
+    """The ways through a parsed template: each branch is on one of them, if `MOST` ways are enough for that.
 
-    The first way takes every condition, the second none, the others lead to branches that are still missing. A template
-    without open conditions has one way. A large template has fewer than `MOST`, but at least two.
-    raises: TooMuch, for an `if` with more than 500 `elif`
+    On the first way every condition holds, on the second none. The others lead to branches that are still missing. A
+    template without open conditions has one way. A large template has at least two ways, but may have fewer than it
+    needs; `unseen` of the result counts the branches that are left out.
+
+    tree:   the template as Jinja parses it
+    budget: its depth limits the number of `elif`
+    raises: TooMuch, for an `if` with more `elif` than that
     """
     for one in tree.find_all(nodes.If):
         budget.depth(len(one.elif_))

@@ -45,11 +45,14 @@ def plain_configs_in(root: Path) -> list[str]:
 
 
 def checked_files(root: Path, count: Callable[[str], object]) -> Iterator[CheckedFiles]:
-    """Check the files below *root* that begin with `#cloud-config`; yields nothing without such a file.
+    """Check the files below *root* that begin with `#cloud-config`. Yields one result for all, or nothing without such
+    a file.
 
-    A template of Jinja is checked with each of its branches, and one of another program where it has blocks. A note
-    names each template, since the text that a machine gets is not known.
-    count: called with the path of a file before it is read
+    A template of Jinja is checked with each of its branches. A template of another program is checked in the same way
+    if it has blocks, which are conditions or loops. A note names each template, since the text that a machine gets is
+    not known.
+
+    count: called with the path of a file, relative to *root*, before the file is checked
     """
     forms = dict(_configs_in(root))
     files = sorted(path for path, form in forms.items() if form is not _Form.TEMPLATE)

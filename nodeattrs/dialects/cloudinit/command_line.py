@@ -48,9 +48,10 @@ def url_of_cmdline(cmdline: str) -> str | None:
 
 
 def cmdline_layers(text: str, cloud_init: str, file: str | None) -> dict[str, Any]:
-    """The arguments `cmdline` and `config_url` of `merge_layers`, from the text of /proc/cmdline.
+    """The arguments `cmdline` and `config_url` of `merge_layers`, as a map, from the text of /proc/cmdline.
 
-    file: the path of the text, for origins
+    cloud_init: the release whose rules apply
+    file:       the path of the text, for origins; None for none
     """
     cmdline = text.replace("\0", " ").strip()  # /proc/1/cmdline of a container has zeros
     config = config_of_cmdline(cmdline, cloud_init)

@@ -47,7 +47,9 @@ def json_key(key: Any) -> str:
 
 
 def path_with_own_keys(config: Any, path: Path) -> Path:
-    """*path* with the keys that a config has, such as the number 1, for their texts. A step that is not there stays.
+    """A copy of *path* with the keys as the config has them. For example, the text "1" becomes the number 1.
+
+    A step that is not in the config stays as it is.
 
     >>> path_with_own_keys({1: {None: 2}}, ("1", "null", "x"))
     (1, None, 'x')

@@ -69,9 +69,11 @@ def known(name: str) -> bool:
 
 
 class Root:
-    """The first argument of a custom merger: merges two values by the whole definition that names the merger.
+    """The first argument of a custom merger. Its `merge` merges two values by the definition in which the merger is
+    named.
 
-    policy: returns the policy of that definition, which is finished only after the merger was made
+    policy: called without arguments at each merge; returns the policy of that definition. It is a function since the
+            policy is complete only after its mergers are made
     """
 
     def __init__(self, policy: Callable[[], Policy]) -> None:
@@ -89,10 +91,12 @@ def _offered() -> dict[str, Any]:
 
 
 def make_merger(name: str, options: Any, root: Root) -> Any:
-    """Import and call a custom merger; returns the object that it makes. *name* has to be `known`.
+    """Import a custom merger and call it. Returns the object that it makes.
 
+    name:    a name for which `known` is true
     options: the options of the definition; a tuple becomes a list
-    raises:  CloudConfigError, for any error of the merger, and for one of a package where code may not run
+    root:    the first argument of the merger
+    raises:  CloudConfigError, for any error of the merger, and if the merger is from a package and code may not run
     """
     if name not in _registered and not may_run():
         hint = "ask for it where it is trusted: --run-code"
@@ -105,9 +109,13 @@ def make_merger(name: str, options: Any, root: Root) -> Any:
 
 
 def join_functions(name: str, merger: Any) -> Iterator[tuple[type, Join]]:
-    """Yield each type of old values for which a merger has a method `_on_<type>`, and a function that joins two parts.
+    """Yield (type of the old value, function) for each type for which a merger has a method `_on_<type>`.
 
-    The function calls the method with copies of both values. An error in it is a MergeConflict.
+    The function takes the parts of the old and the new value, and returns the merged part. It calls the method with
+    copies of both values. It raises MergeConflict for any error in the method.
+
+    name:   the name of the merger, for errors
+    merger: the object that `make_merger` returns
     """
     for python in (dict, list, str, type(None), *OPEN_KINDS):
         method = getattr(merger, f"_on_{python.__name__.lower()}", None)

@@ -16,6 +16,9 @@ class CloudInit(Dialect):
     """The dialect cloud-init. Its subjects are sets of user-data: one for each machine or kind of machine.
 
     A set is a section [cloud-init.NAME] of the settings, or a folder with a file `user-data`, as data sources have it.
+
+    `open` gives the sets in one version of the files. `check` yields the findings in a folder. `first_steps` gives
+    commands to try there. The class has no state, and `open` reads nothing.
     """
 
     name = "cloud-init"

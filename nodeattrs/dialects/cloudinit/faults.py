@@ -25,7 +25,12 @@ REJECTED: frozenset[Kind] = frozenset({FORMAT, EMPTY, PATCH_SYNTAX})
 class CloudConfigError(DocumentError):
     """User-data, or a part of it, that cannot be read or merged.
 
-    kind: one of the constants of `cloudinit.codes`, such as FORMAT; it has the code that is printed
+    kind:               one of the constants of `cloudinit.codes`, such as FORMAT; it has the code that is printed
+    message:            what is wrong, without the place
+    file, line, column: the place; None if it is not known
+    hint:               what the user can do; None for nothing
+
+    `located` gives a copy with a place, for an error that has no file.
     """
 
     entry = declared(
@@ -52,7 +57,10 @@ class CloudConfigError(DocumentError):
         self.kind = kind
 
     def located(self, file: str | None, line: int | None = None, column: int | None = None) -> CloudConfigError:
-        """A copy with a place; the error itself where it has a file already. A line that it has stays."""
+        """A copy of the error with a place. If the error has a file, the error itself is returned.
+
+        A line or column that the error has already is kept.
+        """
         if self.file is not None:
             return self
         where = line if self.line is None else self.line, column if self.column is None else self.column

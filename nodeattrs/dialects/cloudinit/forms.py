@@ -37,12 +37,12 @@ class FormText(NamedTuple):
     """The user-data of one machine in a document.
 
     path:      the path of the value in the document
-    text:      the user-data; None where the document does not have it, or *is_config*
-    name:      the name of the machine; "" where the document gives none
-    why:       the reason for a missing text, as the end of a sentence
+    text:      the user-data; None if the document does not have it, or if `is_config` is True
+    name:      the name of the machine; "" if the document gives none
+    why:       the reason for a missing text, as the end of a sentence; "" for none
     is_config: whether the value is a mapping that is the cloud-config itself
-    is_packed: whether the platform unpacks the text as base64; None where it takes both
-    language:  the template language of the text, for a program that fills it in; None for none
+    is_packed: whether the platform decodes the text as base64; None: the platform takes both plain text and base64
+    language:  the language of a template that another program fills in; None for a text that is no template
     """
 
     path: TreePath
@@ -108,12 +108,15 @@ class Form:
 
     name:      the word of --input-form
     what:      its usual name, with an article
-    marks:     pattern -> regular expression that a value there has to match; one of the maps has to fit
+    marks:     maps of pattern -> regular expression. A document fits if one map has all its expressions match the
+               values at its patterns
     at:        the patterns that lead to user-data
-    take:      a function from a value to the user-data that the platform takes from it
-    why:       the reason for a value without a text, where *take* gives none
-    is_config: whether the value is a mapping that is the cloud-config itself; *take* is not called then
-    language:  a function from a value to the template language of its text, or None
+    take:      called with a value, returns the text that the platform takes from it, or None as the text and a reason
+    why:       the reason for a value without a text, if *take* gives none
+    is_config: True: the value is a mapping that is the cloud-config itself, and *take* is not called
+    language:  called with a value, returns the template language of its text, or None
+
+    `fits(tree)` tests a document. `texts(tree)` yields a `FormText` for each machine in it.
     """
 
     name: str
@@ -132,7 +135,8 @@ class Form:
     def texts(self, tree: Any) -> Iterator[FormText]:
         """Yield the user-data of each machine in a document, in the order of `at`.
 
-        A value that cannot be read is yielded, too, with its reason. A value that contains another one is left out.
+        A value that cannot be read is yielded with a reason in place of its text. If one value is inside another one,
+        only the inner one is yielded.
         """
         above = _name_of(tree)
         values = [found for pattern in self.at for found in _values_at(tree, pattern)]

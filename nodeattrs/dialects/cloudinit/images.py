@@ -33,11 +33,15 @@ _SEEDS: dict[str, dict[str, str]] = {
 
 
 def seed_in(content: bytes, file: str, budget: Budget) -> dict[str, tuple[str, bytes]]:
-    """The files of a seed in an image: "user", "vendor", "vendor2" or "meta" -> (path in the image, bytes).
+    """The files of a seed in an image of a CD: "user", "vendor", "vendor2" or "meta" -> (path in the image, bytes).
 
-    A missing file is left out. {} where no data source reads an image with this label.
-    file:   the name of the image, for errors
-    raises: CloudConfigError, for a broken image; MissingExtra, without pycdlib; TooMuch
+    A missing file is left out. The label of the image decides which files are looked for. {} if no data source uses
+    images with its label.
+
+    content: the bytes of the image
+    file:    the name of the image, for errors
+    budget:  limits the sizes of the files
+    raises:  CloudConfigError, for a broken image; MissingExtra, without pycdlib; TooMuch
     """
     try:
         from pycdlib import PyCdlib

@@ -62,11 +62,12 @@ class Given(NamedTuple):
 
     address:  the resource or secret with the user-data; "" for a whole file or folder
     origin:   the place of the user-data
-    user:     its user-data, in order
-    vendor, vendor2: the vendor-data beside it; () for none
-    unknown:  the reason why the user-data cannot be read; "" where it can, and otherwise *user* is empty
+    user:     its user-data, in order; () if it cannot be read
+    vendor:   the vendor-data found with it; () for none
+    vendor2:  likewise, for the second vendor-data
+    unknown:  the reason why the user-data cannot be read; "" if it can
     data:     instance data for templates, from the meta-data of a folder or image; None for none
-    settings: the keys of a profile or an instance of LXD with their texts; None for anything else
+    settings: key -> text, for a profile or an instance of LXD; None for anything else
     """
 
     address: str
@@ -88,9 +89,11 @@ class Given(NamedTuple):
 def given_in(source: Path | Blob | str | bytes, budget: Budget | None = None, form: str | None = None) -> list[Given]:
     """The user-data in a file, folder or text: one Given for each machine of a document, and one for anything else.
 
-    A text in base64 is unpacked. A text that is no known document is one machine's user-data, whatever it says.
+    A text in base64 is decoded. A text that is no known document is the user-data of one machine, and is not checked.
+
     source: a path, a Blob, or the content itself
-    form:   one of `FORM_NAMES`, to read the document as; None: its shape decides
+    budget: limits the reading; None: a new one
+    form:   one of `FORM_NAMES`: the document is read as this form. None: its shape decides
     raises: CloudConfigError, for a file that cannot be read, and a document without user-data; BadArgument, for *form*
 
     >>> [(one.address, one.user[0].content) for one in given_in("I2Nsb3VkLWNvbmZpZwphOiAxCg==")]
@@ -123,10 +126,11 @@ def _form_named(name: str) -> Form:
 
 
 def choose_machine(found: list[Given], address: str | None = None) -> Given:
-    """The machine with that address, of those in one file; without an address the only one.
+    """The machine with an address, chosen from those in one file. Without an address it is the only one.
 
-    A Given for a whole file has no address, and is chosen by any.
-    raises: CloudConfigError, where none or several are left; it lists all addresses
+    found:   the machines, at least one. A Given for a whole file has no address, and any address chooses it
+    address: the resource or secret; None: there must be only one machine
+    raises:  CloudConfigError, if no machine or several are left; it lists all addresses
     """
     wanted = [one for one in found if address in (None, one.address) or not one.address]
     if len(wanted) == 1:
@@ -137,11 +141,12 @@ def choose_machine(found: list[Given], address: str | None = None) -> Given:
 
 
 def joined_profiles(found: Iterable[Given]) -> list[Given]:
-    """The inputs of one machine, in order, with all profiles and instances of LXD joined to one Given.
+    """The inputs of one machine, in order. All profiles and instances of LXD among them are joined to one Given.
 
-    It takes the place of the first profile. The last profile with a key sets it, as in LXD. Without profiles the inputs
-    are returned as they are.
-    raises: CloudConfigError, where none of the profiles has user-data or vendor-data
+    The joined one is at the place of the first profile. If several profiles set a key, the last one wins, as in LXD.
+    Without profiles the inputs are returned as they are.
+
+    raises: CloudConfigError, if no profile has user-data or vendor-data
     """
     machines, settings = list(found), dict[str, Blob]()
     profiles = [one for one in machines if one.settings is not None]
@@ -160,7 +165,8 @@ def joined_profiles(found: Iterable[Given]) -> list[Given]:
 def vendor_in(blob: Blob) -> list[Blob]:
     """The parts of vendor-data: the blob itself, or for a JSON file of OpenStack the texts under its key `cloud-init`.
 
-    [] for a JSON file without that key. A text that only looks like JSON is returned as it is.
+    [] for a JSON file without that key, or with another kind than a text or a list under it.
+    A text that only looks like JSON is returned as it is.
     """
     text = _text(blob)
     if not text.lstrip().startswith("{"):
@@ -169,12 +175,11 @@ def vendor_in(blob: Blob) -> list[Blob]:
         tree = parse(text, blob.file or "vendor-data", "json").tree
     except DocumentError:
         return [blob]
-    written = tree.get("cloud-init") or [] if isinstance(tree, dict) else []
-    return [
-        Blob(one, blob.file, packed=True)
-        for one in ([written] if isinstance(written, str) else written)
-        if type(one) is str
-    ]
+    written = tree.get("cloud-init") if isinstance(tree, dict) else None
+    if isinstance(written, str):
+        written = [written] if written else []
+    texts = written if isinstance(written, list) else []  # another kind is no vendor-data to cloud-init either
+    return [Blob(one, blob.file, packed=True) for one in texts if type(one) is str]
 
 
 def _text(blob: Blob) -> str:

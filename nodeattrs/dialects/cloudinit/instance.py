@@ -50,12 +50,13 @@ _NOT_MERGED = ("_doc", "features")
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """One path at which the stored config of a machine differs from its merged layers.
+    """One path at which the config that cloud-init stored on a machine differs from the merged layers.
 
-    given:   the value of the merged layers; ABSENT where they do not set the path
-    has:     the value of the stored config; ABSENT where the path is not there
+    path:    the path in both configs
+    given:   the value of the merged layers; ABSENT if they do not set the path
+    has:     the value of the stored config; ABSENT if the path is not there
     origins: the lines that set *given*
-    place:   the line of *has* in combined-cloud-config.json, or of its nearest parent
+    place:   the line of *has* in combined-cloud-config.json; without one, the line of its nearest parent
     """
 
     path: TreePath
@@ -68,10 +69,15 @@ class Differing:
 class Instance:
     """A machine: its merged layers, and the config that cloud-init stored there. `read_instance` makes it.
 
-    All files are read before; `differing` compares when it is called.
+    The files were read before. `differing` compares the two configs each time it is called.
 
     merged: all layers, merged
     file:   the path of the stored config, combined-cloud-config.json; None without one
+    has:    the stored config, a map; None without one
+    whole:  the layers with their secrets, which are compared; None: *merged*
+    shown:  called with (path, value), returns the value that may be printed
+
+    `masked` gives a copy whose `merged` and differences show no secrets.
     """
 
     def __init__(
@@ -101,9 +107,11 @@ class Instance:
         return Instance(masked(self.merged, paths), self._has, self.merged, partial(guarded, sensitive=paths))
 
     def differing(self) -> Iterator[Differing]:
-        """Yield each path at which the stored config differs, in the order of the layers; nothing without a stored one.
+        """Yield each path at which the stored config differs, in the order of the layers. Nothing is yielded without a
+        stored one.
 
-        Values are compared as JSON; the order of keys does not count. Lists of different lengths are one difference.
+        Values are compared as JSON, and the order of keys does not count. If two lists have different lengths, the
+        whole list is one difference.
         """
         if self._has is None:
             return

@@ -255,7 +255,8 @@ def merge_confd(
     """
     fold = _Fold(mode, cloud_init, instance_data)
     top = fold.read("main file", main, True) if main is not None else _SILENT
-    return _merged_confd(fold, top, {} if files is None or _folder_named_by(fold, top) == "" else files)
+    is_off = _folder_named_by(fold, top) == ""
+    return _merged_confd(fold, top, {} if is_off or files is None else files)
 
 
 def _merged_confd(fold: _Fold, top: _Read, files: Mapping[str, str | CloudPart]) -> Merged:
@@ -285,10 +286,13 @@ def _folder_named_by(fold: _Fold, top: _Read) -> str | None:
 def read_confd(
     main: Path, *, mode: Mode = "current", cloud_init: str = NEWEST, instance_data: InstanceData | None = None
 ) -> Merged:
-    """Read and merge a main configuration file, and the `*.cfg` files of a folder: NAME.d beside it, or its `conf_d`.
+    """Read and merge a main configuration file and the `*.cfg` files of its folder, by name.
 
-    main:   a file such as cloud.cfg, which may be missing if its folder is there; or a folder alone
-    raises: CloudConfigError, for a file that cannot be read or is no UTF-8, and as `merge_confd` does
+    main:          a file such as cloud.cfg, or a folder alone. The file may be missing if its folder NAME.d exists
+    mode:          "current" is what cloud-init does, "documented" what its older manual says
+    cloud_init:    the release whose behaviour is followed
+    instance_data: variables for templates; None: a template is an unknown layer
+    raises:        CloudConfigError, for a file that cannot be read or is no UTF-8, and as `merge_confd` does
     """
     fold = _Fold(mode, cloud_init, instance_data)
     folder = Path(f"{main}.d")
@@ -338,14 +342,22 @@ def merge_layers(
     cloud_init: str = NEWEST,
     instance_data: InstanceData | None = None,
 ) -> Merged:
-    """Merge the layers of a machine, listed here from the strongest to the weakest; reads no files.
+    """Merge the layers of a machine. The parameters are in order from the strongest to the weakest. No files are read.
 
-    extra:      further files, the first one strongest
-    env:        the file that the environment names
+    A layer that is None is left out. A layer may be a YAML text, a map, a `Merged`, a `CloudPart` or an unknown layer.
+
+    extra:          further files, the first one strongest
+    env:            the file that the environment names
     user, vendor2, vendor: merged user-data and vendor-data, or the text of the merged file
-    datasource: the config of the data source; skipped unless it is a map
-    config_url: the address of a file that cloud-init fetches; an unknown layer, unless *confd* has the file
-    cmdline, runtime, confd, builtin: the base configuration; or all of it merged, as *base*
+    datasource:     the config of the data source; skipped unless it is a map
+    cmdline:        the config of the kernel command line
+    config_url:     the address of a file that cloud-init fetches; an unknown layer, unless *confd* has the file
+    runtime, confd, builtin: the base configuration: the runtime file, conf.d and the built-in configuration
+    base:           all of the base configuration, if it is merged already; the weakest layer
+    include_vendor: False: *vendor* and *vendor2* are left out
+    mode:           "current" is what cloud-init does, "documented" what its older manual says
+    cloud_init:     the release whose behaviour is followed
+    instance_data:  variables for templates; None: a template is an unknown layer
 
     The keys `vendor_data`, `vendor_data2` and `allow_userdata` of other layers turn vendor-data and user-data off. Then
     they are not merged, and their parts are *disabled*. A switch that no layer sets has the release's built-in value.

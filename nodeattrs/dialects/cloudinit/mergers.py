@@ -48,10 +48,11 @@ _KEYS = ("merge_how", "merge_type")
 
 
 class MergerSpec(NamedTuple):
-    """One merger of a definition, as it is written; whether the merger exists is not checked.
+    """One merger of a definition, as the user wrote it. Whether the merger exists is not checked.
 
-    name:    "list", "dict", "str", or the name of a custom merger; may have the prefix m_
-    options: the texts between the brackets, in their order; in the structured form any value of `settings`
+    name:    "list", "dict", "str", or the name of a custom merger; it may have the prefix m_. A definition written as a
+             list may have any value here
+    options: the texts between the parentheses, in order. For a definition written as a list, the value of `settings`
     """
 
     name: Any
@@ -64,9 +65,12 @@ class MergerSpec(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """The mergers of one merge definition, in their order; of several for one type the first is used.
+    """A merge definition: mergers in their order. If several are for one type, the first one is used.
 
-    It is false where it names no mergers. `policy_of` makes a policy of it, and refuses mergers that do not exist.
+    mergers: the mergers; (): the definition is false and keeps every old value
+
+    `parse_definition` reads a definition. `policy_of` makes a policy of it, and raises CloudConfigError for an unknown
+    merger. `str` writes the definition as text.
 
     >>> print(parse_definition("Dict(Recurse-List) + list( append )"))
     dict(recurse_list)+list(append)
@@ -216,12 +220,14 @@ HEADERS = ("Merge-Type", "X-Merge-Type")
 
 
 def own_definition(config: dict[Any, Any], headers: Mapping[str, Any]) -> tuple[Definition, dict[Any, Any], str]:
-    """Returns the definition of a part, the config without it, and where the definition is written.
+    """Returns (the definition of a part, its config without the definition, where the definition is written).
 
     The mergers of the body come before those of the header. The third result is such as "body merge_how and header
     Merge-Type", or "" without a definition. *config* is not changed.
 
-    raises: CloudConfigError of kind "format" or "definition"
+    config:  the config of the part; `merge_how` counts in it, or else `merge_type`
+    headers: the headers of the part; `Merge-Type` counts, or else `X-Merge-Type`
+    raises:  CloudConfigError of kind "format" or "definition"
     """
     body, rest, key = take_definition(config)
     name = next((name for name in HEADERS if headers.get(name)), None)
@@ -521,7 +527,12 @@ def _custom_lines(name: str, merger: Any) -> Iterator[Line]:
 
 
 def lay(folding: Folding, part: Part | Folding, policy: Policy) -> None:
-    """Merge one more part into a folding. raises: MergeConflict, with its path in the message"""
+    """Merge one more part into a folding, which is changed.
+
+    part:   the part, or a finished folding, whose result is merged
+    policy: decides how it is merged with the result so far
+    raises: MergeConflict, with its path in the message
+    """
     try:
         folding.lay(part, policy)
     except MergeConflict as error:

@@ -101,11 +101,12 @@ def _is_exact(value: Any, room: int) -> bool:
 def merge_many(
     sources: Iterable[Mapping[Any, Any] | None], *, reverse: bool = False, mode: Mode = "current"
 ) -> dict[Any, Any]:
-    """Merge configs from the strongest to the weakest: the first is the strongest, with *reverse* the last.
+    """Merge configs into a new one. The first config is the strongest; with *reverse* the last one is.
 
-    Each joins by its own definition (`merge_how`), or by `list()+dict()+str()`. The definitions are not in the result.
-    None and empty configs are skipped; {} without any config.
+    Each is merged by its own definition (`merge_how`), or by `list()+dict()+str()`. The definitions are not in the
+    result. None and empty configs are skipped. Without any config the result is {}. The configs are not changed.
 
+    mode:   "current" is what cloud-init does, "documented" what its older manual says
     raises: CloudConfigError or MergeConflict, for an error in any of them
 
     >>> merge_many([{"a": 1, "s": {"x": 1}}, {"a": 2, "s": {"y": 2}}])

@@ -26,9 +26,11 @@ from nodeattrs.errors import BadArgument
 
 
 class UserData(InRepository):
-    """The sets of user-data in one version of a repository: from its settings, and each folder with `user-data`.
+    """The sets of user-data in one version of a repository: sections of its settings, and each folder with a file
+    `user-data`.
 
-    The constructor reads nothing. The names are looked up once; `answer` reads and merges the files at each call.
+    The constructor reads nothing. `subjects` lists the names; they are looked up once. `answer` reads and merges the
+    files of one set, at each call. It raises BadArgument for an unknown name.
     """
 
     @cached_property
@@ -55,7 +57,9 @@ class UserData(InRepository):
     def answer(self, name: str) -> Answered:
         """Read and merge the files of a set: {"value": the config with its traces}, with secrets withheld.
 
-        A file outside of the repository is an unknown layer. The meta-data beside a `user-data` render its templates.
+        A file outside of the repository is an unknown layer. If the set is a folder with `user-data`, the meta-data in
+        the folder are the variables of templates.
+
         raises: BadArgument, for an unknown name; CloudConfigError, for a file that cannot be read or unpacked
         """
         if name not in self._sets:

@@ -40,13 +40,14 @@ class _Tag(NamedTuple):
 class Language:
     """The template language of one program, as data.
 
-    name:    the name of the program
-    begins:  matches the beginning of a tag, or an escape: the groups `start`, `left` (a mark for blanks), `escape`
-    ends:    `start` of a tag -> its end; None: the tag ends with the brace that closes it
-    sign:    matches a block that only this language has; None where no text shows the language
-    read:    a function from the body of a tag to its meaning; None for a block that is not known here
-    trims:   whether a mark beside a body removes line feeds, too
-    is_trimmed: whether the line feed after a block is removed without a mark
+    name:       the name of the program
+    begins:     matches the beginning of a tag, or an escape. Its groups are `start`, `left` (a mark that removes blanks
+                before the tag) and `escape`
+    ends:       `start` of a tag -> the text that ends the tag; None: the tag ends with the matching brace
+    sign:       matches a block that only this language has; None: the language cannot be recognized from a text
+    read:       called with the body of a tag, returns its meaning; None for an unknown block
+    trims:      whether a mark that removes blanks also removes line feeds
+    is_trimmed: whether the line feed after a block is removed even without a mark
     """
 
     name: str
@@ -262,10 +263,11 @@ def unescaped(text: str) -> str:
 
 
 def filled_as_jinja(text: str, language: Language) -> str | None:
-    """A template translated to Jinja: conditions are `branch_N`, values and loops `filled_N`.
+    """A template of another program, translated to Jinja. Its conditions become `branch_N`, its values and loops
+    `filled_N`.
 
-    None for a text without markup, and for one with a block that is not known here or not closed. Each line stays on
-    its line. A value alone on a line may be several lines, so it becomes a comment.
+    None for a text without markup, and for a text with a block that is not known or not closed. A line of the text
+    stays on its line. A value alone on its line becomes a comment, since its text may have several lines.
 
     >>> filled_as_jinja("%{ if x ~}\\nhostname: ${y}\\n%{ endif ~}\\n", TERRAFORM)
     '{% if branch_0 %}\\nhostname: {{ filled_1 }}\\n{% endif %}\\n'

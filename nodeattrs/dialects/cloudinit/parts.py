@@ -52,14 +52,18 @@ class CloudPart(NamedTuple):
     body:     the text or bytes after unpacking
     type:     the content type, such as "text/cloud-config"
     filename: the name; None: `merge` calls the part part-001, part-002, ... by position
-    headers:  the headers as written; `Merge-Type` and `X-Merge-Type` have a definition, in exactly this case
+    headers:  the headers as written. `Merge-Type` and `X-Merge-Type` have a merge definition; they count only in
+              exactly this case
     file:     the file of the part, as messages show it; None for a text without one
-    line:     the line of the file on which the body begins; None where the file has no such lines (base64, gzip)
-    indent:   the indent of the body in the file, as that of an entry of an archive
+    line:     the line of the file on which the body begins; None if the file has the body in another form (base64,
+              gzip)
+    indent:   the number of blanks before each line of the body in the file, as in an archive
     packed:   "gzip" for a part that was packed; else ""
-    lost:     merge headers that were lost by unpacking
-    lines:    for a rendered template: the line of the template for each line of the body; else ()
-    language: the template language of a text that another program fills in, if its document names it
+    lost:     names of merge headers that unpacking lost
+    lines:    for a rendered template: the line of the template for each line of the body; () for any other part
+    language: the language of a template that another program fills in, if the document names it; None otherwise
+
+    `text` is the body as text. `at(line)` gives the line of the file for a line of the body.
     """
 
     body: str | bytes
@@ -187,9 +191,9 @@ def load_yaml(
 
 
 def marks_of(text: str) -> Mark:
-    """The tree of marks of a YAML text: the offset of each key and element, by the steps of paths.
+    """The tree of marks of a YAML text. A mark is the offset of a key or element, found by the steps of its path.
 
-    It is read by the rules of any release. raises: DocumentError, for broken YAML
+    The text may use the YAML of any release of cloud-init. raises: DocumentError, for broken YAML
     """
     builder = _CloudInit(Text("", text))
     builder.pure = _is_read_differently(text)
@@ -209,7 +213,8 @@ def load_config(
     budget:   limits the reading; None: a new one for this text
     release:  the rules to read by; None: the newest
     repeated: a list to which keys that are written twice in one map are appended
-    raises:   CloudConfigError, as `load_yaml` does; of kind "empty" also for an empty text, and where it is not a map
+    raises:   CloudConfigError, as `load_yaml` does. An empty text, and a text that is not a map, both have the kind
+              "empty"
     """
     tree = load_yaml(text, budget, release, repeated)
     if isinstance(tree, dict):
@@ -324,7 +329,10 @@ def _sized(value: Any, known: dict[int, tuple[int, int]], open_: set[int], room:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two trees are equal and have the same types: 1 is neither 1.0 nor True. The order of keys is ignored."""
+    """Whether two trees are equal and their values have the same types: 1 is neither 1.0 nor True.
+
+    The order of keys is ignored. Keys, and elements of sets, are compared by `==` alone.
+    """
     pairs = [(left, right)]
     while pairs:
         one, other = pairs.pop()

@@ -170,9 +170,13 @@ def operations_of(text: str) -> list[Any]:
 
 
 class PatchLocator:
-    """Finds the line of a patch that sets a value. The first step of its paths is the index of an operation.
+    """Finds the line of a JSON patch that sets a value. A patch is a part of user-data with a list of operations.
 
-    locator: makes a locator for the text, with spaces in place of the first line; it is used for all lines
+    text:    the text of the part, which may begin with a line `#cloud-config-jsonp`
+    locator: called once with the text, in which blanks replace that line; returns the locator that finds all lines
+
+    `at(path)` gives the place. The first step of the path is the index of an operation; the rest is the path in its
+    value.
     """
 
     def __init__(self, text: str, locator: Callable[[str], Locator]) -> None:

@@ -1,7 +1,8 @@
 """The lines of values in the YAML text of a part, and the values of keys that a text writes twice.
 
-Used only for explanations and warnings: the text is parsed again then. For an alias or a merge key (`<<`) the line is
-that on which the value is written.
+A later value of a key in the same map replaces the value before; `Earlier` names such a value. All this is used only
+for explanations and warnings, and the text is parsed again for it. For an alias or a merge key (`<<`), the line is the
+one with the value itself.
 """
 
 from __future__ import annotations
@@ -36,9 +37,12 @@ class YamlLocator:
     """Finds the lines of values in a YAML text. The text is parsed at the first question, and kept.
 
     text:   the text of the part
-    origin: the origin of the part; results are this origin with another line
-    line:   a function from a line of the text to the line of the file, such as `CloudPart.at`
-    indent: the indent of the text in the file
+    origin: the origin of the part. Results are copies of this origin with another line
+    line:   called with a line of the text, returns the line of the file, such as `CloudPart.at`
+    indent: the number of blanks before each line of the text in the file
+
+    `at(path)` gives the place of a value or of its nearest parent. `earlier(path)` lists values of keys that are
+    written twice on the way to the path. Nothing is raised for broken YAML: `at` gives the origin.
     """
 
     def __init__(self, text: str, origin: Origin, line: Callable[[int], int] = int, indent: int = 0) -> None:
@@ -55,9 +59,11 @@ class YamlLocator:
             return None
 
     def at(self, path: Path) -> Origin:
-        """The place of the value at *path*, or of its nearest parent; `origin` for a text that is broken YAML.
+        """The place of the value at *path*, or of its nearest parent. For a text that is broken YAML it is the origin
+        of the part.
 
-        With an `Earlier` as the first step it is the place of an earlier value of a repeated key.
+        path: if its first step is an `Earlier` from `earlier`, the place is that of this earlier value of a repeated
+              key
         """
         mark = self._root
         if mark is None:
@@ -72,7 +78,11 @@ class YamlLocator:
         return self._origin.moved(self._line(line), column + self._indent)
 
     def earlier(self, path: Path) -> list[tuple[Earlier, Any]]:
-        """The earlier values of each repeated key on the way to *path*, the first in the text first; [] for none."""
+        """The values that keys on the way to *path* had earlier in the text, for keys that are written twice; [] for
+        none.
+
+        Each is (Earlier, value), in the order of the text. The Earlier can be the first step of a path for `at`.
+        """
         found: list[tuple[Earlier, Any]] = []
         mark = self._root
         for depth, step in enumerate(path):
@@ -88,10 +98,12 @@ _REST = Policy("one text", Line(ANY, PRESENT, TAKE))
 
 
 def with_earlier(folding: Folding, path: Path, locator: Callable[[int], Locator]) -> Folding:
-    """The folding with additional steps for the earlier values of repeated keys on the way to *path*, for a trace.
+    """A copy of a folding for a trace of *path*, with a step for each earlier value of a key that a text writes twice.
 
-    The same object where no text has any. The result of the folding is not computed again.
-    locator: a function from the number of a part to its locator
+    Only keys on the way to *path* count. Without such a key, the folding itself is returned. The result of the folding
+    stays as it is.
+
+    locator: called with the number of a part, returns its locator
     cost:    one look at each part, and one parse of each text that sets something at the first step of *path*
     """
     steps = [step._replace(part=_earlier(step, path, locator)) for step in folding.steps]

@@ -35,12 +35,15 @@ _PER_LEFT = 10
 class Provenance:
     """The base class of `Merged` with its explanations: the part and the line that set each value, and the rule.
 
-    A subclass has `value`, and sets the fields. Nothing is computed before a method is called; the locators of parts
+    A subclass has `value`, and sets the fields. Nothing is computed before a method is called. The locators of parts
     are cached.
 
     parts:   the report of each part, in order; a part's number is its index + 1
-    rows:    the foldings; the last one gave the result
-    unknown: number of a part -> the layer in place of it, for a part that could not be read
+    rows:    the foldings, which are the merges that were done in order; the last one gave the result
+    unknown: number of a part -> the unknown layer that replaces it, for a part that could not be read
+
+    `trace`, `origins`, `causes` and `explain` take a path. If no part set the path they give an empty trace, (), () and
+    a text that says so. `place_of` finds the line of a warning.
     """
 
     parts: tuple[PartReport, ...]
@@ -99,10 +102,11 @@ class Provenance:
         return self._origin_of(report) if report.source.startswith("header ") else None
 
     def place_of(self, warned: Warned) -> Origin:
-        """The place of a warning: by its place in the text, its path or the definition, else the whole part.
+        """The place of a warning.
 
-        For a warning about the merged config (number 0) it is the place of the first part that set the path or a parent
-        of it; an origin without a file where no part did.
+        For a warning about a part, it is the place in the text if the warning has one. Otherwise it is the place of its
+        path, of the part's definition, or of the whole part. For a warning about the merged config (number 0), it is
+        the place of the first part that set the path or a parent of it. If no part did, the origin has no file.
         """
         if not warned.number:
             return self._place_at(warned.path or ())

@@ -16,13 +16,14 @@ NEWEST: ReleaseName = "26.2"
 
 
 class Release(NamedTuple):
-    """The behaviour of one release, as switches that the merge looks at.
+    """The behaviour of one release of cloud-init, as switches that the merge looks at.
 
-    notes:        whether the merged file notes the parts that were rejected (since 23.3)
-    cc_is_word:   whether ` cc:` of a kernel command line has to begin a word (since 23.4)
-    python2:      whether the tag !!python/unicode is text (until 24.1)
-    raw_template: whether a conf.d file with broken Jinja is read as it is (since 24.1), and stops nothing
-    empty_stops:  whether a conf.d template that gives nothing stops everything (since 24.2)
+    notes:        whether the merged file names the parts that were rejected (since 23.3)
+    cc_is_word:   whether ` cc:` of a kernel command line must begin a word (since 23.4)
+    python2:      whether the tag !!python/unicode is accepted as text (until 24.1)
+    raw_template: True: a conf.d file with broken Jinja is read as plain text; False: it stops the merge (since 24.1:
+                  True)
+    empty_stops:  whether a conf.d template that renders to nothing stops the merge (since 24.2)
     sources:      the data sources of the built-in configuration, in order, separated by blanks
     docs_dir:     whether the built-in paths have `docs_dir` (since 24.2)
     """

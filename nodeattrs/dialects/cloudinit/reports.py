@@ -71,11 +71,14 @@ def findings_of(merged: Merged, schema: Schema | None = None) -> Iterator[Findin
 def findings_of_each_branch(
     merged: Callable[[InstanceData], Merged], schema: Schema | None = None
 ) -> Iterator[Finding]:
-    """Yield the findings about templates that hold on any machine, looked for on each way through them, each once.
+    """Yield the findings about templates that hold on any machine, each once. They are looked for on each way through
+    the templates.
 
-    A finding that is not there on every way says "in a branch of the template". An error that stops a merge is a
-    finding, too. Other findings, which a value of a variable could change, are left out.
-    merged: a function that merges the parts with instance data; it is called once for each way
+    A finding that does not occur on every way says "in a branch of the template". An error that stops a merge is a
+    finding, too. A finding that depends on the value of a variable is left out.
+
+    merged: called with instance data once for each way, merges the parts with them
+    schema: a schema to check each result by; None: no check by a schema
     """
     first = InstanceData.missing()
     ways = [_on_one_way(merged, first, schema)]
@@ -228,10 +231,11 @@ class ExplainedConfig:
 
     `explained_config` makes it. Traces and changes are computed when it is printed.
 
-    paths:            the paths whose traces are shown
-    is_step_by_step:  whether the changes of each part are shown
-    with_causes:      whether a trace also names the lines with merge definitions
-    instance:         the machine with these files; its differences from *merged* are shown; None: no machine
+    merged:          the config that is explained
+    paths:           the paths whose traces are shown; (): no traces
+    is_step_by_step: whether the changes of each part are shown
+    with_causes:     whether a trace also names the lines with merge definitions
+    instance:        the machine that has these files; its differences from *merged* are shown. None: no differences
     """
 
     merged: Merged
@@ -337,9 +341,13 @@ def explained_config(
     with_causes: bool = False,
     instance: Instance | None = None,
 ) -> ExplainedConfig:
-    """The report about a merged config; without paths and without a machine it shows every step.
+    """The report about a merged config. Traces and changes are computed when it is printed.
 
-    raises: NoSuchAttribute, for a path that no part sets
+    paths:        the paths whose traces are shown; (): none
+    step_by_step: whether the changes of each part are shown. They are also shown without paths and without a machine
+    with_causes:  whether a trace also names the lines with merge definitions
+    instance:     the machine with these files, whose differences are shown; None: no machine
+    raises:       NoSuchAttribute, for a path that no part sets
     """
     for path in paths:
         trace = merged.trace(path)

@@ -70,7 +70,10 @@ class Schema:
 
     file:      from `schema_file`
     sensitive: further paths whose values no message may show
-    raises:    DocumentError, for a file that is not JSON; BadArgument, where the JSON is not a schema; MissingExtra
+    raises:    DocumentError, for a file that is not JSON; BadArgument, if the JSON is not a schema; MissingExtra,
+               without jsonschema
+
+    `warnings(config)` yields nothing for a valid config.
     """
 
     def __init__(self, file: File, sensitive: Iterable[Path] = ()) -> None:

@@ -33,15 +33,15 @@ _TEXTS = re.compile(r""""(?:[^"\\]|\\.)*"?|'[^']*'?""")
 
 
 class GivenUserData(NamedTuple):
-    """User-data of one machine in a source file.
+    """The user-data of one machine in a source file of another program.
 
-    name:        the name of the machine; "" where the file gives none
-    text:        the user-data; None where the file does not have it as a literal text
+    name:        the name of the machine; "" if the file gives none
+    text:        the user-data; None if the file does not have it as a literal text
     line:        the line of its key, from 1; 0 for a whole file
-    why:         the reason for a missing text
-    is_headless: whether `#cloud-config` was added to the text, which begins on the line below *line*
+    why:         the reason for a missing text; "" for none
+    is_headless: whether the line `#cloud-config` was added before the text, which begins on the line below *line*
     language:    the template language of the text; None for a text without markup
-    path:        the file with the text, relative to the folder of the source file; "" for none
+    path:        the file with the text, relative to the folder of the source file; "" if the source file has the text
     """
 
     name: str

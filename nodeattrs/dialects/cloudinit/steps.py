@@ -1,7 +1,8 @@
 """The steps of a merge: reports about parts, which part was merged at each step, and what each step changed.
 
-A merge keeps its foldings, and a `Joining` for each part: the part, its policy, and the number of its steps. Results
-between two steps are not kept; they are computed again for changes and warnings.
+A folding is a merge of parts, one after the other; each part is a step of it. A merge keeps its foldings, and a
+`Joining` for each part: the part, its policy, and the number of its steps. Results between two steps are not kept; they
+are computed again for changes and warnings.
 """
 
 from __future__ import annotations
@@ -38,14 +39,14 @@ class PartReport(NamedTuple):
     number:     its number among all parts, from 1
     part:       the part; for a template the rendered one
     filename:   its name, or part-001, part-002, ... by position
-    status:     merged; rejected (cloud-init notes it in the merged file) or failed (it only logs it), and then the
-                config is as before the part; script; include: not followed; ignored: of a type without a handler;
-                empty: the same without a body; unknown: not read; template: not rendered, since instance data lack;
-                disabled: switched off
+    status:     one of these words. merged; rejected: cloud-init notes it in the merged file; failed: cloud-init only
+                logs it; script; include: not followed; ignored: of a type without a handler; empty: of such a type,
+                without a body; unknown: not read; template: not rendered, since instance data lack; disabled: switched
+                off. Only merged parts change the config
     definition: the merge definition that was used; None for a patch, and for a part that was not merged
     source:     where the definition comes from: "body merge_how", "header Merge-Type", both, "default", "asked" (by
                 --how), "part N" (in documented mode)
-    error:      why it was rejected or failed; else None
+    error:      why it was rejected or failed; None for any other status
     repeated:   the keys that its text writes twice in one map
     """
 
@@ -60,7 +61,9 @@ class PartReport(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The name of the part for people: its own name; else its file, with part-001 if it is not the whole file."""
+        """The name of the part for people: its own name, or else its file. A part of a file without a name is "FILE
+        part-001".
+        """
         file = self.part.file
         if not self.filename:
             return file or "?"
@@ -107,13 +110,15 @@ def status_of(error: NodeattrsError) -> Status:
 
 
 class Joining(NamedTuple):
-    """One part that was merged, at one step of a folding or at several.
+    """One part that was merged, at one step of a folding or at several. A folding is a merge of parts in order.
 
-    number:   the number of the part; 0 for a layer that was merged before, which *filename* names
+    number:   the number of the part; 0 for a layer that was merged before and is no part
+    part:     the part itself
+    filename: the name of the part or layer
     policy:   the policy that it was merged by; None for a JSON patch
-    laid:     its config without the definition; None for a JSON patch, and for a part that is unknown
-    folded:   whether the folding is one of conf.d files or layers, from the strongest to the weakest
-    steps:    the number of steps: one, or for a JSON patch one for each operation
+    laid:     its config without the definition; None for a JSON patch, and for an unknown part
+    folded:   True: the folding merges conf.d files or layers, from the strongest to the weakest
+    steps:    how many steps of the folding it took: one for each operation of a JSON patch, and one for any other part
     """
 
     number: int
@@ -133,9 +138,10 @@ class Row(NamedTuple):
 
 
 def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
-    """Yield each joining with the result before it, computed again; a patch without operations is left out.
+    """Yield (joining, the result before it) for each part that was merged. A patch without operations is left out.
 
-    A result is valid until the next one: its lists grow then. cost: grows with the size of the parts
+    The results are computed again. Use each before asking for the next one, since its lists are then changed.
+    cost: grows with the size of the parts
     """
     for row in rows:
         befores = row.folding.results_before()
@@ -146,7 +152,9 @@ def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]
 
 
 def renumbered_rows(rows: Iterable[Row], offset: int) -> list[Row]:
-    """Copies of rows with *offset* added to the number of each part, in joinings and origins; 0 stays 0."""
+    """Copies of rows in which *offset* is added to the number of each part, in joinings and origins. The number 0 stays
+    0.
+    """
 
     def number(old: int) -> int:
         return old + offset if old else 0
@@ -182,9 +190,11 @@ Action = Literal["set", "extended", "replaced", "deleted", "dropped"]
 class Change(NamedTuple):
     """One path that a part changed, or tried to change.
 
-    action: set (a new key), extended (a list or text got longer), replaced, deleted, or dropped (the old value stays)
-    old:    the value before; ABSENT for none
-    new:    the value after; ABSENT for none. Of a dropped one it is the value that the part has
+    path:   the path in the config
+    action: "set" (a new key), "extended" (a list or text got longer), "replaced", "deleted", or "dropped" (the old
+            value stays)
+    old:    the value before; ABSENT if there was no value
+    new:    the value after; ABSENT if it was deleted. For "dropped" it is the value of the part, which was not used
     """
 
     path: Path
@@ -207,10 +217,10 @@ class PartChanges(NamedTuple):
 
 
 def changes_of(rows: Iterable[Row]) -> Iterator[PartChanges]:
-    """Yield for each part that was merged what it changed. The results are computed again.
+    """Yield for each part that was merged what it changed. The results between the steps are computed again.
 
-    raises: TooMuch, where all changes together have too many entries
-    cost:   grows with the size of the parts, and of the values that they change; for a patch with the whole config
+    raises: TooMuch, if all changes together have too many entries
+    cost:   grows with the size of the parts, and of the values that they change. For a patch it grows with the config
     """
     budget = Budget("the changes of all parts")
     for row in rows:

@@ -35,7 +35,7 @@ _VERSION = re.compile(r"v\d+")
 def template_in(text: str, is_rendered: bool = True) -> str | None:
     """The text below a first line `## template: jinja`; None for a text without that line.
 
-    is_rendered: False: a template of another kind is returned as None, too
+    is_rendered: what happens with another kind of template. True: it is an error; False: None is returned
     raises:      CloudConfigError of kind "template", for a kind of template that cloud-init does not have
 
     >>> template_in("## template: jinja\\n#cloud-config\\n"), template_in("#cloud-config\\n")
@@ -54,12 +54,13 @@ def template_in(text: str, is_rendered: bool = True) -> str | None:
 class InstanceData:
     """The instance data of a machine: variables for templates, and the methods that render with them.
 
-    The constructor takes a map; `read` reads a file, `of_meta_data` takes meta-data of NoCloud, and `missing` is for an
-    unknown machine.
-
     tree:   the map, in the layout of instance-data.json: `v1`, `ds`, `merged_cfg`
-    ways:   only after `missing`: the number of ways through the templates that were rendered so far
-    unseen: only after `missing`: the number of branches that no way goes through
+    ways:   the number of ways through the templates that were rendered so far; 1 unless the machine is unknown
+    unseen: the number of branches that no way goes through; 0 unless the machine is unknown
+
+    The constructor takes a map and reads nothing. `read` reads a file, `of_meta_data` takes meta-data of NoCloud, and
+    `missing` is for an unknown machine. `render` gives the text of a template. It raises CloudConfigError for a broken
+    template, and MissingExtra without Jinja2. `lacking` names a variable that is not known.
     """
 
     def __init__(self, tree: Mapping[str, Any]) -> None:
@@ -154,9 +155,10 @@ class InstanceData:
         return self._rendered(_environment(budget or Budget("a template"), self._way is None), template)
 
     def lines(self, template: str, text: str, budget: Budget | None = None) -> tuple[int, ...]:
-        """For each line of the rendered *text* the line of the file; the template begins on line 2 of the file.
+        """For each line of the rendered *text*, the line of the file that it comes from. The template begins on line 2
+        of the file.
 
-        () where rendering again does not give *text*, as with random values. It costs one more rendering.
+        () if another rendering does not give *text*, as with random values, or if it fails. cost: one more rendering
         """
         environment = _environment(budget or Budget("a template"), self._way is None)
         marked = "".join(
@@ -239,11 +241,13 @@ def _marked(text: str, line: int) -> str:
 
 
 def unrendered(data: InstanceData | None, template: str, title: str, origin: Origin) -> Layer | None:
-    """The unknown layer in place of a template, without instance data or with a variable that is not known.
+    """The unknown layer that replaces a template that cannot be rendered; None if the template can be rendered.
 
-    None where the template can be rendered.
-    title, origin: the name and the place of the template
-    raises:        TooMuch
+    data:     instance data. It cannot be rendered without them, or if it uses a variable that is not known in them
+    template: the text of the template
+    title:    the title of the layer
+    origin:   the place of the template
+    raises:   TooMuch
     """
     if data is None:
         return Layer.unknown(title, origin, "is a template, and there is no instance data")

@@ -108,12 +108,13 @@ class Within(NamedTuple):
 class Blob:
     """User-data before it is unpacked: the content of a file, or a text out of a document.
 
-    content:  text or bytes
+    content:  text or bytes; BadArgument for anything else
     file:     the name of the file, as messages show it; None without a file
-    packed:   whether the content is not in the file as it is (base64), so that it has no lines there
-    within:   its place in the file, if it is a block of lines there; else None
-    language: the template language of the text, for a program that fills it in; None for none or an unknown one
-    folder:   the folder of the file on the disk, for files that the text names; None without a file
+    packed:   True: the file has the content in another form, such as base64, so it has no lines in the file
+    within:   the place in a document that has the content as a block of lines; None if it is not a block of lines
+    language: the language of a template that another program fills in; None for no such language, and by default
+    folder:   the folder of the file on the disk, to find files that the content names; None without a file, and by
+              default
     """
 
     def __init__(

@@ -360,9 +360,11 @@ class _Run:
 
 
 def without_types(merged: Merged, types: Collection[str]) -> Merged:
-    """Merge the parts of a `Merged` again without those of some types, whose status is "disabled" then.
+    """A new `Merged` of the same parts without the parts of some types. These get the status "disabled".
 
-    Includes are kept. The `Merged` has to have `rules`: a merge of layers has none.
+    Includes are kept. *merged* must have `rules`, so it must not be a merge of layers.
+
+    types: content types, such as "text/x-shellscript"
     """
     assert merged.rules is not None
     run = _Run(merged.rules, Budget("user-data"))
@@ -376,10 +378,12 @@ def without_types(merged: Merged, types: Collection[str]) -> Merged:
 
 
 class MergeRules(NamedTuple):
-    """The settings of one call of `merge`, to merge the same parts again.
+    """The settings of one call of `merge`, kept to merge the same parts again.
 
-    how:  the definition for every part; None: their own
-    data: variables for templates; None: templates are unknown layers
+    mode:    "current": as cloud-init does; "documented": as its older manual says
+    how:     the merge definition for every part; None: each part has its own
+    release: the release of cloud-init whose behaviour is followed
+    data:    variables for templates; None: each template is an unknown layer
     """
 
     mode: Mode
@@ -392,10 +396,13 @@ class Merged(Provenance):
     """A merged config, with a report for each part, and explanations of each value. `merge` and `merge_layers` make it.
 
     parts:   the report of each part or source, in order
-    rows:    the foldings; the last one gave the result
-    unknown: number of a part -> the layer in place of it, for a part that could not be read
+    rows:    the foldings, which are the merges that were done in order; the last one gave the result
+    unknown: number of a part -> the unknown layer that replaces it, for a part that could not be read
     rules:   the settings of `merge`; None for merged layers
     sources: the parts as `merge` unpacked them, before templates were rendered; () for merged layers
+
+    `config` is a copy of the result, or None if no part has a config. `text` is the file that cloud-init writes.
+    `ok` is True if no part was rejected or failed. `warnings` is computed at its first use.
 
     >>> from nodeattrs.dialects.cloudinit.userdata import merge
     >>> merged = merge(["#cloud-config\\nhostname: a", "#cloud-config\\nhostname: b"])

@@ -26,7 +26,7 @@ _VALUES = re.compile(r"values[-._](?!schema\.)[^/]+\.ya?ml|[^/]+[-._]values\.ya?
 _FOR_TESTS = "ci"
 """The folder of a chart with values files for its tests."""
 _COMPOSE = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
-_SERVICES = re.compile(rb"""(?:^|[{,]\s*)["']?(?:services|include)["']?[ \t]*:""", re.MULTILINE)
+_SERVICES = re.compile(r"""(?:^|[{,]\s*)["']?(?:services|include)["']?[ \t]*:""", re.MULTILINE)
 """A key that each Compose file has. Another file of the same name may be data of Hiera, for a role."""
 _OVERRIDES = (
     "compose.override.yml",
@@ -197,19 +197,23 @@ def _of_chart(folder: Path, steps: Sequence[str], names: Sequence[str]) -> dict[
 
 def _of_compose(root: Path, folder: str, names: Sequence[str]) -> dict[str, PlainFold]:
     base = next((name for name in _COMPOSE if name in names), None)
-    if base is None or not _may_have_services(root / folder / base):
-        return {}
     override = [name for name in _OVERRIDES if name in names][:1]
+    if base is None or not (override or _may_have_services(root / folder / base)):
+        return {}
     files = tuple(f"{folder}/{name}".lstrip("/") for name in (base, *override))
     return {files[0]: PlainFold(files, COMPOSE)}
 
 
 def _may_have_services(path: Path) -> bool:
-    """Whether a file has a key of Compose files; True for a file that cannot be read, so that its answer says so."""
+    """Whether a file has a key of Compose files; True for a file that cannot be read, so that its answer says so.
+
+    Such a file is no UTF-8 text, or outside of the border. One of more than a megabyte is not looked through.
+    """
     if border.is_layer_outside(path):
         return True
     try:
         with open(path, "rb") as stream:
-            return _SERVICES.search(stream.read(_LARGEST)) is not None
-    except OSError:
+            content = stream.read(_LARGEST + 1)
+        return len(content) > _LARGEST or _SERVICES.search(content.decode("utf-8-sig")) is not None
+    except (OSError, UnicodeDecodeError):
         return True

@@ -280,9 +280,11 @@ class Explanation:
 
 
 def explained(scope: BaseScope, key: str, recorder: Recorder, ask: Callable[[], Any]) -> Explanation:
-    """The explanation of a lookup that *ask* makes with *recorder*; an error of *ask* becomes its `error`.
+    """The explanation of a lookup, which *ask* makes with *recorder*.
 
-    raises: no NodeattrsError and no RecursionError of *ask*
+    A NodeattrsError or RecursionError of *ask* does not come out: the explanation has it as its `error`.
+    scope:    gives the levels that are unknown, and the place of the merge strategy
+    recorder: its `key` is set; the explanation keeps the recorder
     """
     value: Any = ABSENT
     error: NodeattrsError | None = None

@@ -220,8 +220,9 @@ class LookupCall:
         return inner
 
     def note_unset(self, name: str) -> None:
-        """Note in `scope.missing` that the current keys need a variable that is not set; nothing for paths.
+        """Note in `scope.missing` that the current keys need a variable that is not set.
 
+        Variables in paths of the hierarchy are not noted: the level has no file then.
         raises: UnsetVariable, under Puppet 8 or in strict mode, unless the variable is set to null
         """
         if self.chain[0] == _HIERARCHY:  # the level has no file then, which is said where levels are named

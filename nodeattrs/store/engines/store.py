@@ -634,8 +634,9 @@ def result_or_error(do: Callable[..., _Made], *words: Any) -> _Made | NodeattrsE
 def last_runs(store: Store) -> Iterator[tuple[str, Revision | None, Revision | None]]:
     """Yield (name, latest revision, latest revision that a run saved) of each node, sorted by name.
 
-    The two are the same, unless a command has changed the node since its run. None for a revision that does not exist,
-    or is damaged.
+    The two are the same, unless a command has changed the node since its run. A revision that does not exist is None.
+    Where the latest one is damaged, both are None; where a damaged one is met before a run is found, the run is None.
+    cost: reads the history of each node whose latest revision is not of a run
     """
     for name, latest in store.latest():
         run = latest

@@ -53,7 +53,10 @@ def no_such_path(path: Path, documents: Iterable[dict[str, Any]]) -> NotFound:
 
 
 def known_paths(store: Store) -> set[str]:
-    """The paths with a value in a sample of a dozen saved nodes, as text without indexes of lists: for completion."""
+    """The paths that a sample of the saved nodes sets, facts left out, as text without indexes of lists.
+
+    The sample is one or two dozen nodes, spread over all names. For completion.
+    """
     names = store.names()
     documents = (saved.document for saved in map(store.load, names[:: max(1, len(names) // _SOME)]) if saved)
     parts = {part.key: part for document in documents for part in index_parts(document)}

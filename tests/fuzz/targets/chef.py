@@ -82,7 +82,7 @@ def _read_json(text: str) -> Document:
 
 def _use_lock(document: Document) -> None:
     policy = read_policy("x", _fields(document))
-    layer = type(policy)(**{**vars(policy), "group": "prod"}).layer()
+    layer = type(policy)(**{**vars(policy), "group": "prod"}).as_role()
     for field in ("default_attributes", "override_attributes"):
         for key in getattr(layer, field):
             layer.locator.at((field, key))

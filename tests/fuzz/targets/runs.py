@@ -274,11 +274,11 @@ TARGETS = (
     ),
     _read_file(
         "attribute-data", "cookbooks/web/attributes/default.yaml", _ATTRIBUTES,
-        lambda repository: repository.cookbook("web").data("attributes/default.yaml"), _set,
+        lambda repository: repository.cookbook("web").attribute_data("attributes/default.yaml"), _set,
     ),
     _read_file(
         "attribute-data-json", "cookbooks/web/attributes/default.json", _ATTRIBUTES,
-        lambda repository: repository.cookbook("web").data("attributes/default.json"), _set,
+        lambda repository: repository.cookbook("web").attribute_data("attributes/default.json"), _set,
     ),
     Target("ohai", from_shape(_OHAI), lambda text: load_facts(written("facts.json", text)), _known),
     Target("facter", from_shape(_FACTER), lambda text: load_facts(written("facts.json", text)), _known),

@@ -201,7 +201,13 @@ def _frozen_condition(condition: Condition) -> Condition:
 
 
 class _MultibindLine(_Line):
-    """A multibind that is being built; `Block.fragment` adds its fragments."""
+    """A multibind that is being built. `collect` and `Block.fragment` add its fragments."""
+
+    def collect(self, *classes: type) -> Self:
+        """Add a fragment for each of the classes, whose value is an instance of the class."""
+        for one in classes:
+            self._block.fragment(self._fields["id"]).to_class(one)
+        return self
 
     def into(self, id: str) -> Self:
         """Make the collection a fragment of another multibind, too."""

@@ -61,6 +61,7 @@ class Cookbook:
     folder:  the name of that folder in messages, relative to the repository; "." for the repository itself
     locator: gives the lines of the metadata
     depends_field: the key of the dependencies in the metadata
+    has_version: whether the metadata sets the version
     unread:  the reason why the metadata, or the whole cookbook, is unknown; "" where it is known
     sets_only: the paths that an unread cookbook may set, as the settings say; empty for any path
     """
@@ -74,6 +75,7 @@ class Cookbook:
     folder: str = ""
     locator: Locator = field(default=Origin("cookbook"), compare=False, repr=False)
     depends_field: str = field(default="depends", compare=False, repr=False)
+    has_version: bool = field(default=False, compare=False, repr=False)
     unread: str = ""
     sets_only: frozenset[Path] = frozenset()
     _programs: dict[str, Program] = field(default_factory=dict, init=False, compare=False, repr=False)
@@ -133,8 +135,8 @@ class Cookbook:
     def recipes(self) -> dict[str, str]:
         """Name -> path of each recipe; a file `recipe.py` or `recipe.rb` beside the metadata is "default".
 
-        Of one name code goes before YAML, and YAML before JSON, as in Chef. {} for none.
-        raises: DocumentError, for two files of one name
+        Where a name has several files, code counts before YAML, and YAML before JSON, as in Chef. {} for none.
+        raises: DocumentError, for two files of one name and one kind, such as a.py and a.rb
         """
         self._refuse_twins("recipes/", "recipe.")
         found: dict[str, str] = {}
@@ -183,6 +185,12 @@ class Cookbook:
         """The line of the metadata with a dependency; the file alone for a cookbook that is none."""
         return self.locator.at((self.depends_field, dependency))
 
+    def origin_of_version(self) -> Origin:
+        """The line of the metadata that sets the version; without a line where none sets it, and it is 0.0.0."""
+        if self.has_version:
+            return self.locator.at(("version",))
+        return self.locator.at(())._replace(line=None, column=None)
+
 
 Cookbooks = Mapping[str, Cookbook] | Callable[[str], Cookbook | None]
 """Cookbooks by name: a map, or a callable that answers None or raises CookbookNotFound."""
@@ -213,6 +221,7 @@ def read_metadata(name: str, fields: Fields, files: Iterable[str], root: pathlib
         folder,
         fields.locator,
         key,
+        fields.tree.get("version") is not None,
     )
     fields.finish()
     return cookbook

@@ -336,6 +336,7 @@ class RubyFiles:
 class _Helpers(local):
     """The Ruby processes of a thread. Repositories of one folder share a process, which ends with the last of them.
 
+    So a run in the folder ends the deferred values of the run before, also where that was of another Repository.
     of_folder:     folder and time limit -> the process
     of_repository: keeps the process of a repository
     """

@@ -32,7 +32,7 @@ from nodeattrs.dialects.chef.run.resources import Resources, cookbook_file_finde
 from nodeattrs.dialects.chef.run.ruby_files import RubyFiles, note_anything
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NotFound, RecipeNotFound
 from nodeattrs.formats.documents import Document
-from nodeattrs.node.intake import Intake, NodeFields, facts_of, split_node_fields
+from nodeattrs.node.intake import Intake, NodeFields, split_node_fields
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.running import double_keys, setting_as
@@ -120,8 +120,10 @@ def run_node(
     intake.set_automatic(plan.automatic_attributes)
     for cookbook in plan.used_cookbooks():
         version = {"cookbooks": {cookbook.name: {"version": cookbook.version}}}
-        intake.merge_automatic(version, cookbook.locator.at(("version",)))
-    runner, catalog = _run_files(repository, node, plan, injection, lookup, words, log)
+        intake.merge_automatic(version, cookbook.origin_of_version())
+    with quietly(looks):
+        conditions = _facts_for_conditions(node, facts, plan)
+    runner, catalog = _run_files(repository, node, plan, conditions, injection, lookup, words, log)
     warnings = [*repository.warnings, *facts.warnings, *start.json_warnings, *runner.warnings]
     with quietly(looks):
         warnings += double_keys(node)
@@ -238,10 +240,19 @@ def _started(
     return start
 
 
+def _facts_for_conditions(node: Node, facts: Facts, plan: _Plan) -> dict[Any, Any]:
+    """The facts with what the run adds to them, for conditions of attribute files. Sensitive values are not wrapped."""
+    found = {**facts.tree, "name": node.name, "chef_environment": node.environment, **plan.automatic_attributes}
+    if plan.used_cookbooks():
+        found["cookbooks"] = node.automatic["cookbooks"].to_dict()
+    return found
+
+
 def _run_files(
     repository: Repository,
     node: Node,
     plan: _Plan,
+    facts: Mapping[Any, Any],
     injection: Injection,
     lookup: Callable[..., Any],
     words: Mapping[str, Any],
@@ -249,6 +260,7 @@ def _run_files(
 ) -> tuple[RecipeRunner, Catalog]:
     """Run attribute files and recipes; returns their runner, and the catalog of the resources that they declared.
 
+    facts: the facts for conditions of attribute files
     words: further names for recipes in Python and in Ruby
     """
     resources = Resources(node, root=repository.root, find=cookbook_file_finder(plan.cookbook), bound=injection.bound)
@@ -258,7 +270,7 @@ def _run_files(
     ruby = RubyFiles.where_wanted(repository, node, known, plan.expansion.run_list)
     injecting = {"lookup": lookup, "inject": injection.inject, "parameters": injection.parameters}
     of_recipes = {**injecting, **resources.words(), **known}
-    runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, facts_of(node))
+    runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, facts)
     resources.include = runner.run_recipe
     runner.load_attribute_files(plan.cookbooks)
     for recipe in plan.expansion.recipes:

@@ -30,7 +30,7 @@ def refuse_unknown_options(definition: Definition) -> None:
 
 
 def about_definition(report: PartReport) -> Iterator[Warned]:
-    """Yield the warnings about the definition that a part was merged with. The report has to have one."""
+    """Yield the warnings about the definition that a part was merged with. The report must have a definition."""
     definition = report.definition
     assert definition is not None
 

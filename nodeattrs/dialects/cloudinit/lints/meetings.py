@@ -36,9 +36,12 @@ _Met = tuple[str, Part, Part, Path]
 
 
 def about_joinings(reports: Sequence[PartReport], rows: Sequence[Row]) -> dict[int, list[Warned]]:
-    """The warnings about the steps of a merge: number of a part -> its warnings. A part without any may be missing.
+    """The warnings about the steps of a merge: number of a part -> its warnings. A part without warnings may be
+    missing.
 
-    cost: grows with the size of the parts, and not with the result
+    reports: the reports of all parts, in order
+    rows:    the foldings of the merge
+    cost:    grows with the size of the parts, and not with the result
     """
     earlier = _defined_before(reports, rows)
     user = {one.number for row in rows for one in row.joinings if not one.folded}

@@ -20,9 +20,11 @@ SMALLEST = "aws"
 
 
 def about_size(size: int, title: str, cloud: str | None) -> Warned | None:
-    """The warning about user-data of *size* bytes; None where that is not more than the limit.
+    """The warning about user-data that is larger than a cloud takes; None if it is not larger.
 
-    cloud: a key of LIMITS; None: the smallest limit counts, and the warning is a note
+    size:  in bytes, before base64
+    title: the name of the user-data, for the warning
+    cloud: a key of LIMITS. None: the smallest limit counts, and the warning is a note; otherwise it is an error
     """
     name = cloud or SMALLEST
     most, of_base64 = LIMITS[name]

@@ -192,9 +192,11 @@ def is_for_another(text: str) -> bool:
 
 
 def foreign(part: CloudPart) -> tuple[str, str]:
-    """Why cloud-init ignores a part, with the kind of file that it looks like; and the way out.
+    """Returns (why cloud-init ignores a part, what the user can do), for a part of a type that cloud-init does not
+    know.
 
-    For a part of an unknown type. Every part gets an answer, also one that looks like no known file.
+    The first text names the kind of file that the part looks like, or the type of the part if it looks like no known
+    file.
     """
     what = _BY_NAME.get((part.file or "").rpartition("/")[2].partition(".")[0])
     if what is not None:

@@ -100,7 +100,8 @@ _DEFAULT_USERS = ("ssh_authorized_keys", "ssh_import_id", "password")
 
 
 def about_config(config: Any) -> Iterator[Warned]:
-    """Yield the warnings about a merged config, and about the one that an installer has in `autoinstall.user-data`.
+    """Yield the warnings about a merged config. An installer's config may have another config in
+    `autoinstall.user-data`; it is looked at, too.
 
     Nothing for anything but a map. A config for another program has one note, and no other warning.
     """
@@ -128,9 +129,10 @@ def about_config(config: Any) -> Iterator[Warned]:
 
 
 def about_user_data(config: Any) -> Iterator[tuple[Kind, Path, str, str]]:
-    """Yield the keys in one part's config that cloud-init reads before there is user-data, so that they do nothing.
+    """Yield (name of the warning, path, message, hint) for each key in one part's config that has no effect in
+    user-data.
 
-    Each with the name of the warning, its path, a message and a hint. Nothing for anything but a map.
+    These are keys that cloud-init reads before there is user-data. Nothing for anything but a map.
     """
     for above in ((), _INSTALLED):
         inner = dig(config, above)

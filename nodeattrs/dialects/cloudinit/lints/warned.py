@@ -91,13 +91,15 @@ Severity = Literal["error", "warning", "note"]
 class Warned:
     """A warning about one part of user-data, or about the merged config.
 
-    name:     one of `WARNINGS`; a section of docs/cloudinit.md has the same name
-    number:   the number of the part, from 1; 0 for the merged config, and then *title* is ""
-    title:    the name of the part for people
-    path:     the path in the config; None for a warning about a text or a definition
-    hint:     the way out; "" for none
-    place:    line and column in the text of the part; None: `Merged.place_of` finds the place by *path*
-    is_about_key: whether the warning holds for any value of the key
+    name:         one of `WARNINGS`; a section of docs/cloudinit.md has the same name
+    message:      the text of the warning, without its place
+    number:       the number of the part, from 1; 0 for the merged config
+    title:        the name of the part for people; "" for the merged config
+    path:         the path in the config; None for a warning about a text or a definition
+    hint:         what the user can do; "" for nothing
+    severity:     "error", "warning" or "note"
+    place:        line and column in the text of the part; None: `Merged.place_of` finds the place by *path*
+    is_about_key: True: the warning is true for any value of the key
     """
 
     name: Kind
