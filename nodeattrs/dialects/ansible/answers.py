@@ -184,7 +184,7 @@ class Variables:
         return self.vars
 
     def folded(self, name: Any = _ANYTHING) -> Folded:
-        """All layers merged with their origins; with *name* their values of that variable alone. Each call merges again.
+        """All layers merged with their origins; with *name* their values of that variable alone. Nothing is kept.
 
         name: the variable that is asked about; it decides which unknown layers count. One that cannot set the variable
               counts as empty. Without *name*, only unknown layers that may set any variable count. For a variable that
