@@ -71,6 +71,21 @@ def test_another_password_file_is_not_read_and_never_run(tmp_path: Path, name: s
     assert not (root / "ran").exists()
 
 
+def test_a_password_file_outside_is_not_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """It may lie in a folder of another user, where a look is an error."""
+    root = written(tmp_path / "root", "[defaults]\nvault_password_file = ../pw.txt\n")
+    is_file = Path.is_file
+
+    def refused(path: Path) -> bool:
+        if path.name == "pw.txt":
+            raise PermissionError(13, "Permission denied")
+        return is_file(path)
+
+    monkeypatch.setattr(Path, "is_file", refused)
+    (warning,) = Inventory("hosts", folder=root).warnings
+    assert "the password file pw.txt lies outside of the folder" in str(warning)
+
+
 def test_an_ansible_cfg_in_a_folder_of_everyone_does_not_count(tmp_path: Path):
     """As for Ansible, which warns."""
     root = written(tmp_path, "[defaults]\nhash_behaviour = merge\n")

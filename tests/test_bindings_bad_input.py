@@ -16,6 +16,7 @@ from nodeattrs import Sensitive
 from nodeattrs.bindings import (
     Asked,
     BindingError,
+    BindingErrors,
     Bindings,
     Injector,
     parse_items,
@@ -55,6 +56,17 @@ def test_a_text_with_a_wrong_word_is_read_or_refused(text, place, word, replace)
     assert kind in ("syntax", "bad-type", "categories-twice", "environment-twice")
     if start == "items" and found is not None:
         assert sets_from_data(json.loads(json.dumps(to_data(found)))) == [found]
+
+
+def test_the_mistakes_of_one_item_come_in_one_order():
+    """Options that are not known come before values that do not fit."""
+    item = {"kind": "bind", "name": "a", "to": {"value": 1}, "options": {"nope": 1, "scope": 3}}
+    with pytest.raises(BindingErrors) as caught:
+        Injector([sets_from_data({"name": "s", "items": [item]})])
+
+    assert [one.message for one in caught.value.errors] == [
+        "a binding has no option 'nope'", "the scope of 'a' is not a name",
+    ]  # fmt: skip
 
 
 odd = st.sampled_from(

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from nodeattrs.cache import CACHE
 from nodeattrs.dialects.hiera.data import read_document
+from nodeattrs.dialects.hiera.keys import Options
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.hiera import Hiera
 from tests import hiera_trees
@@ -81,6 +82,17 @@ def test_nodes_share_the_answers_that_are_the_same_for_all(site: Site):
     entries = len(CACHE)
     assert [[1, 2], ["b"]] == [other.lookup("k"), other.lookup("w")]
     assert entries == len(CACHE)
+
+
+def test_nodes_share_lookup_options_that_are_the_same_for_all(site: Site):
+    CACHE.clear()
+    scope = site(MERGED)
+    other = type(scope)(scope.tree, {}, "other", "production", None, {}, True)
+    with mock.patch("nodeattrs.dialects.hiera.search.Options", wraps=Options) as made:
+        answers = [one.lookup("k") for one in (scope, other)]
+
+    assert [[1, 2], [1, 2]] == answers
+    assert 1 == made.call_count
 
 
 def test_places_without_a_file_are_places(tmp_path: Path):

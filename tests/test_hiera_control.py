@@ -221,6 +221,17 @@ class TestPuppetfile:
         with pytest.raises(KeyNotFound, match=r"\A(?!(.|\n)*may be)"):
             scope.lookup("commented::k")
 
+    def test_the_options_of_an_absent_module_meet_no_others(self, tmp_path: Path):
+        """A key that is no text would be an error where two maps meet; nobody knows whether the module has one."""
+        files = {"Puppetfile": self.PUPPETFILE}
+        files["data/common.yaml"] = "apache::k: 1\nlookup_options: {3: {merge: hash}, 'apache::o': {merge: unique}}\n"
+        scope = Hiera(written(tmp_path, files), root=tmp_path).scope()
+
+        assert 1 == scope.lookup("apache::k")
+        assert [True] == [one.is_merge for one in scope.unknown_levels("apache::k")]
+        explained = scope.explain_options("apache::o")
+        assert (None, {"merge": "unique"}) == (explained.error, explained.value["apache::o"])
+
     def test_a_data_function_with_the_name_of_an_absent_module_is_not_asked_for_its_keys(self, tmp_path: Path):
         files = {"Puppetfile": self.PUPPETFILE, "data/common.yaml": "k: 1\n"}
         tree = Hiera(written(tmp_path, files), functions={"apache": lambda key, options: "asked"})

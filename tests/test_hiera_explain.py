@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import folder_side
 from nodeattrs.core.tree import ABSENT, dig, spell
 from nodeattrs.dialects.hiera import ruby_yaml
+from nodeattrs.dialects.hiera.explain import Explanation
 from nodeattrs.dialects.hiera.opened import HieraKeys
 from nodeattrs.dialects.hiera.reports import ExplainReport
 from nodeattrs.formats.places import Text
@@ -532,3 +534,26 @@ def test_an_answer_reads_every_key_when_it_is_asked_to_and_not_when_its_keys_are
     part.read_all()
 
     assert [one.place for one in opened.unread] == ["nope"]
+
+
+def test_unset_variables_of_lookup_options_are_named_for_the_keys_of_each_module(tmp_path: Path):
+    files = {"hiera.yaml": "version: 5\n", "data/common.yaml": "k: 1\nlookup_options: {k: {merge: '%{how}first'}}\n"}
+    for name in ("m", "n"):
+        files |= {f"modules/{name}/hiera.yaml": "version: 5\n", f"modules/{name}/data/common.yaml": f"{name}::k: 1\n"}
+    scope = Hiera(written(tmp_path, files), puppet_version=7).scope()
+
+    assert {key: scope.explain(key).unset for key in ("k", "m::k", "n::k")} == dict.fromkeys(
+        ("k", "m::k", "n::k"), ("the value of lookup_options: how is not set",)
+    )
+
+
+def test_an_answer_keeps_no_explanation_but_the_last_one(tmp_path: Path):
+    """Answers of all nodes are kept while they are compared, and an explanation is large."""
+    root = written(tmp_path, {"data/common.yaml": "a: 1\nb: 2\nc: 3\n"})
+    answer = HieraKeys(folder_side(root), Request()).answer("web1")["key"]
+    before = sum(isinstance(one, Explanation) for one in gc.get_objects())
+    for key in "abc":
+        assert [] == answer.unread((key,))
+    gc.collect()
+
+    assert before + 1 >= sum(isinstance(one, Explanation) for one in gc.get_objects())

@@ -69,8 +69,9 @@ def folded_once(plan: Fold, numbers: Iterator[int] | None = None) -> Folding:
 
 
 def _limited_to(plan: Fold, name: Any) -> Fold:
-    """A copy of a fold in which unknown layers that cannot set the variable are empty; the numbers of the layers
-    stay.
+    """A copy of a fold in which each layer has its value of one variable alone, or is empty; see `_about`.
+
+    No layer is dropped, so their numbers stay. name: the variable; `_ANYTHING` keeps the values of all
     """
     children = tuple(
         _limited_to(child, name) if isinstance(child, Fold) else _about(child, name) for child in plan.children
@@ -183,7 +184,7 @@ class Variables:
         return self.vars
 
     def folded(self, name: Any = _ANYTHING) -> Folded:
-        """All layers merged with their origins. Nothing is kept: each call merges again.
+        """All layers merged with their origins; with *name* their values of that variable alone. Nothing is kept.
 
         name: the variable that is asked about; it decides which unknown layers count. One that cannot set the variable
               counts as empty. Without *name*, only unknown layers that may set any variable count. For a variable that

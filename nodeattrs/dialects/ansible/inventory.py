@@ -157,8 +157,9 @@ class Inventory:
             if is_below and path.is_file() and not os.access(path, os.X_OK):
                 yield one
                 continue
-            what = "is a program" if path.is_file() else "is not there"
-            what = what if is_below else "lies outside of the folder"
+            what = "lies outside of the folder"
+            if is_below:
+                what = "is a program" if path.is_file() else "is not there"
             file, _, line = config.places[setting].partition(":")
             message = f"the password file {path.name} {what}, and was not read; --vault-password-file names one"
             self.warn(VAULT, message, file, int(line) if line else None)

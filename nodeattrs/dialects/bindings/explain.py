@@ -246,8 +246,9 @@ def explained(maker: ValueMaker, wanted: Asked, value: Any, problem: str | None 
     """
     key, unread = spelled_key(wanted.key), maker.resolution.unknown
     if wanted.key == ("Data", CLASSES):
-        classes = _class_account(maker) if problem is None else Account(CLASSES, Folding(), {})
-        return Explanation(key, value, problem, classes, (), tuple((CLASSES, one) for one in unread))
+        if problem is not None:
+            return Explanation(key, value, problem, Account(CLASSES, Folding(), {}))
+        return Explanation(key, value, None, _class_account(maker), (), tuple((CLASSES, one) for one in unread))
     account, looked = account_of(maker, wanted, value), tuple(_all_lookups(maker, wanted))
     return Explanation(key, value, problem, account, looked, tuple(_beside(maker, wanted)) if unread else ())
 

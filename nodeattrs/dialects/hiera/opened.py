@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -225,7 +225,7 @@ class HieraKeys(WithFacts):
         how = {} if arguments is None else lookup_arguments(arguments)
         keys_of_files = [(one, {path[0] for path in one.paths}) for one in files if one.paths]
 
-        @cache
+        @lru_cache(maxsize=1)  # an explanation is large, and the answers of all nodes are kept
         def explain(key: str) -> Explanation:
             return scope.explain(as_asked(key), **how)
 

@@ -8,7 +8,7 @@ the same search by a `Recorder`, which numbers what it folds.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -371,7 +371,7 @@ class BaseScope:
         self.has_unknown = False
         self.missing: dict[str, dict[str, None]] = {}
         self._resolved_layers: dict[tuple[str, str | None], SearchedLayer] = {}
-        self._layer_options: dict[SearchedLayer, Part] = {}
+        self._layer_options: dict[SearchedLayer, tuple[Part, tuple[str, ...]]] = {}
         self._modules: dict[str, str | None] = {}
         self._hierarchies: dict[str | None, Hierarchy] = {}
         self._options: dict[str | None, Options | None] = {}
@@ -655,16 +655,39 @@ class BaseScope:
         return None if options is None else options.of(root)
 
     def _read_options(self, module: str | None) -> Options | None:
-        merged = _folded_options(self.hierarchy(module).layers, module, self._options_of).result.value
+        """The merged lookup_options for a module; None without any. All nodes share those that are constant."""
+        hierarchy = self.hierarchy(module)
+        read = partial(self._merged_options, hierarchy.layers, module)
+        if hierarchy.is_constant(LOOKUP_OPTIONS):
+            return CACHE.get((*[layer.sources for layer in hierarchy.layers], LOOKUP_OPTIONS, module), read)
+        return read()
+
+    def _merged_options(self, layers: Sequence[SearchedLayer], module: str | None) -> Options | None:
+        merged = _folded_options(layers, module, self._options_of).result.value
         return None if merged is ABSENT else Options(merged)
 
     def _options_of(self, layer: SearchedLayer) -> Part:
-        """The merged lookup_options of one layer, as a part; merged once for all modules."""
+        """The merged lookup_options of one layer, as a part; merged once for all modules.
+
+        The variables that it needs and that are not set are noted at each call.
+        """
         if layer not in self._layer_options:
-            call = LookupCall(self, None, None, (LOOKUP_OPTIONS,))
-            value = call.value_in(LOOKUP_OPTIONS, OPTIONS, Hierarchy([layer], None), is_cached=True)
-            self._layer_options[layer] = NOTHING if value is ABSENT else Part(value, None)
-        return self._layer_options[layer]
+            before, self.missing = self.missing, {}
+            try:
+                call = LookupCall(self, None, None, (LOOKUP_OPTIONS,))
+                value = call.value_in(LOOKUP_OPTIONS, OPTIONS, Hierarchy([layer], None), is_cached=True)
+                part = NOTHING if value is ABSENT else Part(value, None)
+                self._layer_options[layer] = part, tuple(self.missing)
+            finally:
+                unset, self.missing = self.missing, before
+                self._note_unset_in_options(unset)
+        part, names = self._layer_options[layer]
+        self._note_unset_in_options(names)
+        return part
+
+    def _note_unset_in_options(self, names: Iterable[str]) -> None:
+        for name in names:
+            self.missing.setdefault(name, {})[LOOKUP_OPTIONS] = None
 
 
 def _has_variables(config: HieraConfig) -> bool:

@@ -23,6 +23,7 @@ from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.part import Join, Part, listed, unite
 from nodeattrs.core.policy import ANY, LIST, MAP, NULL, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, copied, meant, near
+from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.hiera.codes import (
     BAD_OPTION,
     HASH_IN_UNIQUE,
@@ -247,7 +248,7 @@ class _Hash(Strategy):
     def lay(self, folding: Folding, part: Part | Folding) -> None:
         # The keys are no business of a table, which sees kinds only; they are looked at before two maps meet.
         lower = part.result if isinstance(part, Folding) else part
-        if folding.laid and lower.value is not ABSENT:
+        if folding.laid and lower.value is not ABSENT and type(lower.value) is not Unknown:
             # Of more than one the result was looked at when the last of them was laid.
             for value in (folding.result.value, lower.value) if folding.laid == 1 else (lower.value,):
                 if type(value) is dict:

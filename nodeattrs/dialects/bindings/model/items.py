@@ -326,9 +326,9 @@ def _rules_of_bind(item: Bind) -> list[_Rule]:
          "a binding has neither type nor name", "or is `in 'id'` missing?"),
         (is_unnamed and of is not None and of.is_instance, INSTANCE_AS_KEY,
          f"{of} exists already; its type cannot be bound to another", None),
+        *_options(item.options, BIND_OPTIONS, "a binding"),
         (not isinstance(item.options.get("scope", ""), str), BAD_OPTION,
          f"the scope of {what} is not a name", "singleton, none, request, ..."),
-        *_options(item.options, BIND_OPTIONS, "a binding"),
     ]  # fmt: skip
 
 
@@ -340,9 +340,9 @@ def _rules_of_parameters(item: Parameters) -> list[_Rule]:
          "a class that declares a parameter already says that it must be given"),
         (item.to is None and not item.abstract, NO_PRODUCER,
          f"the parameters of {item.target} are bound to nothing", None),
+        *_options(item.options, PARAMETER_OPTIONS, "a parameter binding"),
         (not is_parameter_map(item.options.get("map", {})), BAD_OPTION,
          "the option map is not a map of parameter names", "{ map => { a => b } }"),
-        *_options(item.options, PARAMETER_OPTIONS, "a parameter binding"),
     ]  # fmt: skip
 
 

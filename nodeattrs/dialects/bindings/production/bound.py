@@ -207,8 +207,10 @@ class Bound:
 
     def _missing_parameter(self, wanted: Asked | None) -> Slot | None:
         """The parameter because of which an unbound class cannot be made; None where there is none."""
+        if wanted is None or self.declaration(wanted) is not None:
+            return None  # a class that is bound is not loaded for an error
         known = self._class_of(wanted)
-        if known is None or wanted is None or is_abstract(known) or self.declaration(wanted) is not None:
+        if known is None or is_abstract(known):
             return None
         return next((one for one in self.slots(known) if one.is_required and one.wanted is None), None)
 

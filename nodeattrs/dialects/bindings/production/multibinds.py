@@ -6,7 +6,7 @@ explanation can name the place of every element. The products of fragments are m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -297,17 +297,37 @@ def _array(options: _Options, numbered: _Numbered) -> Folding:
     """The folding of an array: the fragments in order, then `flatten` and `uniq`."""
     parts = [Part(one.value, number) for number, one in numbered.items()]
     if options.call is not None:
-        folding, policy = Folding(start=Part([], ())), _combining(options.call)
+        folding = _in_order(parts, _combining(options.call), Folding(start=Part([], ())))
     elif options.policy is not None:
-        folding, policy = Folding(start=Part([], ())), options.policy
-        parts = [_in_list(part, options) for part in parts]
+        folding = _in_order([_in_list(part, options) for part in parts], options.policy, Folding(start=Part([], ())))
     else:
-        policy = APPEND if options.flatten is not None or options.word == "append" else CONCAT
-        folding = Folding(opening=policy, growing=True)
-    for part in parts:
-        folding.lay(part, policy)
+        folding = _joined(parts, APPEND if options.flatten is not None or options.word == "append" else CONCAT)
     for look in _final_policies(options):
         folding.finish(look)
+    return folding
+
+
+def _in_order(parts: Iterable[Part], policy: Policy, folding: Folding) -> Folding:
+    """The folding, into which all parts were merged."""
+    for part in parts:
+        folding.lay(part, policy)
+    return folding
+
+
+_FEW = 16
+
+
+def _joined(parts: Sequence[Part], policy: Policy) -> Folding:
+    """The folding of fragments as one list, in order. Each of many is merged in a half, and the halves are joined:
+
+    a trace walks through all that lies below a fragment, so without halves its cost would grow with the square.
+    policy: for a fragment; APPEND or CONCAT
+    """
+    if len(parts) <= _FEW:
+        return _in_order(parts, policy, Folding(opening=policy))
+    folding, middle = Folding(), len(parts) // 2
+    folding.lay(_joined(parts[:middle], policy), CONCAT)
+    folding.lay(_joined(parts[middle:], policy), CONCAT)
     return folding
 
 
