@@ -103,9 +103,10 @@ def may_run_code(options: argparse.Namespace) -> bool:
 def settings_limits(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float]:
     """Read the nodeattrs.toml that counts, and print warnings about it; returns the limits that it sets, {} for none.
 
-    A command without a store does not read the file of another user, unless the repository is named.
+    For a command with a store it is the file of the store's repository. Another command reads the nearest file, if it
+    has the option `--budget`. The file of another user is ignored then, unless the repository is named.
     options: the parsed options; `command`, `repo`, `store` and `budget` are used if they are there
-    raises:  NotFound, DocumentError, for bad settings; but not for `check`, which reports them as findings
+    raises:  NotFound, DocumentError, for bad settings. For `check` they give {} and no warning: it reports them itself
     """
     if options.command == "check":
         from nodeattrs.project.config import RepositorySettings

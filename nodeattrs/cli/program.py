@@ -91,8 +91,9 @@ _IN_ONE_ROW = {"role": "environment", "lsp": "mcp"}
 class Parser(argparse.ArgumentParser):
     """The class of all parsers of this program.
 
-    It differs from an `ArgumentParser` of Python in three ways. Its messages have a code, and propose options with a
-    similar name. If a subcommand is given unknown words, its own parser refuses them, so that the message names the
+    It differs from an `ArgumentParser` of Python in these ways. An error prints no usage. Its messages have a code, and
+    propose options and choices with a similar name. Words after an option belong to the argument that takes any number
+    of words. If a subcommand is given unknown words, its own parser refuses them, so that the message names the
     subcommand. A message that cannot be written, because the disk is full, raises OSError.
     """
 

@@ -95,8 +95,9 @@ class PendingLosses(NamedTuple):
     here:     the place in the walk, an object that only `core.tracing` uses
     keys:     the steps from that place down to *path*
     path:     the path in the merged tree
-    by, rule: the sources and the rule that override the setting at that place itself; () and None if that setting is
-              read
+    by, rule: what overrides the setting at *here*: sources and rule; () and None if nothing does
+
+    `blocks` is always False, because the losses are not known yet. `one_step_down` adds a key at the end.
     """
 
     here: Any

@@ -198,7 +198,7 @@ class ComponentTree:
         """The place one step below *path*. If nothing is set there, a new empty map is stored, as in Chef.
 
         If the value at *path* is a list, nothing is stored, and the place holds null.
-        on_the_way: whether the line of code goes on to set something below; see `Marks.number_here`
+        on_the_way: whether the line of code goes on to set something below; it gets the mark of a step then
         raises:     NullInTheWay, TypeConflict, if no step can be taken from the value at *path*; TooDeep
         """
         with self.ledger.lock:

@@ -349,7 +349,8 @@ class ListView(_View, Sequence[Any]):
 
     Maps and lists in it are views. Negative indexes count from the end; one out of range raises NoSuchElement (an
     IndexError). A slice gives a plain list of the elements. A write raises AttributeIsReadOnly. It equals lists and
-    tuples with the same elements.
+    tuples with the same elements. `to_list` and `to_plain` are independent copies, all levels deep: `to_list` computes
+    deferred values, `to_plain` leaves them as they are.
     """
 
     __slots__ = ("_items", "_path")

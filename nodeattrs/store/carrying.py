@@ -129,7 +129,7 @@ def copy_store(source: Store, target: Store, on_node: OnNode | None = None) -> t
 
     Every revision keeps its number, time and notes. Revisions that *target* has already are skipped but counted, so
     repeat the call to complete an interrupted copy.
-    on_node: called with the name of each node when it is copied
+    on_node: called with the name of each node after its last revision was copied
     raises:  DocumentError, if a revision cannot be read; StoreError, if a node has other revisions in *target*
     """
     nodes = revisions = 0

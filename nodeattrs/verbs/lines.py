@@ -110,6 +110,8 @@ class Effect:
     path:     the path that the line sets
     accounts: Account of the path -> the names of the subjects that have it; each account has a setter at the place.
               `setter` returns that setter
+
+    `wins` names the subjects on which the value of this line is read.
     """
 
     place: FileLine

@@ -98,7 +98,8 @@ class DynamicInventory:
     def to_dict(self) -> dict[str, Any]:
         """The data that a script prints for Ansible.
 
-        For one host its variables; else all groups, and "_meta" with the variables of all hosts.
+        For one host its variables. Else "_meta" with the variables of all hosts, each group with its hosts and its
+        variables, and "all" with the groups as its children.
         raises: KeyError, where the one host was not added
         """
         if self.host:

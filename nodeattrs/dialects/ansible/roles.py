@@ -307,6 +307,8 @@ class RoleReader:
 def collection_homes(folder: Path, root: Path, paths: Sequence[str]) -> Iterator[Path]:
     """Yield the folders called `ansible_collections` in which collections are looked for, in order. They may be absent.
 
+    The first is below `collections` beside the playbook, the second below `collections` of the working folder. Then
+    *paths* follow.
     folder: the folder of the playbook
     root:   the working folder
     paths:  collections_path of ansible.cfg; (): the usual places of the user and machine

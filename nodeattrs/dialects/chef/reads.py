@@ -49,7 +49,8 @@ class UnreadInputs:
     A line that sets the attribute may read another attribute, and an unread source may set that one. A line that would
     set the attribute under another condition counts too. `of` follows such reads, and the conditions and loops around
     a line.
-    The constructor reads nothing. `of` reads files and keeps what it found for the next call.
+    The constructor reads nothing. `of` reads files and keeps what it found for the next call. It returns [] if every
+    source of the run was read.
 
     repository: the repository of the run, which gives the text of the files
     run:        a finished run of the node

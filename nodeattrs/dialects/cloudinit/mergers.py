@@ -227,7 +227,8 @@ def own_definition(config: dict[Any, Any], headers: Mapping[str, Any]) -> tuple[
 
     config:  the config of the part; `merge_how` counts in it, or else `merge_type`
     headers: the headers of the part; `Merge-Type` counts, or else `X-Merge-Type`
-    raises:  CloudConfigError of kind "format" or "definition"
+    raises:  CloudConfigError of kind "format", for a text that cannot be parsed; of kind "definition", for a header
+             that is not a text
     """
     body, rest, key = take_definition(config)
     name = next((name for name in HEADERS if headers.get(name)), None)

@@ -172,7 +172,7 @@ def policy_for(files: Sequence[str], folder: Path) -> str:
     policy.
 
     files:  at least one, the weakest first, relative to *folder*. The name of the first file decides; for tsconfig and
-            Ruff the name of the last
+            Ruff the name of the last. A folder with a Chart.yaml as the first gives Helm's policy
     """
     names = [os.path.basename(file) for file in files]
     if (folder / files[0] / CHART).is_file() or names[0] in ("values.yaml", "values.yml"):

@@ -345,9 +345,10 @@ class Factory(Producing):
 
 @dataclass(frozen=True)
 class Custom(OfClass):
-    """A producer that calls `produce` of a custom `Producer` object for each value.
+    """A producer that calls `produce()`, without arguments, of a custom `Producer` object for each value.
 
     The same object is used each time. With *each_time*, or with arguments of the injection, a new object is made.
+    An object without `produce` raises BindingError ("type-mismatch").
     """
 
     @property

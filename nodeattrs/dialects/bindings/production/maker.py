@@ -206,8 +206,10 @@ class ValueMaker(Bound):
 
     @taking(name=str)
     def variable(self, name: str) -> Any:
-        """The value of a variable of the text language: bound, of the state, a category, or a key of that name.
+        """The value of a variable of the text language. A leading `::` of the name is ignored.
 
+        If the name is a key that is bound, it is the value of that key alone; else a copy of the variable or category in
+        the state.
         raises: BindingError ("unknown-variable"), where none of these has it
         """
         plain = name.removeprefix("::")

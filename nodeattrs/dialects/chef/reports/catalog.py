@@ -315,6 +315,8 @@ class AppliedCatalog:
     name:        the name of the node, or of the catalog's file
     report_file: the file in which the report was written; None if it was not written
     shows_diffs: whether the differences of files are shown
+
+    `lines` leaves unchanged resources out; `to_dict` has all of them.
     """
 
     plan: Plan
