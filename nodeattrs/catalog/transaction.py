@@ -60,7 +60,7 @@ class Subject(Protocol):
 
 
 class LogLine(NamedTuple):
-    """A message about a resource; `str()` gives all of it in one line.
+    """A message about a resource; `str()` gives "notice File[/a]: text".
 
     level: as in Puppet: "info", "notice", "warning" or "err"
     ref:   the reference of the resource

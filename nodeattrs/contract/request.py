@@ -76,7 +76,7 @@ class Request(NamedTuple):
         """The file or folder that *text* names, as a path on a side. It need not exist.
 
         A name inside the repository means the file of that side. If the side does not have this file, it is the
-        caller's own file, which may not be committed yet.
+        caller's own file if that exists, which may not be committed yet; else still the path on the side.
         """
         if not self.home:
             own = side.root / text

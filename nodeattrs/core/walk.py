@@ -41,7 +41,8 @@ class SetValue(NamedTuple):
 class Overridden(NamedTuple):
     """A loss: a setting that another setting replaced, hid or removed. A walk collects losses on its way down the path.
 
-    `one_step_down` follows the loss to an entry of its value; `blocks` says whether its value is above a path.
+    `one_step_down` follows the loss to an entry of its value, and leaves it unchanged if it blocks the path. `blocks`
+    says whether its value is above a path. `place` gives the source and the path in it.
     setting:      the setting that lost
     by:           the numbers of the overriding sources; its own number is included if it loses even without all others
     policy, line: the policy that decided, and the line of that policy

@@ -103,10 +103,10 @@ def lookups_in(text: str) -> Iterator[ManifestLookup]:
 
 
 def computed_keys_in(text: str) -> Iterator[list[str]]:
-    """Yield the constant parts of each double-quoted string that may be a key with variables: it has "::" and a
-    variable.
+    """Yield the constant parts of each double-quoted string that may be a key with variables.
 
-    The parts before, between and after the variables are given; "" for an empty one.
+    It may be one if it has "::", a variable, and a constant part with characters of keys. The parts before, between
+    and after the variables are given; "" for an empty one.
 
     >>> [*computed_keys_in('lookup("profile::${name}::port")')]
     [['profile::', '::port']]

@@ -68,7 +68,10 @@ class Matrix:
     most: int = MOST_NAMES
 
     def groups(self) -> list[list[tuple[str, Cell]]]:
-        """The nodes and cells in groups of equal values or errors, the largest group first; [] without nodes."""
+        """The nodes and cells in groups of equal values or errors, the largest group first; [] without nodes.
+
+        Otherwise they keep the order of `cells`.
+        """
         found: dict[Any, list[tuple[str, Cell]]] = {}
         for node, cell in self.cells:
             found.setdefault(cell.key, []).append((node, cell))

@@ -76,6 +76,7 @@ def _fits(steps: Sequence[Any], path: Sequence[Any]) -> bool:
 class ImpactReport:
     """The report of an impact, with the conditions under which the command fails. It can be printed in four forms.
 
+    The command also fails if a subject can be resolved before the change and not after it.
     found:     the impact, without the groups that --ignore-path leaves out
     ignored:   the number of these groups
     forbidden: patterns of paths that must not change

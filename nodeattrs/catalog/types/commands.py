@@ -47,7 +47,8 @@ class Execute(ResourceType):
 
     All conditions must be met. `check` and `refresh` evaluate them, in no-op mode too; `apply` does not.
     The command finds the root of the run in the variable NODEATTRS_ROOT.
-    The constructor raises BadArgument for a wrong *timeout*.
+    The constructor raises BadArgument for a wrong *timeout*. `automatic` requires the folder *cwd*, and nothing for the
+    command.
     """
 
     title: str

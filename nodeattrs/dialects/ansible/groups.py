@@ -125,7 +125,7 @@ class InventoryTree:
 
     Readers call `group` and `host`, which create what does not exist, and `nest` and `set_variables`. After the last
     source `reconcile` is called once. After that, `groups_of` gives the groups of a host by strength. Before,
-    `groups_so_far` gives them in the order of joining.
+    `groups_so_far` gives them in the order of joining. `reachable` gives the hosts of `all` and of the groups below it.
     """
 
     def __init__(self, warn: Warn, *, rename: bool = False) -> None:

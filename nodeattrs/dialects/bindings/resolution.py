@@ -191,8 +191,9 @@ class Reason(Enum):
 
 
 class Declaration:
-    """An item that is in effect, at a position: it declares a key, or is a fragment. `resolve` makes it and sets the
-    fields.
+    """An item that is in effect, at a position: it declares a key, is a fragment, or includes or excludes classes.
+
+    `resolve` makes it, and sets `source`, `lower` and `demands`.
 
     `root` is the declaration that has the producer, behind any rebindings. `words`, `label`, `flags` and `describe`
     name the declaration in messages. `scope` says how long its product is kept.

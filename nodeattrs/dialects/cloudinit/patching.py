@@ -175,8 +175,8 @@ class PatchLocator:
     text:    the text of the part, which may begin with a line `#cloud-config-jsonp`
     locator: called once with the text, in which blanks replace that line; returns the locator that finds all lines
 
-    `at(path)` gives the place. The first step of the path is the index of an operation; the rest is the path in its
-    value.
+    `at(path)` gives the place; for an empty path it is the place of the part. The first step of the path is the index
+    of an operation; the rest is the path in its value.
     """
 
     def __init__(self, text: str, locator: Callable[[str], Locator]) -> None:

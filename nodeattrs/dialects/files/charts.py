@@ -116,8 +116,10 @@ class ChartSummary(NamedTuple):
 
 
 def chart_summary(folder: pathlib.Path, name: str) -> ChartSummary:
-    """Read Chart.yaml and list charts/ of the chart in a folder.
+    """What the files of a chart say without rendering it.
 
+    The summary says whether it has a values.yaml, is a library, and has packed or missing subcharts, and which paths
+    its conditions read. Chart.yaml is read, and charts/ is listed.
     name:   of the folder, in messages
     raises: DocumentError
     """

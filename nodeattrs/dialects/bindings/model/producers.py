@@ -288,7 +288,7 @@ class FirstFound(Producing):
 class OfClass(Producing):
     """The base class of producers that make an object of a class.
 
-    `calls` returns None if the class is not known.
+    `calls` gives the class and the arguments of the call as data, to be checked; None if the class is not known.
     of:          the name of the class, for `ProducerScope.construct`
     args, named: arguments of the binding; each object gets its own copies of lists and maps in them
     """

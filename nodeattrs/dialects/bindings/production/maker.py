@@ -208,8 +208,8 @@ class ValueMaker(Bound):
     def variable(self, name: str) -> Any:
         """The value of a variable of the text language. A leading `::` of the name is ignored.
 
-        If the name is a key that is bound, it is the value of that key alone; else a copy of the variable or category in
-        the state.
+        If the name is a key that is bound, it is the value of that key alone. Else it is a copy of the variable or
+        category in the state.
         raises: BindingError ("unknown-variable"), where none of these has it
         """
         plain = name.removeprefix("::")

@@ -93,9 +93,9 @@ class Waiting(BaseException):
 class Replay:
     """The products that earlier tries of one asynchronous injection made and that no scope keeps.
 
-    A try is one call of the injection. A product has *steps*, and equal steps share one list of products. `next` returns
-    the products of earlier tries from that list one by one; after the last it calls *make*. `add` stores an awaited
-    product. `restart` must be called before each further try.
+    A try is one call of the injection. A product has *steps*, and equal steps share one list of products. `next`
+    returns the products of earlier tries from that list one by one; after the last it calls *make*. `add` stores an
+    awaited product. `restart` must be called before each further try.
     """
 
     def __init__(self) -> None:
