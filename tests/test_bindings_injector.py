@@ -85,6 +85,12 @@ class TestFromOutside:
         assert "tests/test_bindings_injector.py:" in filled["servers"].place
         assert fill_parameters(injector, "Class[ntp]", ["port"])["port"].source == "nothing"
 
+    def test_an_instance_has_the_look_ups_of_its_type(self):
+        found = {"web::port": 80}.get
+        filled = fill_parameters(Injector(), "Web[one]", ["port"], lookup=found)
+
+        assert str(filled["port"]) == "port = 80 from lookup: web::port"
+
     def test_one_entry_of_a_hash_and_the_first_key_that_has_a_value(self):
         """Nothing where there is no such entry, no hash, or nobody."""
         one = Bindings("x")

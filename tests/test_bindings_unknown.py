@@ -16,6 +16,7 @@ from nodeattrs.bindings import (
     BindingSet,
     Injector,
     Layer,
+    Producer,
     sets_from_data,
     to_data,
 )
@@ -26,6 +27,15 @@ from tests.effort import examples
 
 WHERE = Origin("provider", "vault", "providers.yaml", 7)
 VAULT = Layer.unknown("vault", WHERE, "needs a server")
+
+
+class One(Producer):
+    """Produces 1."""
+
+    def produce(self) -> int:
+        return 1
+
+
 STATE = [("node", "n"), ("rack", "r")]
 
 
@@ -141,10 +151,12 @@ class TestStrict:
         """Everything else is."""
         one = bound(a=1)
         one.include("ntp")
+        one.bind("each", int).to_producer(One, each=True)
         injector = Injector([[bound(b=1)], VAULT, [one]], strict=True)
 
         assert injector.inject("b") == injector.inject("b") == 1
         for ask in (lambda: injector.inject("a"), lambda: injector.get("c", default=1), injector.classes,
+                    injector.producer("a").produce, injector.producer("each", int).produce,
                     injector.dependencies, lambda: injector.inject("/classes")):  # fmt: skip
             with pytest.raises(UnknownLayer, match="the layer 'vault' is unknown: needs a server"):
                 ask()

@@ -115,3 +115,20 @@ class TestHintsThatSuit:
     def test_the_way_out_is_one(self, told, words, hint):
         """An option, a command, or what to change in the file."""
         assert hint in told(*words.split())
+
+
+@pytest.mark.parametrize("repo", [["--repo", "repo"], ["--repo=repo"]])
+@pytest.mark.parametrize(
+    ("first", "others"),
+    [("list", ["nodes"]), ("role", ["show", "web"]), ("overview", []), ("overview", ["--format", "json"])],
+)
+def test_the_repository_may_be_named_before_the_command(tmp_path, monkeypatch, capsys, repo, first, others):
+    """Without a command the answer is the overview."""
+    repository(tmp_path / "repo", {"nodes/n.json": "{}", "roles/web.json": {"name": "web"}})
+    monkeypatch.chdir(tmp_path)
+
+    lines = [[first, *others, *repo], [*repo, first, *others], *([[*repo, *others]] if first == "overview" else [])]
+    answers = {(main(line), *capsys.readouterr()) for line in lines}
+
+    assert len(answers) == 1
+    assert {answer[0] for answer in answers} == {0}

@@ -297,9 +297,14 @@ class TestDefaultRoute:
             route4("gone", "0.0.0.0", "10.0.0.1"),
             "eth0\t00000000",
             "",
+            *("eth0 00000000 " + rest for rest in (
+                "gateway 0003 0 0 0 00000000", "123456789 0003 0 0 0 00000000", "-1 0003 0 0 0 00000000",
+                "0100000A flags 0 0 0 00000000", "0100000A 0003 0 0 metric 00000000",
+            )),
         ],
-        ids=["to a network", "to half of all", "down", "rejects", "by an unknown interface", "cut off", "empty"],
-    )
+        ids=["to a network", "to half of all", "down", "rejects", "by an unknown interface", "cut off", "empty",
+             "a bad gateway", "a long gateway", "a negative gateway", "bad flags", "a bad metric"],
+    )  # fmt: skip
     def test_what_is_no_default_route(self, line):
         assert default_route4([line], ["eth0"]) is None
 
@@ -311,6 +316,8 @@ class TestDefaultRoute:
         ]
         assert default_route6(lines, ["lo", "eth0"]) == Route("eth0", "fd00::1")
         assert default_route6(lines[:2], ["lo", "eth0"]) is None
+        for gateway in ("gateway", "-1", "1" + "0" * 32):
+            assert default_route6([lines[2].replace("fd" + "0" * 29 + "1", gateway)], ["eth0"]) is None
         assert default_route6([lines[2].replace(" 00 ", " 01 ", 1)], ["lo", "eth0"]) is None, "to half of all"
 
 

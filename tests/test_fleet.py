@@ -23,7 +23,9 @@ import pytest
 from nodeattrs.cache import CACHE
 from nodeattrs.cli import main
 from nodeattrs.dialects.chef.fleet import Fleet, NodeOutcome, resolve, still_to_do
-from nodeattrs.errors import BadArgument, NodeattrsError, StoreError
+from nodeattrs.dialects.chef.reports.fleet import FleetReport
+from nodeattrs.errors import BadArgument, NodeattrsError, RecipeFailed, StoreError
+from nodeattrs.reports.screen import Screen
 from nodeattrs.store import Store, open_store
 from nodeattrs.store.saved_nodes import set_normal
 from nodeattrs.workers import batches
@@ -315,6 +317,23 @@ class TestSavedTogether:
         assert [1, None, 1, 1] == [outcome.revision for outcome in outcomes]
         assert "another process has saved the node 'web1'" in outcomes[1].error
         assert 1 == open_store(fleet.store).load("web1").revision.number
+
+    def test_a_chunk_that_two_workers_run_has_the_failures_that_the_first_one_saved(self, fleet):
+        """With their codes, as far as the notes of the revision tell them."""
+
+        class Twice(Executor):
+            def submit(self, call, /, *arguments, **more):
+                call(*arguments, **more)
+                future = Future()
+                future.set_result(call(*arguments, **more))
+                return future
+
+        [failed] = resolve(fleet, ["web7"], executor=Twice())
+        lines = list(FleetReport([failed], 1, 1.0).lines(Screen()))
+
+        assert (failed.error.partition(" ")[0], failed.revision) == ("RecipeFailed", 1)
+        assert lines[0].endswith(f" [{RecipeFailed.entry.code}]")
+        assert not any("[]" in line for line in FleetReport([replace(failed, code="")], 1, 1.0).lines(Screen()))
 
     def test_a_node_that_is_named_twice_goes_on_from_what_it_left(self, fleet):
         assert [1, 1, 2] == [one.revision for one in resolve(fleet, ["web1", "web2", "web1"], jobs=1)]

@@ -10,6 +10,7 @@ import pytest
 
 from nodeattrs.cli import main
 from nodeattrs.dialects.chef.blame import blame
+from nodeattrs.dialects.chef.repository.commit import commit_of
 from nodeattrs.errors import NotFound, TooMuch
 from nodeattrs.git import Git
 
@@ -193,3 +194,20 @@ class TestBlame:
         found = blame(repo, [("new.json", 1), ("../outer.json", 1)])
 
         assert [one.note for one in found] == ["not committed"] * 2
+
+
+def test_the_commit_of_a_linked_work_tree_is_its_own_and_not_that_of_the_repository_around_it(repo: Path) -> None:
+    linked = repo / "linked"
+    git(repo, "worktree", "add", "-q", "-b", "other", str(linked))
+    git(linked, "commit", "-q", "--allow-empty", "-m", "two")
+
+    assert commit_of(linked / "roles") == git(linked, "rev-parse", "HEAD") != git(repo, "rev-parse", "HEAD")
+    assert commit_of(repo / "roles") == git(repo, "rev-parse", "HEAD")
+
+
+def test_a_file_that_leads_to_the_repository_of_another_folder_gives_no_commit(tmp_path: Path, repo: Path) -> None:
+    for name, text in (("other", f"gitdir: {repo / '.git'}\n"), ("repo/bad", "nonsense\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / ".git").write_text(text)
+
+        assert commit_of(tmp_path / name) == ""

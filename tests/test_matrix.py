@@ -145,11 +145,15 @@ NOT_SET = NoSuchAttribute("k is not set")
         ([1], "1 value on 1 node"),
         ([1, NOT_SET], "1 value on 1 node, not set on 1"),
         ([NOT_SET, NOT_SET], "set on none of 2 nodes"),
+        ([NOT_SET, NotFound("k is in no file")], "set on none of 2 nodes"),
         ([1, NodeattrsError("broken")], "1 value on 1 node, no answer on 1"),
     ],
 )
 def test_what_is_not_set_or_not_known_is_no_value(values: list[object], said: str):
-    assert Matrix("k", [(f"n{at}", Cell(value)) for at, value in enumerate(values)]).summary == said
+    found = Matrix("k", [(f"n{at}", Cell(value)) for at, value in enumerate(values)])
+
+    assert found.summary == said
+    assert found.is_set is not said.startswith("set on none")
 
 
 def test_values_that_were_not_looked_at_are_more_values():

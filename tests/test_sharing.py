@@ -231,6 +231,8 @@ def test_keys_of_bindings_are_shared_by_nodes_that_no_condition_names(tmp_path: 
     [
         len, list, dict, str, repr, reversed, dict.copy, dict.keys, dict.values, dict.items,
         lambda facts: facts == {},
+        lambda facts: facts != {},
+        lambda facts: {} | facts,
         lambda facts: facts | {},
         lambda facts: {**facts},
         lambda facts: facts["a"],

@@ -28,7 +28,7 @@ from nodeattrs import Node
 from nodeattrs.cli import codes, impact, main
 from nodeattrs.cli.asked import CommandRunner
 from nodeattrs.store import Saved, open_store, saved_document
-from nodeattrs.web.asking import QUESTIONS, ShownProject, words_of
+from nodeattrs.web.asking import QUESTIONS, ShownProject, answer, words_of
 from nodeattrs.web.drawing import drawn
 from nodeattrs.web.rendering import SourceLinks
 from tests import schemas
@@ -604,7 +604,22 @@ class TestAsked:
         assert "NodeNotFound" == ask("explain", "nosuch", "a").error["name"]
         assert ask("status", "--nosuch").error is not None
         assert ask("show", "web1", "--slot", "99").error is not None
+        assert ask("show", "web1", "--slot", "99").code == 1
         assert ask("status").error is None
+
+    @pytest.mark.parametrize(
+        "words", [(), ("",), ("--help",), ("--man",), ("nosuch",), ("list", "--help"), ("role", "show", "-h")]
+    )
+    def test_words_without_a_command_and_a_wish_for_help_are_errors_in_the_answer(self, place, capsys, words):
+        found = CommandRunner({"repo": str(place)}, False)(*words)
+
+        assert (found.error["name"], found.code) == ("BadArgument", 1)
+        assert capsys.readouterr() == ("", "")
+
+    def test_a_question_that_is_not_understood_has_the_exit_code_of_an_error(self):
+        shop = ShownProject(None, SourceLinks(), "")
+
+        assert [answer(shop, name).code for name in ("nosuch", "explain")] == [1, 1]
 
 
 @pytest.mark.parametrize("size", [3, 30])

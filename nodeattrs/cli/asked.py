@@ -25,6 +25,8 @@ from nodeattrs.reports.findings import finding_of
 from nodeattrs.web.asking import CommandAnswer
 
 if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
     from nodeattrs.core.unread import Unread
     from nodeattrs.reports import Report
 
@@ -36,7 +38,10 @@ _ONE_BY_ONE = ("impact", "catalog")
 
 
 class _Refusing(program.Parser):
-    """A parser that raises BadArgument for words that it does not understand."""
+    """A parser that raises BadArgument for words that it does not understand, and for `--help`. It prints nothing."""
+
+    def print_help(self, file: SupportsWrite[str] | None = None) -> None:
+        raise BadArgument("no help is printed here", hint=f"in a shell: {self.prog} --help")
 
     def error(self, message: str) -> NoReturn:
         raise BadArgument(message.partition("\n")[0])
@@ -77,9 +82,8 @@ class CommandRunner:
     """Runs commands of the program inside this process, and returns their reports as data.
 
     Make one runner, and call it with the words of a command line: `ask("list", "nodes")` returns a `CommandAnswer`.
-    A failed command raises nothing: its error is in the answer. Nothing is printed, except for `--help`, which prints
-                                     and
-    raises SystemExit. Without words, a call raises IndexError.
+    A failed command raises nothing: its error is in the answer. Nothing is printed. A call without words, and one for
+    a help text, are errors, too.
     Each call reads settings and repository again. The runner keeps only the parsers. At most four calls run at the same
     time in threads; further calls wait.
     given:     the options of the server, such as `repo` and `store`, in the form that `Settings` takes
@@ -98,7 +102,7 @@ class CommandRunner:
         An error is returned as data in `error`, with exit code 1. A command that prints no report has the data None.
         """
         terminal = _Collecting()
-        with self._turns.get(words[0], nullcontext()), self._room:
+        with self._turns.get("".join(words[:1]), nullcontext()), self._room:
             try:
                 code = self._perform(words, terminal)
             except Exception as error:
@@ -113,7 +117,7 @@ class CommandRunner:
             raise BadArgument("a word has a null character")
         options = argparse.Namespace(words=words, given=self._given, settings=Settings(self._given, os.environ))
         with self._parsing:
-            self._parser(words[0]).parse_args(words, options)
+            self._parser("".join(words[:1])).parse_args(words, options)
         options.format = "json"
         is_held = not (self._runs_code and may_run_code(options))
         around = border.in_force()
@@ -127,5 +131,7 @@ class CommandRunner:
 
     def _parser(self, command: str) -> argparse.ArgumentParser:
         if command not in self._parsers:
+            if program.command_module(command) is None:
+                raise BadArgument(f"there is no command {command!r}", hint="nodeattrs --help lists them")
             self._parsers[command] = program.parser(command, kind=_Refusing)
         return self._parsers[command]

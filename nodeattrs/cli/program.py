@@ -197,7 +197,7 @@ def parser(only: str | None = None, kind: type[Parser] = Parser) -> argparse.Arg
     )
     commands: argparse._SubParsersAction[Parser]
     commands = program.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=kind)
-    if only is not None and (named := _opened(only)) is not None:
+    if only is not None and (named := command_module(only)) is not None:
         _add(commands, only, named)
     elif only is not None:
         program.description = f"{program.description}\n\n{_command_table()}"
@@ -208,7 +208,7 @@ def parser(only: str | None = None, kind: type[Parser] = Parser) -> argparse.Arg
             option.help = argparse.SUPPRESS  # the end of the help names them
     else:
         for name in summaries():
-            _add(commands, name, _opened(name))
+            _add(commands, name, command_module(name))
     return program
 
 
@@ -228,7 +228,7 @@ def _add(commands: argparse._SubParsersAction[Parser], name: str, command: Any) 
     one.set_defaults(command=name, perform=command.perform, refuse=one.error, whole=parser)
 
 
-def _opened(name: str) -> Any:
+def command_module(name: str) -> Any:
     """The module of a command, or a declared command in this form; None where there is no such command.
 
     A dialect of an installed package is a command of its name.
@@ -261,12 +261,11 @@ def _about(word: str, words: Sequence[str]) -> str:
 def run(argv: Sequence[str] | None = None) -> int:
     """Run one command line, print its output and errors; returns the exit code. Errors of commands are not raised.
 
-    Without words, and for `--repo DIR` alone, `overview` runs; `help COMMAND` is `COMMAND --help`.
+    Without words, and for `--repo DIR` without a command, `overview` runs; `help COMMAND` is `COMMAND --help`.
     argv: the words after the program's name; None: the words of the process
     """
     words = list(sys.argv[1:] if argv is None else argv)
-    if not words or (words[0] == "--repo" and "overview" not in words):
-        words = ["overview", *words]
+    words = _with_command_first(words)
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
     options = argparse.Namespace(words=words)
@@ -311,6 +310,18 @@ def run(argv: Sequence[str] | None = None) -> int:
         return READER_GONE
     except Exception as error:
         return _failed(error, options, terminal, border)
+
+
+def _with_command_first(words: list[str]) -> list[str]:
+    """The words with a leading `--repo DIR` moved behind the command; `overview` is the command where none follows."""
+    length = 2 if words[:1] == ["--repo"] else int(bool(words) and words[0].startswith("--repo="))
+    if words and not length:
+        return words
+    repo, rest = words[:length], words[length:]
+    if not rest or rest[0].startswith("-"):
+        return ["overview", *words]
+    end = rest.index("--") if "--" in rest else len(rest)
+    return [*rest[:end], *repo, *rest[end:]]
 
 
 def _performed(options: argparse.Namespace, terminal: Terminal) -> int:

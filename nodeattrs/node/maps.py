@@ -212,6 +212,10 @@ class WatchedMap(OwnedMap):
         self.looks.note(TREE, ())
         return super().__eq__(other)
 
+    def __ne__(self, other: object) -> bool:
+        self.looks.note(TREE, ())
+        return super().__ne__(other)
+
     __hash__ = None  # type: ignore[assignment]  # as any dict
 
 

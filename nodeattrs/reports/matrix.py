@@ -37,6 +37,11 @@ class Cell:
     is_skipped: bool = False
 
     @property
+    def is_unset(self) -> bool:
+        """Whether the value was looked for, and is not set or not found."""
+        return isinstance(self.value, (NoSuchAttribute, NotFound)) and not self.is_skipped
+
+    @property
     def key(self) -> Any:
         """A hashable key: equal for cells of the same value (with the same types), or the same error."""
         if isinstance(self.value, NodeattrsError):
@@ -79,17 +84,15 @@ class Matrix:
 
     @property
     def is_set(self) -> bool:
-        """Whether a node has a value, or an error other than "not set"."""
-        return not all(isinstance(cell.value, NoSuchAttribute) for _, cell in self.cells)
+        """Whether a node has a value, or an error other than "not set" and "not found". A skipped cell may have one."""
+        return not all(cell.is_unset for _, cell in self.cells)
 
     @property
     def summary(self) -> str:
         """Counts in words: "2 values on 3 nodes, not set on 1, no answer on 1", or "set on none of 3 nodes".
         Errors are not counted as values."""
         values = [cell for _, cell in self.cells if not isinstance(cell.value, NodeattrsError)]
-        unset = sum(
-            isinstance(cell.value, (NoSuchAttribute, NotFound)) and not cell.is_skipped for _, cell in self.cells
-        )
+        unset = sum(cell.is_unset for _, cell in self.cells)
         left = sum(cell.is_skipped for _, cell in self.cells)
         if unset == len(self.cells):
             return f"set on none of {counted(unset, 'node')}"

@@ -174,9 +174,8 @@ def _places(question: _AnsweringCommand, given: Mapping[str, Sequence[str]]) -> 
 
 def answer(site: ShownProject, name: str, /, **given: str | Sequence[str] | None) -> CommandAnswer:
     """Run the command of a question and return its answer. An error, also of the parameters, is in the answer, not
-    raised.
+    raised. The exit code of such an answer is 1.
 
-    The exit code of such an answer is 0.
     name:  the name of the question; an unknown one is an error in the answer
     given: parameter -> its value or values; empty ones and None count as missing
     """
@@ -185,5 +184,5 @@ def answer(site: ShownProject, name: str, /, **given: str | Sequence[str] | None
         words = words_of(site, name, values)
     except (BadArgument, NotFound) as error:
         known = {"code": error.code, "name": type(error).__name__, "message": error.message, "hint": error.hint}
-        return CommandAnswer(None, {**known, "details": []})
+        return CommandAnswer(None, {**known, "details": []}, code=1)
     return site.ask(*words)

@@ -161,7 +161,7 @@ class Injector:
         """A handle whose `produce()` gives the value that `get` would give at that time.
 
         A custom producer that is bound with `each=True` is made now, and gives all values of the handle.
-        raises: NotBound, where nothing is bound
+        raises: NotBound, where nothing is bound; `produce()` raises UnknownLayer, with *strict*
         """
         wanted = self._asked(key, type)
         declared = self._maker.declaration_or_class(wanted)
@@ -169,9 +169,14 @@ class Injector:
             raise self._maker.not_bound(wanted)
         of = None if declared is None else declared.root.producer
         if declared is None or not isinstance(of, Custom) or not of.each_time:
-            return Handle(lambda: self._maker.ask(wanted))
+            return Handle(lambda: self.get(wanted))
         made = of.producer(self._maker, {})
-        return Handle(lambda: self._maker.transformed(declared, made.produce()))
+
+        def produce() -> Any:
+            self._require_known(wanted)
+            return self._maker.transformed(declared, made.produce())
+
+        return Handle(produce)
 
     def _asked(self, key: Any, type: Any = None) -> Asked:
         return asked_key(key, type, self._maker.register)
@@ -398,12 +403,16 @@ def fill_parameters(
 
     target:   the class, type or instance: "ntp", "class ntp", "Web[one]"
     names:    the names of its parameters
-    lookup:   a function ("target::name", marker) -> value, or the marker if it finds nothing; None: no look-ups
+    lookup:   a function ("target::name", marker) -> value, or the marker if it finds nothing; the key is "web::name"
+              for the instance "Web[one]". None: no look-ups
     defaults: name -> value; a parameter without any value has the source "nothing"
     raises:   TypeMismatch, LookupLoop, BindingError; what *lookup* raises
     """
     filled: dict[str, Filled] = {}
     prefix = target.removeprefix("class ").removeprefix("Class[").removesuffix("]")
+    kind, bracket, _ = prefix.partition("[")
+    if bracket:  # an instance has the look-ups of its type
+        prefix = kind.lower()
     for name in names:
         asked = Asked(None, parameter_key(target, name))
         value = injector.get(asked)

@@ -21,6 +21,7 @@ from socket import gethostname
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from nodeattrs.codes import codes
 from nodeattrs.core.tree import checked_name
 from nodeattrs.dialects.chef.facts import Facts, facts_of_last_run, load_facts
 from nodeattrs.dialects.chef.repository.repository import Repository
@@ -107,7 +108,7 @@ class NodeOutcome:
 
     name:      the node's name
     error:     the error message; "" for a node that succeeded
-    code:      the code of the error; "" for a node that succeeded, and for a failure that another worker had saved
+    code:      the code of the error; "" for a node that succeeded, and maybe for a failure that another worker saved
     revision:  the number of the saved revision; None if the fleet saves nothing, or if the node failed in this worker
     seconds:   the time of the run, without saving
     collected: what the function `collect` of `resolve` returned; None if `resolve` was given none
@@ -365,8 +366,18 @@ def _failed(work: _Work, name: str, error: NodeattrsError, log: list[LogLine], b
     collected = work.collect(name, error, log) if work.collect else None
     found = error.found if isinstance(error, NewerRevision | AlreadyRun) else None
     if found is not None and found.noted.fleet == work.call:
-        return NodeOutcome(name, found.noted.error, "", found.number, seconds, collected)
+        return NodeOutcome(name, found.noted.error, _code_noted(found.noted.error), found.number, seconds, collected)
     return NodeOutcome(name, str(error), error.code, None, seconds, collected)
+
+
+def _code_noted(noted: str) -> str:
+    """The code of an error that a revision notes as "CLASS at PLACE"; "" where errors of that class have several codes.
+
+    noted: "" for a run that did not fail; the code is then ""
+    """
+    name = noted.partition(" at ")[0]
+    entries = [one for one in codes().values() if name in (one.names[0], one.owner)] if name else []
+    return entries[0].code if len(entries) == 1 else ""
 
 
 class _Worker:

@@ -6,6 +6,7 @@ machine is asked, and no file is read.
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import re
 import sys
@@ -66,7 +67,7 @@ def default_route4(lines: Iterable[str], known: Container[str]) -> Route | None:
     """The default route of IPv4 with the lowest metric; None for no route.
 
     These lines are ignored: routes that are down or reject, routes of an interface that is not in *known*, and lines
-    with too few words.
+    with too few words or with a word that is no such number.
     lines: of /proc/net/route
     known: the names of interfaces
 
@@ -79,10 +80,11 @@ def default_route4(lines: Iterable[str], known: Container[str]) -> Route | None:
         words = line.split()
         if len(words) < 8 or words[0] not in known or words[1] != "00000000" or words[7] != "00000000":
             continue
-        if _usable(words[3]):
-            # It is written in the machine's byte order.
-            gateway = ".".join(map(str, int(words[2], 16).to_bytes(4, sys.byteorder)))
-            found.append((int(words[6]), Route(words[0], gateway)))
+        with contextlib.suppress(ValueError, OverflowError):
+            if _usable(words[3]):
+                # It is written in the machine's byte order.
+                gateway = ".".join(map(str, int(words[2], 16).to_bytes(4, sys.byteorder)))
+                found.append((int(words[6]), Route(words[0], gateway)))
     return min(found, key=lambda one: one[0])[1] if found else None
 
 
@@ -90,7 +92,7 @@ def default_route6(lines: Iterable[str], known: Container[str]) -> Route | None:
     """The default route of IPv6 with the lowest metric; None for no route.
 
     These lines are ignored: routes that are down or reject, routes of an interface that is not in *known*, and lines
-    with too few words.
+    with too few words or with a word that is no such number.
     lines: of /proc/net/ipv6_route
     known: the names of interfaces
 
@@ -102,9 +104,10 @@ def default_route6(lines: Iterable[str], known: Container[str]) -> Route | None:
         words = line.split()
         if len(words) < 10 or words[9] not in known or words[0].strip("0") or words[1] != "00":
             continue
-        if _usable(words[8]):
-            gateway = str(ipaddress.IPv6Address(int(words[4], 16)))
-            found.append((int(words[5], 16), Route(words[9], gateway)))
+        with contextlib.suppress(ValueError):
+            if _usable(words[8]):
+                gateway = str(ipaddress.IPv6Address(int(words[4], 16)))
+                found.append((int(words[5], 16), Route(words[9], gateway)))
     return min(found, key=lambda one: one[0])[1] if found else None
 
 

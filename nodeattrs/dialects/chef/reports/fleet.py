@@ -50,7 +50,8 @@ class FleetReport:
         """Yield the failed nodes with their errors, then one line of counts: nodes, rate, failed, skipped, left."""
         for one in self.failed:
             first, *rest = [printable(line) for line in one.error.splitlines()]
-            yield f"{screen.paint(f'{printable(one.name)}:', 'error')} {first} {screen.paint(f'[{one.code}]', 'faint')}"
+            code = f" {screen.paint(f'[{one.code}]', 'faint')}" if one.code else ""
+            yield f"{screen.paint(f'{printable(one.name)}:', 'error')} {first}{code}"
             yield from (f"  {line.strip()}" for line in rest)
         done = self.done
         rate = f", {done / self.seconds:.0f} a second" if done and self.seconds >= 1 else ""

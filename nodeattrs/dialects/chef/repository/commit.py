@@ -1,6 +1,7 @@
-"""The checked-out commit of a repository, read from the files of Git without starting a program.
+"""The checked-out commit of a repository, read from the files of Git.
 
-Used by `repository.Repository` for the notes of a run.
+Git is started only where `.git` is a file: in a linked work tree or a submodule. Used by `repository.Repository` for
+the notes of a run.
 """
 
 from __future__ import annotations
@@ -9,17 +10,24 @@ import contextlib
 import os
 import pathlib
 
+from nodeattrs.errors import NotFound, TooMuch
+from nodeattrs.formats.nearest import work_tree_of
+from nodeattrs.git import Git
+
 
 def commit_of(root: pathlib.Path) -> str:
     """The checked-out commit of the Git repository that contains a folder; "" if it is not known.
 
-    It is the repository of the first folder with a folder `.git`: *root*, then each folder above it. Git is not run,
-    and no error is raised.
+    It is the repository of the first folder with a `.git`: *root*, then each folder above it. Where that is a file, Git
+    is asked; a `.git` of another folder's repository gives "". No error is raised.
     """
-    git = next((folder / ".git" for folder in (root, *root.parents) if os.path.isdir(f"{folder}/.git")), None)
-    if git is None:
+    top = work_tree_of(pathlib.Path(os.path.realpath(root)))
+    if top is None:
         return ""
+    git = top / ".git"
     try:
+        if git.is_file():
+            return Git(top).commit("HEAD")
         head = _text(git / "HEAD").strip()
         kind, _, name = head.partition("ref: ")
         if kind or not name:
@@ -30,7 +38,7 @@ def commit_of(root: pathlib.Path) -> str:
             commit, _, its = line.partition(" ")
             if its == name:
                 return _as_commit(commit)
-    except (OSError, ValueError):
+    except (OSError, ValueError, NotFound, TooMuch):
         pass
     return ""
 
