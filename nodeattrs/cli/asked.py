@@ -25,8 +25,6 @@ from nodeattrs.reports.findings import finding_of
 from nodeattrs.web.asking import CommandAnswer
 
 if TYPE_CHECKING:
-    from _typeshed import SupportsWrite
-
     from nodeattrs.core.unread import Unread
     from nodeattrs.reports import Report
 
@@ -40,7 +38,7 @@ _ONE_BY_ONE = ("impact", "catalog")
 class _Refusing(program.Parser):
     """A parser that raises BadArgument for words that it does not understand, and for `--help`. It prints nothing."""
 
-    def print_help(self, file: SupportsWrite[str] | None = None) -> None:
+    def print_help(self, file: Any = None) -> None:
         raise BadArgument("no help is printed here", hint=f"in a shell: {self.prog} --help")
 
     def error(self, message: str) -> NoReturn:
