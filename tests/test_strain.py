@@ -20,7 +20,7 @@ def test_a_history_that_lost_something_on_its_way_is_found(tmp_path, monkeypatch
     places = [str(tmp_path / name) for name in ("a.db", "b.db", "c.db")]
     assert [] == carry.strain(places, 1, random.Random(7))["bad"]
 
-    monkeypatch.setattr(carry, "copy", lambda source, target, on_node=None: target.save(source.load("n0")))
+    monkeypatch.setattr(carry, "copy_store", lambda source, target, on_node=None: target.save(source.load("n0")))
     places = [str(tmp_path / name) for name in ("d.db", "e.db")]
     assert any("is not what went" in fault for fault in carry.strain(places, 1, random.Random(7))["bad"])
 
