@@ -218,7 +218,9 @@ def try_one(root: pathlib.Path, seed: int) -> tuple[int, str]:
     apply(root, mended)
     count = sum(len(one.mended) for one in mended)
     changed = [(one, other) for one, other in zip(before, map(_key, made.seen()), strict=True) if one != other]
-    left = [one for one in fixes(root, checked(Repository(root)).warnings) if one.shown[0] != one.shown[1] and not mended]
+    left = [
+        one for one in fixes(root, checked(Repository(root)).warnings) if one.shown[0] != one.shown[1] and not mended
+    ]
     text = "\n".join(line for one in mended for line in one.diff())
     return count, f"{changed[0]}\n{text}" if changed else "more was left than was there" if left else ""
 
