@@ -1,4 +1,4 @@
-"""How often verbs compute: a key is explained once, and the trace of a variable merges what sets the variable."""
+"""How often verbs compute: a key is explained twice at most, and the trace of a variable merges what sets the variable."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ANSIBLE = {
 }
 
 
-def test_blame_explains_each_key_of_hiera_once(in_folder: InFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blame_explains_each_key_of_hiera_twice_at_most(in_folder: InFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     explained: Counter[Any] = Counter()
     original = Scope.explain
 
@@ -36,7 +36,7 @@ def test_blame_explains_each_key_of_hiera_once(in_folder: InFolder, monkeypatch:
     monkeypatch.setattr(Scope, "explain", counted)
     code, out, _ = in_folder(HIERA, "blame", "web1", "--dialect", "hiera")
     assert (code, "data/all.yaml:1" in out) == (0, True)
-    assert explained["a"] == explained["e"] == 1
+    assert max(explained["a"], explained["e"]) <= 2  # for unread places, and for lines; none is kept meanwhile
 
 
 def test_the_trace_of_a_variable_merges_only_layers_that_set_it(
