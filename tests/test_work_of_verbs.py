@@ -1,4 +1,4 @@
-"""How often verbs compute: a key is explained twice at most, and the trace of a variable merges what sets the variable."""
+"""How often verbs compute: keys are explained twice at most, and a trace merges only what sets its variable."""
 
 from __future__ import annotations
 
