@@ -473,6 +473,22 @@ class TestCloudInit:
         with pytest.raises(TooMuch, match="the explanation: takes more than"):
             merged.explain("c")
 
+    def test_an_operation_changes_nothing_before_it(self):
+        """Neither the part that it changes nor what an earlier operation left: explanations have both."""
+        first = "#cloud-config\na: {b: {c: [1]}}\n"
+        patch = [
+            {"op": "add", "path": "/a/b/c/-", "value": {"d": 1}},
+            {"op": "copy", "from": "/a/b", "path": "/e"},
+            {"op": "replace", "path": "/a/b/c/1/d", "value": 2},
+            {"op": "move", "from": "/a/b/c/0", "path": "/f"},
+        ]
+        merged = merge([first, "#cloud-config-jsonp\n" + json.dumps(patch)])
+
+        assert {"a": {"b": {"c": [{"d": 2}]}}, "e": {"c": [1, {"d": 1}]}, "f": 1} == merged.config
+        for _ in range(2):
+            lost = [claim.value for claim in merged.trace("a.b.c").claims if claim.value != 2]
+            assert [{"d": 1}, [1]] == lost
+
     def test_what_an_alias_shares_changes_along(self):
         """As in cloud-init."""
         merged, kinds = patched({"op": "add", "path": "/a/-", "value": 2}, base="a: &a [1]\nb: *a")

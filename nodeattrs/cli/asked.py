@@ -100,22 +100,23 @@ class CommandRunner:
         An error is returned as data in `error`, with exit code 1. A command that prints no report has the data None.
         """
         terminal = _Collecting()
-        with self._turns.get("".join(words[:1]), nullcontext()), self._room:
+        command = words[0] if words else ""  # which is no command, and refused as such
+        with self._turns.get(command, nullcontext()), self._room:
             try:
-                code = self._perform(words, terminal)
+                code = self._perform(command, words, terminal)
             except Exception as error:
                 data = finding_of(program.understood(error)).to_dict()
                 return CommandAnswer(terminal.data, data, terminal.warnings, FAILED)
         return CommandAnswer(terminal.data, None, terminal.warnings, code, terminal.reported)
 
-    def _perform(self, words: tuple[str, ...], terminal: _Collecting) -> int:
+    def _perform(self, command: str, words: tuple[str, ...], terminal: _Collecting) -> int:
         from nodeattrs.project.settings import Settings
 
         if any("\0" in word for word in words):  # no command line has one, so no command expects it
             raise BadArgument("a word has a null character")
         options = argparse.Namespace(words=words, given=self._given, settings=Settings(self._given, os.environ))
         with self._parsing:
-            self._parser("".join(words[:1])).parse_args(words, options)
+            self._parser(command).parse_args(words, options)
         options.format = "json"
         is_held = not (self._runs_code and may_run_code(options))
         around = border.in_force()

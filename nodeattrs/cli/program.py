@@ -313,9 +313,14 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 
 def _with_command_first(words: list[str]) -> list[str]:
-    """The words with a leading `--repo DIR` moved behind the command; `overview` is the command where none follows."""
-    length = 2 if words[:1] == ["--repo"] else int(bool(words) and words[0].startswith("--repo="))
-    if words and not length:
+    """The words with `--repo DIR` behind the command, if they begin with it. Without a command `overview` is added."""
+    if not words:
+        return ["overview"]
+    if words[0] == "--repo":
+        length = 2
+    elif words[0].startswith("--repo="):
+        length = 1
+    else:
         return words
     repo, rest = words[:length], words[length:]
     if not rest or rest[0].startswith("-"):
