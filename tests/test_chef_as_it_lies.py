@@ -270,6 +270,20 @@ class TestVersionsAsAttributes:
             places = {name: [it.place for it in one.origins(f"cookbooks.{name}.version")] for name in ("app", "base")}
             assert {"app": ["cookbooks/app/metadata.rb:2"], "base": ["cookbooks/base/metadata.json:3"]} == places
 
+    def test_metadata_with_a_value_that_is_no_literal_leave_the_cookbook_open_and_the_run_goes_on(self, tmp_path):
+        """As chef-sugar has them: the version is a constant of a file that the metadata require."""
+        metadata = "name 'app'\nrequire './version'\nversion App::VERSION\ndepends 'base'\n"
+        files = {
+            **APP,
+            "cookbooks/app/metadata.rb": metadata,
+            "cookbooks/app/attributes/default.py": "default['v'] = 1\n",
+        }
+        run = ran(repository(tmp_path, files), "app")
+
+        assert 1 == run.node["v"]
+        assert ["cookbooks/app/metadata.rb"] == [one.origin.file for one in run.node.trace("v").unknown]
+        assert any("`App::VERSION` is no literal" in str(one) for one in run.warnings)
+
     @pytest.mark.parametrize("files", [{"metadata.rb": "name 'app'\n"}, {"metadata.json": '{"name": "app"}'}, {}])
     def test_a_version_that_no_line_sets_has_no_line(self, tmp_path, files):
         repo = repository(

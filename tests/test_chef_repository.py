@@ -193,6 +193,17 @@ class TestWhatIsNotRun:
         assert "cookbooks/app/attributes/default.rb:1" in out
         assert "cookbooks/app/attributes/default.rb: is Ruby, which was not run" in err
 
+    def test_many_warnings_that_differ_in_their_file_alone_are_one(self, tmp_path, capsys):
+        """With the first three files and the number of the others."""
+        files = {f"cookbooks/app/attributes/x{number}.rb": "" for number in range(5)}
+        repository(tmp_path / "r", {**RUBY_COOKBOOK, **files, "facts.json": FACTS})
+        main(["explain", "web1", "app.late", "--repo", str(tmp_path / "r"), "--run-list", "app", "--facts",
+              str(tmp_path / "r/facts.json"), "--store", str(tmp_path / "s.db")])  # fmt: skip
+
+        (line,) = [line for line in capsys.readouterr().err.splitlines() if "is Ruby, which was not run [" in line]
+        assert line.startswith("warning: cookbooks/app/attributes/default.rb, cookbooks/app/attributes/x0.rb,")
+        assert "and 5 more: is Ruby" in line
+
     def test_an_attribute_that_only_ruby_sets_is_explained_by_its_line(self, tmp_path, capsys, monkeypatch):
         """The line that would set it, where its text says so."""
         monkeypatch.setenv("COLUMNS", "120")

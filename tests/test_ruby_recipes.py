@@ -94,6 +94,17 @@ class TestWhatIsWritten:
         assert [f"{RECIPE}:{line}"] == places(run, "a.b")
         assert [] == unread(run, "a.b")
 
+    @pytest.mark.parametrize("word", ["base", "kind", "made", "name", "path", "source", "text"])
+    def test_a_recipe_sees_no_local_variable_of_the_helper(self, tmp_path, word):
+        """Else `path ::File.dirname(x)` would look for a constant in the value of the variable."""
+        text = (
+            f"node.default['a']['b'] = defined?({word}).inspect\nfile '/x' do\n  {word} ::File.dirname('/y/z')\nend\n"
+        )
+        run = compiled(tmp_path, text)
+
+        assert "local-variable" not in run.node["a"]["b"]
+        assert not [one for one in run.warnings if "TypeError" in str(one)]
+
     @pytest.mark.parametrize("name", ["'other::x'", "\"other::#{'x'}\"", "%w(other::x)"])
     def test_an_include_is_followed_to_its_own_line(self, tmp_path, name):
         """Once, and the node names the recipe."""

@@ -279,6 +279,36 @@ class TestRecipes:
         assert [f"{RECIPE}:1"] == places(node_of("include_recipe '::python'", more), "z.y")
 
 
+class TestLibraries:
+    @pytest.mark.parametrize(
+        ("text", "is_certain"),
+        [
+            ("def initialize(one)\n  @node = one.run_context.node\nend", True),
+            ("def initialize(one)\n  @node ||= one.node\nend", True),
+            ("def initialize(node)\n  @node = node.to_hash\nend", True),
+            ("def node\n  resource.run_context.node\nend", True),
+            ("def fit\n  FITTING.select { |one| send(one) }\nend", True),
+            ("def fit\n  1 if send(FITTING[0])\nend", True),
+            ("def node\n  resource.run_context.node\nend\ndef tune\n  node.default['a']['b'] = 1\nend", False),
+            ("def initialize(one)\n  @node = one.node\n  @node.default['a']['b'] = 1\nend", False),
+            ("def initialize(one)\n  @other = one.run_context.node\nend", False),
+            ("def initialize(one)\n  tune(@node = one.node)\nend", False),
+            ("def tuned\n  @node = run_context.node\nend", False),
+            ("def tuned\n  run_context.node\nend", False),
+            ("def tune\n  (node = one.node).default['a']['b'] = 1\nend", False),
+            ("def tune\n  send(NAME)['a']['b'] = 1\nend", False),
+            ("def tune\n  set(send(NAME))\nend", False),
+            ("def tune\n  1 if send(NAME, 'other::x')\nend", False),
+        ],
+    )
+    def test_a_library_that_only_names_the_node_leaves_everything_certain(self, node_of, text, is_certain):
+        """What it does with the name counts."""
+        library = f"module App\n  class Help\n    {text}\n  end\nend\n"
+
+        node = node_of("App::Help.new(self)", {"cookbooks/app/libraries/help.rb": library})
+        assert is_certain == (not places(node, "a.b"))
+
+
 class TestAttributeFiles:
     @pytest.mark.parametrize(
         ("text", "is_exact"),

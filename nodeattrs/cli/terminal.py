@@ -114,17 +114,21 @@ class Terminal(Caller):
     def warn(self, warnings: Iterable[object], code: Code = NodeattrsError.entry) -> None:
         """Write warnings to stderr; a warning that this terminal wrote before is skipped.
 
+        More than three warnings that differ only in their places are one warning with the first three places.
         warnings: errors, or plain sentences
         code:     the code of plain sentences
         """
-        for warning in warnings:
-            from nodeattrs.reports.failure import warning_lines
-            from nodeattrs.reports.findings import finding_of
+        given = list(warnings)
+        if not given:
+            return
+        from nodeattrs.reports.failure import warning_lines
+        from nodeattrs.reports.findings import finding_of, joined_places
 
-            found = finding_of(warning, "warning", code.code)
-            if found not in self._warned:
-                self._warned.add(found)
-                self.aside(warning_lines(found, self.screen(sys.stderr)))
+        found = dict.fromkeys(finding_of(warning, "warning", code.code) for warning in given)
+        new = [one for one in found if one not in self._warned]
+        self._warned.update(new)
+        for one in joined_places(new):
+            self.aside(warning_lines(one, self.screen(sys.stderr)))
 
     def complain(self, error: Exception, root: str | None = None, traceback: BaseException | None = None) -> None:
         """Write an error to stderr: place, message, code, details and hint. The program goes on.

@@ -21,12 +21,13 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.unread import Unread, certainty
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.kinds import LAYER_IS_UNKNOWN, NOT_LITERAL, NOT_RUN, RUBY
-from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.reports.screen import Screen, first_of, printable
 
 Severity = Literal["error", "warning", "note"]
 """error: cannot be right; warning: is probably not meant; note: is only worth knowing."""
 
 _STYLES = {"error": "error", "warning": "warning", "note": "faint"}
+_MOST_PLACES = 3
 _COMMENT = re.compile(r"(?:#|//)\s*nodeattrs:\s*ignore(-file)?(?:\[([^\]\n]{0,500})\])?", re.ASCII)
 _MOVES = re.compile(r"(?<=line )\d+|(?<=column )\d+|(?<=:)\d+")
 
@@ -107,6 +108,23 @@ class Finding:
         yield f"{place}{screen.paint(f'{self.severity}:', _STYLES[self.severity])} {printable(first)} {code}"
         yield from (f"  {printable(line.strip())}" for line in rest)
         yield from (f"  {printable(line)}" for line in self.more())
+
+
+def joined_places(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings, in order; more than three that differ only in their places are one, with the first three places.
+
+    >>> [one.head() for one in joined_places(Finding("NA0308", "warning", "was not run", name) for name in "abcde")]
+    ['a, b, c and 2 more: was not run']
+    """
+    groups: dict[Finding, list[Finding]] = {}
+    for one in findings:
+        groups.setdefault(replace(one, file=None, line=None, column=None), []).append(one)
+    joined: list[Finding] = []
+    for alone, group in groups.items():
+        is_long = len(group) > _MOST_PLACES and alone not in group
+        places = first_of([one.place for one in group], _MOST_PLACES)
+        joined += [replace(alone, file=places)] if is_long else group
+    return joined
 
 
 @taking(severity=get_args(Severity), code=str)

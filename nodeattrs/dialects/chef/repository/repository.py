@@ -514,7 +514,8 @@ class Repository(Folder):
     ) -> _Thing:
         """What a file describes.
 
-        unread: makes what stands for it where it is Ruby and the extra that reads it is not there
+        unread: makes what stands for it where it is Ruby that cannot be read: the extra for Ruby is missing, or
+                metadata of a cookbook have a value that is no literal. None raises the error
         """
         file, what = self.shown(path), f"{kind} {name}"
         if path.suffix == ".py":
@@ -530,6 +531,11 @@ class Repository(Folder):
                     raise
                 self.warnings.append(not_run(file, error.hint))
                 return unread(locator=Origin(kind, name, file), unread=NOT_RUN)
+            except DocumentError as error:
+                if unread is None or error.kind != NOT_LITERAL or kind != "cookbook":
+                    raise
+                self.warnings.append(error)
+                return unread(locator=Origin(kind, name, file, error.line), unread=error.message)
         return self._understood(document, document.locator(kind, name), what, read)
 
     def _ruby(self, path: pathlib.Path, file: str, kind: str) -> documents.Document:

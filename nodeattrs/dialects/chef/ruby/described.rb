@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 # What a role, an environment or a Policyfile says when it is run: its fields, and the lines that set them.
+require_relative "from_file"
+
 module Described
   # A map that makes the maps between: default["a"]["b"] = 1.
   class Tree < Hash
@@ -21,6 +23,7 @@ module Described
   end
 
   class Words
+    include FromFile
     attr_reader :tree, :lines
 
     def initialize(path)
@@ -116,7 +119,7 @@ module Described
   class << self
     def read(path, kind)
       words = KINDS.fetch(kind).new(path)
-      words.instance_eval(File.read(path, encoding: "UTF-8"), path, 1)
+      words.from_file(path)
       [plain(words.tree), words.lines]
     end
 

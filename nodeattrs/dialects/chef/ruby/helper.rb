@@ -26,9 +26,8 @@ module Helper
     "library" => ->(path) { TOPLEVEL_BINDING.eval(File.read(path, encoding: "UTF-8"), path, 1) },
     "file" => lambda do |path|
       Wire.attribute_file(path)
-      source = File.read(path, encoding: "UTF-8")
-      Wire.note("lines", path, Lines.of(source))
-      Chef::Node::RUNNING.instance_eval(source, path, 1)
+      Wire.note("lines", path, Lines.of(File.read(path, encoding: "UTF-8")))
+      Chef::Node::RUNNING.from_file(path)
     end,
     "recipe" => lambda do |(path, cookbook, recipe, started)|
       Chef::RunContext::RUNNING.started(started)
@@ -37,7 +36,7 @@ module Helper
       Chef::Recipe.new(cookbook.to_sym, recipe).from_file(path)
     end,
     "resources" => ->((path, cookbook)) { Chef::Resource.load_file(path, cookbook) },
-    "definitions" => ->(given) { Chef::RunContext::RUNNING.load_definitions(given[0]) },
+    "definitions" => ->(given) { Chef::RunContext::RUNNING.from_file(given[0]) },
     "lazy" => lambda do |number|
       Wire.pack(Chef::DelayedEvaluator.known.fetch(number).call)
     end

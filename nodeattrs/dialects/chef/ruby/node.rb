@@ -5,6 +5,7 @@
 # What is merged, and what roles and environments say, is asked of the node at the other end, and remembered until
 # something changes.
 require "delegate"
+require_relative "from_file"
 require_relative "levels"
 require_relative "merged"
 require_relative "platforms"
@@ -13,6 +14,7 @@ require_relative "stand_ins"
 class Chef
   class Node
     include Enumerable
+    include FromFile
     include Platforms
     include Reading
 

@@ -55,14 +55,11 @@ class Chef
 
   class Recipe
     include DSL::Recipe
+    include FromFile
     attr_accessor :cookbook_name, :recipe_name, :params, :run_context
 
     def initialize(cookbook_name, recipe_name, run_context = RunContext::RUNNING)
       @cookbook_name, @recipe_name, @run_context, @params = cookbook_name, recipe_name, run_context, {}
-    end
-
-    def from_file(path)
-      instance_eval(File.read(path, encoding: "UTF-8"), path, 1)
     end
 
     def to_s
@@ -99,6 +96,8 @@ class Chef
 
   # What is known while recipes compile.
   class RunContext
+    include FromFile
+
     Cookbook = Struct.new(:name, :version) do
       alias_method :metadata, :itself
     end
@@ -150,10 +149,6 @@ class Chef
     # define, in a file of definitions
     def define(name, params = {}, &body)
       @definitions[name] = ResourceDefinition.new(params || {}, body)
-    end
-
-    def load_definitions(path)
-      instance_eval(File.read(path, encoding: "UTF-8"), path, 1)
     end
 
     RUNNING = new

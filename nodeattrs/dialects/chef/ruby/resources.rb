@@ -14,6 +14,7 @@ class Chef
     @kinds = {}
 
     class << self
+      include FromFile
       attr_writer :resource_name
 
       # The class of a word; those of cookbooks go before Chef's own.
@@ -64,7 +65,7 @@ class Chef
         base = File.basename(path, ".rb")
         made = Class.new(LWRPBase)
         made.source_file = path
-        made.class_eval(File.read(path, encoding: "UTF-8"), path, 1)
+        made.class_from_file(path)
         name = base == "default" ? cookbook : "#{cookbook}_#{base}"
         made.provides(name.tr("-", "_")) unless Resource.kinds.value?(made)
         made.resource_name(name.tr("-", "_").to_sym) unless made.resource_name
@@ -113,8 +114,7 @@ class Chef
       end
 
       def use(name)
-        path = File.join(File.dirname(@source_file), "_#{name.to_s.delete_prefix("_")}.rb")
-        class_eval(File.read(path, encoding: "UTF-8"), path, 1)
+        class_from_file(File.join(File.dirname(@source_file), "_#{name.to_s.delete_prefix("_")}.rb"))
       end
       attr_writer :source_file
 

@@ -78,6 +78,14 @@ _OF_CHEF = frozenset(("Chef", "DSL", "Mixin", "Node", "Provider", "Recipe", "Res
 
 _BARE = ("argument_list", "identifier", "instance_variable", "self")
 _NODES = (("node",), ("@node",))
+_NAMES_OF_NODE = ("node", "@node")
+_ASSIGNING = ("assignment", "operator_assignment")
+_GIVING_NO_NODE = ("initialize", "node")
+"""Methods after whose call no name but `node` gives the node."""
+
+_DECIDING = ("binary", "block_body", "conditional", "if", "if_modifier", "unary", "unless", "unless_modifier")
+"""Where the value of an expression only decides what other code does."""
+
 _ITSELF = ("attribute", "attributes", "construct_attributes", "itself")
 _SENDING = ("__send__", "instance_variable_get", "method", "public_send", "send")
 _EVALUATING = ("class_eval", "class_exec", "instance_eval", "instance_exec", "module_eval", "module_exec")
@@ -224,7 +232,7 @@ class CodeReader:
         """Read a statement or expression and all that is in it, and add to `code` what it may do."""
         if node.type in _EXPRESSIONS:
             place = self._place(node)
-            if place is not None:
+            if place is not None and not (place is _NODE and self._is_named_node(node)):
                 self._use(place, node)
             return
         if node.type in _PARAMETERS:
@@ -267,11 +275,26 @@ class CodeReader:
     def _inside(self, node: Node) -> Iterator[Node | None]:
         """The parts of a statement that are evaluated: no names that it defines or assigns."""
         skipped = node.child_by_field_name("name") if node.type in _DEFINITIONS else None
-        left = node.child_by_field_name("left") if node.type == "assignment" else None
-        if left is not None and left.type in ("constant", "identifier"):
+        left = node.child_by_field_name("left") if node.type in _ASSIGNING else None
+        is_name = left is not None and node.type == "assignment" and left.type in ("constant", "identifier")
+        if left is not None and (is_name or self._slice(left) in _NAMES_OF_NODE):
             skipped = left
             self.code.names.update([self._slice(left)] if left.type == "constant" else [])
         return (child for child in node.named_children if child != skipped)
+
+    def _is_named_node(self, node: Node) -> bool:
+        """Whether an expression only gives the node its usual name: `@node = x.node`, or the value of a method `node`.
+
+        Code that uses the name is read as code that uses the node.
+        """
+        above = node.parent
+        left = above.child_by_field_name("left") if above is not None and above.type in _ASSIGNING else None
+        is_assigned = left is not None and self._slice(left) in _NAMES_OF_NODE
+        body = above.parent if is_assigned and above is not None else above
+        if body is None or body.parent is None or body.type != "body_statement" or body.parent.type != "method":
+            return is_assigned and body is not None and body.type == "program"
+        name = self._defined(body.parent)[1]
+        return name in _GIVING_NO_NODE if is_assigned else name == "node"
 
     def _visit_all(self, nodes: Iterator[Node | None]) -> None:
         for node in nodes:
@@ -366,7 +389,8 @@ class CodeReader:
     def _is_hidden(self, node: Node, method: str, given: list[Node], is_own: bool, place: _Place | None) -> bool:
         """Whether a call runs code that its text does not show. method: "" for a name that is computed"""
         if not method:
-            return is_own or place is _NODE
+            is_decision = node.parent is not None and node.parent.type in _DECIDING and not given
+            return place is _NODE or (is_own and not (is_decision and self._around.is_own_class))
         if method in _EVALUATING:
             receiver = node.child_by_field_name("receiver")
             is_text = bool(given) and not method.endswith("exec")
