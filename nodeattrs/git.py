@@ -56,8 +56,8 @@ class Blob(NamedTuple):
 
     mode: as Git writes it: "100644", "120000" for a link
     kind: "blob" for a file or link, "commit" for a submodule
-    id:   the hash of its content
-    path: below the root of the work tree
+    id:   Git's hash of its content; of a submodule the commit
+    path: from the root of the work tree
     size: in bytes; 0 where Git does not know it
     """
 
@@ -75,8 +75,10 @@ class Git:
     top:    the root of its work tree; None for a bare repository
     prefix: the path of *folder* below *top*, with a slash at the end; "" for *top* itself
 
-    `files(commit)` lists the files of a commit, and `contents` and `content` give what is in them. `fork_of` gives the
-    common ancestor of two commits. `tracks` and `ignored` are about the index and the work tree.
+    `commit(name)` gives the id of a commit, and `fork_of` the id of the common ancestor of two. `files` lists the files
+    of a commit as Blobs. `contents` yields (id, content) of Blobs, and leaves out missing and too large ones. `content`
+    gives the content of one file; None if the commit lacks it. `path_of` is relative to `top`; None if the file lies
+    elsewhere. `ignored` reads the work tree, and `remotes` the configuration.
 
     raises: NotFound, if Git is not installed, if the folder lies in no repository, or if `.git` belongs to another one.
             Methods raise NotFound if Git cannot be started, TooMuch if it writes or takes too much, and NoRevision for
@@ -212,7 +214,7 @@ class Git:
                 return dict(self.contents([Blob(mode, kind, mark, path, int(size))])).get(mark)
         return None
 
-    def tracks(self, name: str) -> bool:
+    def _tracks(self, name: str) -> bool:
         """Whether the index has a file, by its name in the folder that the repository was found from."""
         return bool(self._checked("ls-files", "--cached", "--", f":(literal){self.prefix}{name}"))
 
@@ -282,6 +284,6 @@ def is_tracked(file: str | os.PathLike[str]) -> bool:
     if work_tree_of(folder) is None:
         return False
     try:
-        return Git(folder).tracks(place.name)
+        return Git(folder)._tracks(place.name)
     except (NotFound, NoRevision):
         return False

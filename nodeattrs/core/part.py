@@ -23,7 +23,8 @@ from nodeattrs.core.tree import ABSENT, strict_key
 class Part:
     """A value with its origins: the sources that set it. The constructor copies and checks nothing.
 
-    `at` gives an entry of a map or list as a part, and `elements` all elements of a list.
+    `at` gives an entry of a map or list as a part, whose value is ABSENT if there is no such entry. `elements` yields
+    the elements of a list as parts. Neither may be called for another value.
     value:   plain data, or ABSENT
     origins: one of the forms that `core.origins` lists; () if there is no source, None if origins are not recorded
     """
@@ -390,9 +391,9 @@ class InPlace:
 
     `core.folding` makes it and sets it as the value of `IN_PLACE` during a merge. The handlers `concat` and `unite`
     then call its methods of the same names. A merge of two maps calls `owns`, and writes into the map if that is true.
-    `register` adds a map, and `release` forgets everything.
-    At most 64 lists and 64 maps are remembered; the oldest are forgotten, and are copied from then on. An error during
-    a merge may leave a list or map half changed. The folding then repeats all its steps.
+    `register` remembers a map of more than 8 entries, and returns the map and its origins. `release` forgets
+    everything. At most 64 lists and 64 maps are remembered; the oldest are forgotten, and are copied from then on. An
+    error during a merge may leave a list or map half changed. The folding then repeats all its steps.
     lists: False: lists are always copied, because other code may hold them; only maps are extended
     """
 

@@ -107,8 +107,9 @@ class Element(NamedTuple):
 class Trace(NamedTuple):
     """The answer to "why is this value what it is?", as data. `str(trace)` is the explanation as text.
 
-    `winner`, `standing`, `losers` and `unknown` select claims by their outcome. `require_known` raises UnknownLayer if
-    an unknown layer might change the value. `title` gives the words for a rank.
+    `standing` has the claims that win or join, strongest first, and `winner` is the first of them or None. `losers` and
+    `unknown` have the claims with these outcomes. `origins` has the origins of `standing`. `require_known` raises
+    UnknownLayer if an unknown layer might change the value. `title(12)` is "12 override / environment".
 
     path:     the path of the question
     value:    the value that is read there; ABSENT where it is not set
@@ -393,6 +394,7 @@ class Row(NamedTuple):
     how:     in words: the other path where it was set, the verb, and the claims that continued it; "" without any
     by:      the ranks of other claims that override it, strongest first
     rule:    the rule that decided, in words; "" for claims that are read
+    note:    `how` and `rule` in one text
     """
 
     outcome: str

@@ -41,8 +41,7 @@ class SetValue(NamedTuple):
 class Overridden(NamedTuple):
     """A loss: a setting that another setting replaced, hid or removed. A walk collects losses on its way down the path.
 
-    `one_step_down` follows the loss to an entry of its value, and leaves it unchanged if it blocks the path. `blocks`
-    says whether its value is above a path. `place` gives the source and the path in it.
+    `blocks` says whether its value is a scalar or list above a path. `place` gives the source and the path in it.
     setting:      the setting that lost
     by:           the numbers of the overriding sources; its own number is included if it loses even without all others
     policy, line: the policy that decided, and the line of that policy
@@ -67,7 +66,7 @@ class Overridden(NamedTuple):
         """Whether it is a scalar or list above *path*, which would block that path."""
         return len(self.setting.path) < len(path)
 
-    def one_step_down(self, key: Any, path: Path, is_index: bool) -> Overridden | None:
+    def _one_step_down(self, key: Any, path: Path, is_index: bool) -> Overridden | None:
         """The same loss for the entry *key* of its value; None if its value has no such entry, so that nothing is lost
         there.
 
@@ -98,7 +97,7 @@ class PendingLosses(NamedTuple):
     path:     the path in the merged tree
     by, rule: what overrides the setting at *here*: sources and rule; () and None if nothing does
 
-    `blocks` is always False, because the losses are not known yet. `one_step_down` adds a key at the end.
+    `blocks` is always False, because the losses are not known yet.
     """
 
     here: Any
@@ -111,7 +110,7 @@ class PendingLosses(NamedTuple):
         """Always False: it is not known yet."""
         return False
 
-    def one_step_down(self, key: Any, path: Path, is_index: bool) -> PendingLosses:
+    def _one_step_down(self, key: Any, path: Path, is_index: bool) -> PendingLosses:
         """The pending losses one step further down, at *path*, which ends in *key*."""
         return self._replace(keys=(*self.keys, key), path=path)
 
@@ -127,7 +126,7 @@ def losses_below(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[
     of:        the type of the value that is read; in a map a number is a key, not an index
     """
     is_index = type(key) is int and not issubclass(of, dict)
-    below = [lost.one_step_down(key, path, is_index) for lost in flat(losses)]
+    below = [lost._one_step_down(key, path, is_index) for lost in flat(losses)]
     return [lost for lost in below if lost is not None]
 
 
@@ -156,6 +155,8 @@ class Walk(NamedTuple):
     origins:    the origins of the value: where each source has it
     cover:      the path of a scalar or list above the path, which blocks it; None if nothing blocks it
     holding:    settings of maps above the path that have nothing at the path; without them, another value would be read
+
+    `part` is value and origins as a `Part`. `elements` yields each element of a list with its places in the sources.
     """
 
     standing: tuple[SetValue, ...]

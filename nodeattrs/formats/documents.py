@@ -58,7 +58,9 @@ class Document:
     warnings: faults that do not stop reading, such as a key written twice
     levels:   a limit for the depth of *tree*: it has at most this many maps and lists inside each other
 
-    `place` gives the line of a path, `locator` makes origins with lines, and `error` makes an error with a line.
+    `place` gives the line and column of a path, or of the nearest path above. `locator` returns an object that makes
+    origins with lines. `error` returns an error with a line, and does not raise it. `text` is the text, and `digest`
+    its id as a Git blob.
     """
 
     def __init__(self, text: Text, reading: ParsedText) -> None:
@@ -130,6 +132,7 @@ class DocumentLocator(NamedTuple):
     under:    a path in the document. The paths that `at` takes begin there
 
     `at` never fails: for a path that the document does not have, it returns the line of the nearest path above.
+    `unplaced` is an origin without a line.
     """
 
     document: Document

@@ -86,9 +86,10 @@ class Expression:
     source:  the expression as the caller wrote it
     pattern: the compiled pattern
 
-    `search` and `match` return whether it matches: anywhere, or at the start of the text. `groups` returns the groups,
-    and `all_matches` and `replaced` do what `re` does in `findall` and `sub`.
-    Each of them raises TooMuch if it takes more processor time than `Limits.seconds`.
+    `search` and `match` return whether it matches: anywhere, or at the start of the text. `groups` returns the groups
+    of the first match, by number and by name; None without a match. `all_matches` and `replaced` do what `re` does in
+    `findall` and `sub`. Each of them raises TooMuch if it takes more processor time than `Limits.seconds`. `is_cheap`
+    says whether a text of some length is searched in this process.
     """
 
     def __init__(self, source: str, pattern: re.Pattern[str]) -> None:

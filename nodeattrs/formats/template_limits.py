@@ -420,7 +420,8 @@ class CountedEnvironment(SandboxedEnvironment):
     extensions: extensions of Jinja
     options:    further arguments of Jinja's environment, except `finalize` and `optimized`
 
-    Compiling and rendering a template raise TooMuch if the budget is used up. The methods here override Jinja's.
+    Compiling and rendering a template raise TooMuch if the budget is used up. All methods override Jinja's; Jinja calls
+    them.
     """
 
     intercepted_binops = frozenset(["+", "-", "*", "**", "%"])

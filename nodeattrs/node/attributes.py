@@ -279,20 +279,20 @@ class Attributes(Mapping[Any, Any]):
         return self.to_dict(evaluate)
 
     @property
-    def combined_default(self) -> LevelView:
+    def combined_default(self) -> _LevelView:
         """The four default components merged, as they are now.
 
         `node.combined_default["a"]` reads it as a map; `node.combined_default("a", "b")` is `merged` for these
         components.
         """
-        return LevelView(self._ledger, DEFAULT_GROUP)
+        return _LevelView(self._ledger, DEFAULT_GROUP)
 
     @property
-    def combined_override(self) -> LevelView:
+    def combined_override(self) -> _LevelView:
         """The four override components merged, as they are now: `node.combined_override["a"]`, or
         `node.combined_override("a", "b")`.
         """
-        return LevelView(self._ledger, OVERRIDE_GROUP)
+        return _LevelView(self._ledger, OVERRIDE_GROUP)
 
     # Path methods on one component
 
@@ -503,7 +503,7 @@ def _remove_path(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[P
         return as_it_was
 
 
-class LevelView(MapView):
+class _LevelView(MapView):
     """The merged view of one level; a later write does not change it.
 
     `view["a"]["b"]` reads as any merged map does. `view("a", "b")` merges on the current values instead: it

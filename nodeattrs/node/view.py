@@ -195,12 +195,12 @@ class ReadCache(dict[Any, Any]):
 
     A view uses this dict's `__getitem__` as its own, so a repeated read runs no Python code (docs/decisions/0004).
     Scalars, and views of maps and lists, are kept; a deferred value is computed at each read. An absent key raises
-    NoSuchAttribute. `maps` gives the maps to merge, and `ordered_keys` all keys of the view.
+    NoSuchAttribute. `maps` gives the maps to merge.
 
     part:    the maps of the view, joined and not merged
     version: the version that the view shows
     path:    the path of the view in the node
-    order:   all keys, after `ordered_keys` was called; None before that
+    order:   all keys in order, once a caller has listed them; None before that
     """
 
     __slots__ = ("order", "part", "path", "version")
@@ -236,7 +236,7 @@ class ReadCache(dict[Any, Any]):
         with self.version.looks.brief(is_brief=False):  # a function may decide something
             return _read(value, path)
 
-    def ordered_keys(self) -> tuple[Any, ...]:
+    def _ordered_keys(self) -> tuple[Any, ...]:
         """All keys of the map, the keys of weaker maps first. They are computed at the first call, and kept."""
         if self.order is None:
             with self.version.reading(KEYS, self.path):
@@ -244,7 +244,7 @@ class ReadCache(dict[Any, Any]):
         return self.order
 
     def _absent(self, key: Any, path: Path) -> NoSuchAttribute:
-        hint = meant(key, self.ordered_keys()) or "use .get(...) or .read(...) for None instead"
+        hint = meant(key, self._ordered_keys()) or "use .get(...) or .read(...) for None instead"
         if isinstance(key, str) and "." in key:
             hint = f"a dot belongs to its key; a path is steps: {''.join(f'[{step!r}]' for step in key.split('.'))}"
         return NoSuchAttribute(f"no attribute {spell(path)}", path=path, hint=hint)
@@ -288,10 +288,10 @@ class MapView(_View, Mapping[Any, Any]):
         self.__getitem__ = self._cache.__getitem__
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._cache.ordered_keys())
+        return iter(self._cache._ordered_keys())
 
     def __len__(self) -> int:
-        return len(self._cache.ordered_keys())
+        return len(self._cache._ordered_keys())
 
     def __contains__(self, key: object) -> bool:
         cache = self._cache

@@ -37,6 +37,9 @@ from nodeattrs.core.tree import Path
 class NamedPolicy:
     """A policy with a name, such as "compose". Its method `plan` makes a `Fold` of layers; `core.fold.fold` merges it.
 
+    `plan` takes the weakest layer first; without layers it makes a fold without children. `to_dict` gives the tables as
+    data.
+
     name:     the name in settings and commands
     summary:  one sentence, for people
     source:   the tool or standard that has these rules, and the place in its documentation

@@ -70,7 +70,8 @@ class Processes(Executor):
     jobs: the largest number of processes
 
     Use it in a `with` block. At the end of the block, tasks that wait are dropped, and started names are finished.
-    After a KeyboardInterrupt the workers end at once. `stop` asks the workers to begin no further name.
+    After a KeyboardInterrupt the workers end at once. `stop` asks the workers to begin no further name, and returns at
+    once; `submit` and `shutdown` work as in `Executor`.
     """
 
     def __init__(self, jobs: int) -> None:

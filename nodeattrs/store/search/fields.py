@@ -98,7 +98,7 @@ class IndexPart(NamedTuple):
         for tree, view in ((self.chef, CHEF), (self.own, OWN)):
             for name in self.names:
                 if name in tree:
-                    for entry in entries_of(tree[name], (*self.steps, str(name))):
+                    for entry in _entries_of(tree[name], (*self.steps, str(name))):
                         found[entry] = found.get(entry, 0) | view
         return found
 
@@ -215,19 +215,19 @@ def _division(steps: Steps, text: bytes) -> list[tuple[bytes, Steps, Sequence[st
     return [(part.key, part.steps, part.names) for part in _parts(steps, tree, tree)]
 
 
-def entries_of(value: Any, steps: Steps) -> list[SearchEntry]:
+def _entries_of(value: Any, steps: Steps) -> list[SearchEntry]:
     """The entries of a value at *steps*: one for each scalar in it, for each list as a whole, and for each empty map.
 
     The same entry may be there twice.
     """
     if isinstance(value, dict) and value:
-        return [entry for key, inner in value.items() for entry in entries_of(inner, (*steps, str(key)))]
+        return [entry for key, inner in value.items() for entry in _entries_of(inner, (*steps, str(key)))]
     if not isinstance(value, dict | list):
         return [SearchEntry(steps, *scalar_text(value))]
     found = [SearchEntry(steps, "w", whole(value).replace("\0", NO_NUL))]
     for inner in _elements(value):
         if inner != {}:
-            found += entries_of(inner, steps)
+            found += _entries_of(inner, steps)
     return found
 
 

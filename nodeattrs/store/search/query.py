@@ -84,7 +84,7 @@ class Pattern:
         return name == self.plain if self.plain is not None else self.in_text(name.casefold())
 
     @property
-    def is_anything(self) -> bool:
+    def _is_anything(self) -> bool:
         """Whether the pattern is "*" alone."""
         return self.parts == (Pattern.ANY,)
 
@@ -435,7 +435,7 @@ _NO_FIELD = Pattern(("text",))
 
 
 def _term(field: Pattern, value: Pattern | Range) -> Condition:
-    if field.is_anything and isinstance(value, Pattern) and value.is_anything:
+    if field._is_anything and isinstance(value, Pattern) and value._is_anything:
         return Everything()
     return FieldTerm(field, value)
 
