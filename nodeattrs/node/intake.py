@@ -45,7 +45,7 @@ class EnvironmentLike(Protocol):
     """An environment: its name and the attributes that it sets at two levels.
 
     It may also have `default_locator` and `override_locator`, which give the place of each value. Without them the
-    origin of each value is the environment's name.
+    origin of each value has the environment's name and no place.
     """
 
     @property
@@ -61,8 +61,9 @@ class Intake:
 
     A run calls `keep_saved`, `merge_normal`, `merge_json` and `merge_facts` in this order, then `set_environment` and
     `set_roles`. A method for which the run has no values is not called. Data is copied, with the origins that a locator
-    gives. `empty_levels` empties default and override first. `ensure_tags` makes normal `tags` a list, as `merge_json`
-    does.
+    gives. `keep_saved`, `set_environment`, `set_roles` and, by default, `merge_facts` replace the content of their
+    slots; the others add to it. `merge_facts` raises BadArgument for facts without `platform`.
+    `empty_levels` empties default and override first. `ensure_tags` makes normal `tags` a list, as `merge_json` does.
     source: docs/merging.md, "A run"
     """
 

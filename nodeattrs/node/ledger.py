@@ -34,7 +34,10 @@ class Ledger(dict[Any, Any]):
 
     The ledger is also a dict: a cache of the merged values that were read, by top-level key or by a tuple of steps.
     `node[key]` reads it directly. A write empties it. Two ledgers are equal only if they are the same object.
-    `roots` and `part_at` give values that are not merged or copied yet. `plan` gives a part of the order of precedence.
+    `put`, `replace` and `erase` note the old value in the history; `erase` of an absent path does nothing. `origin`
+    gives (origin, mark) of a path in a slot; for an absent path, of the map above.
+    `roots` and `part_at` give values that are not merged or copied yet, and `part_at` gives ABSENT for an absent path.
+    `plain_copy` copies them. `merged_tree` is a merged copy of all. `plan` gives a part of the order of precedence.
     `switch_setter` sets the line that the next changes come from, and `switch_back` restores the one before.
     `note_silent` and `note_empty_map` add to the history; `unsettled_keys` names facts that a snapshot must copy.
 
@@ -421,7 +424,7 @@ class Event(NamedTuple):
 
     *Mark*: the number of a line that sets values; see `Ledger.marks`.
 
-    what:   one of EVENTS
+    what:   one of EVENTS: "overwritten", "erased" or "silent"
     value:  the old value, or the value that was not set; it is shared and must not change. A map has the marks of its
         entries
     set_by: the origin of that value. For a map: the mark of those entries that have no mark of their own

@@ -39,8 +39,10 @@ class Node(Attributes):
     Reading is as from an immutable mapping: an absent key raises NoSuchAttribute (a KeyError). One thread may write
     while others read; several writers take turns. A value that was read never changes, deferred values excepted.
     `snapshot` gives the whole state with origins as data, and `restore` makes a node of it. `to_chef` gives Chef's node
-    JSON as data, without origins, `to_chef_json` gives it as text, and `from_chef` reads it. `to_hash` merges all
-    levels.
+    JSON as data, without origins, `to_chef_json` gives it as text, and `from_chef` reads it. Both readers raise
+    DocumentError for damaged data. `to_hash` is a copy of the merged attributes with name, environment and run-list.
+    `run_list` is a copy; assigning a list replaces it. `tags` is a copy of normal `tags`; `tag` and `untag` change
+    them, and return all tags.
     source: docs/merging.md
 
     >>> node = Node("web1")

@@ -293,7 +293,9 @@ def _unpacked_path(path: list[Any]) -> Path:
 class SavedLocator:
     """The locator of a value that a saved run set, as its snapshot has it. Reads no files, unless causes are asked for.
 
-    `at` gives the place of a path. `for_next_run` makes a copy whose origin begins with "saved".
+    `at` gives the origin of a path. `placed` gives an origin for another file and line, and `source` the text of
+    another file, or None. `for_next_run` makes a copy whose origin begins with "saved". `site` is `code`, or None if no
+    repository is known.
 
     origin:      the origin of the whole value
     places:      step -> [line, column, places below]; a step is left out if it has the line and column of the map above

@@ -43,7 +43,7 @@ CALLER = Setter("caller")
 class Mark(NamedTuple):
     """A line of code, or a document, that sets values in one way. Slots keep its number in `Marks`, not this object.
 
-    `line` and `unplaced` give its origin with the line only, and with neither line nor column.
+    `line` gives its origin with line and without column, and `unplaced` without both.
 
     locator: finds the place of a value
     verb:    set, replace, full assignment, append, erase, or silent for a value that an `unless` did not set
@@ -119,7 +119,8 @@ class Marks:
     `number_here` gives the number for the line that calls now, and adds a mark if it is new; `marks[number]` is the
     Mark. Marks are never removed, so a greater number was first used later. `place` gives the origin for a number and a
     path. `is_part` says whether the code of one mark lies inside the code of another. `known_setter` gives the same
-    object for equal setters. `note_read` records that a call read a document.
+    object for equal setters. `add` adds a mark and returns its number, and `all` lists the marks. `note_read` records
+    that the calling line read a document, and `documents_read` yields (expression, documents) for each such call.
 
     root:        a function that returns the folder to which files are relative
     table:       the marks by number; a line of code is kept as a tuple until its mark is read

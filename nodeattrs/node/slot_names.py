@@ -22,6 +22,7 @@ class Slot(NamedTuple):
     number: 1 to 15, weakest first, as the Chef documentation counts
     level:  "default", "force_default", "normal", "override", "force_override" or "automatic"
     source: "attribute file", "recipe", "environment", "role" or "facts"
+    title:  level and source as text: "force_default / recipe"
     """
 
     number: int

@@ -66,6 +66,7 @@ class Deferred:
 
     compute: a function without arguments. raises: BadValue, if it cannot be called
     place:   where it was made, for messages; "": the file and line of the function
+    code:    the code object of the function; None for a callable that is not written in Python
     """
 
     __slots__ = ("_compute", "_place")
@@ -136,7 +137,8 @@ def lazy(compute: Callable[[], Any]) -> Deferred:
 
 
 class Withheld:
-    """The value at a path whose secret a document left out. Reading the path raises ValueWithheld."""
+    """The value at a path whose secret a document left out. Reading the path calls `read`, which raises
+    ValueWithheld."""
 
     __slots__ = ()
 
@@ -293,6 +295,9 @@ def refuse_spelled(path: tuple[Any, ...], is_set: Callable[[Path], bool]) -> Non
 
 class Secrets:
     """The sensitive paths of a node; `wrapped` wraps the secrets in a value that enters a slot.
+
+    `wrapped` changes maps and lists in place, and returns the value, or for a secret scalar a Sensitive. `may_be_in` is
+    False if no secret can be in a tree.
 
     The constructor takes texts ("db.password") or steps. raises: BadArgument, for anything but a list of paths
 

@@ -270,7 +270,8 @@ class MapView(_View, Mapping[Any, Any]):
 
     An absent key raises NoSuchAttribute (a KeyError); `.get(key)` gives None instead. Several steps may be taken in one
     subscript: `node["a", "b"]` is `node["a"]["b"]`. A write raises AttributeIsReadOnly. Maps and lists in it are views.
-    `view | other` and `merge` give a plain dict in which entries of *other* replace entries of the view.
+    `view | other` and `merge` give a plain dict in which entries of *other* replace entries of the view. `to_dict` and
+    `to_plain` are independent copies, all levels deep; `to_plain` leaves deferred values as they are.
 
     part:    the maps to merge: one map, or several as `Joined`
     version: the version of the ledger that the view shows; by default the maps never change
