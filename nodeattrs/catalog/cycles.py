@@ -33,8 +33,10 @@ class Cycle:
     graph:   the graph in which the cycle was found
     members: the numbers of the vertices, sorted by the names of their references
 
-    `path` is the walk that Puppet prints. `ring` is a closed walk, often shorter. `reasons`, `lines`, `breaks` and
-    `text` describe the ring. `path` and `ring` are computed when they are first read.
+    `path` is the walk that Puppet prints. `ring` is a closed walk through members, often shorter. Both have the numbers
+    of vertices, and are computed when they are first read. `names` has the names of all members.
+    The rest describes the ring. `text` is one line: "A => B => A". `reasons` lists (edge, reason, source line), and
+    `lines` yields these as texts. `breaks` lists the written relationships whose removal breaks the ring.
     """
 
     graph: Graph

@@ -61,7 +61,9 @@ class Graph:
     is_container:   position -> whether the resource is a container
     out:            vertex -> the edges that leave it; a container has two vertices. It is computed when first read
 
-    Names of a vertex: `spelled` gives its reference, `named` also says "begin" or "end", and `sort_name` is a key.
+    `contents_of` lists the direct contents of a container, [] for any other resource. `reason` gives (reason in words,
+    source line) of an edge. Names of a vertex: `spelled` gives its reference, `named` also says "begin" or "end", and
+    `sort_name` is a key.
     """
 
     def __init__(self, resources: Sequence[Resource], before: Chained, notify: Chained) -> None:

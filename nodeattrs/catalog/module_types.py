@@ -124,7 +124,9 @@ class ModuleTypes:
     folders: the folders that contain modules. If two files define one type, the first file counts
 
     The constructor lists the files `*/lib/puppet/type/*.rb`. A file is read when its type is first asked for.
-    Call `warnings` after `relations`: it also names the types that `relations` could only read in part.
+    `relations` gives the automatic relations of a resource: "require" -> references. `can_refresh` says whether a type
+    reacts to a refresh. For an unknown type they give {} and False. Call `warnings` after `relations`: it also names
+    the types that `relations` could only read in part.
     """
 
     def __init__(self, folders: Iterable[Path]) -> None:

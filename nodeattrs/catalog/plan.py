@@ -34,8 +34,10 @@ class Plan:
     missing:        a ReferenceNotFound for each relationship with a missing resource, in Puppet's order
 
     The constructor resolves chains and fills `missing`; it raises nothing for a fault. `faults()` lists missing
-    resources and cycles. `order()` and `visit_order()` raise the first fault. The graph, the order and the cycles are
-    computed when they are first read. `noops` says which resources are in no-op mode.
+    resources and cycles. `order()` gives the references of the resources, without containers; `visit_order()` gives
+    vertices of the graph. Both raise the first fault. `cycle_error()` returns the error about the cycles, and does not
+    raise it. The graph, the order and the cycles are computed when they are first read. `noops` has reference ->
+    whether it is in no-op mode. `warnings()` lists what is probably not meant.
     """
 
     @taking(catalog=Declarations)

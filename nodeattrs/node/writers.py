@@ -118,8 +118,8 @@ class Writer(_Handle):
     1`. `get`, `read`, `exist` and `in` create nothing; `get` and `read` copy the value, and give None for an absent
     one. Assigning stores a copy. `write` makes maps on its way, and replaces scalars and lists there. `delete` and
     `unlink` return a copy of what they removed, or None. `pop` without a default raises NoSuchAttribute (a KeyError)
-    for an absent key. The methods with `_strict` raise an error for an absent value, and for a scalar or list in the
-    way. Once its map was replaced, the writer keeps the old content to itself.
+    for an absent key. `read_strict` and `unlink_strict` raise an error for an absent value, and `write_strict` for a
+    scalar or list in the way. Once its map was replaced, the writer keeps the old content to itself.
 
     >>> from nodeattrs import Node
     >>> node = Node("web1")

@@ -53,6 +53,9 @@ class Noted(NamedTuple):
         the same node. "" otherwise
     root:       the folder of the repository, relative to the folder of the store; "" if the store is not a file
     unread:     whether the snapshot names layers that were not read. `Store.save` sets it
+
+    `is_run` says whether `by` is RUN. `to_dict` leaves out defaults. `from_dict` raises ValueError for an unknown name
+    or a wrong type.
     """
 
     ok: bool = True

@@ -35,7 +35,9 @@ _NAME = re.compile("[0-9a-f]{40}")
 class RepositoryVersions:
     """The files of a repository in any version, found by digest on disk or in Git: a `node.sites.Versions`.
 
-    The constructor reads nothing; each content is read once and kept. root: the folder of the repository
+    `content` gives the bytes of a file; None if neither disk nor Git has this version. The constructor reads nothing;
+    each content is read once and kept.
+    root: the folder of the repository
     """
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
@@ -147,6 +149,9 @@ class SavedNode:
     sensitive: paths whose values are never shown or stored
     where:     the store, for messages
     versions:  gives the files of the repository, to find the causes of values
+    note:      a remark for the user, such as that origins are not known; "" for none
+    node:      the whole node. Reading it raises DocumentError if the node is damaged
+    normal:    another node, for the next run, with only name, environment, run-list and normal attributes
     """
 
     def __init__(self, saved: Saved, sensitive: tuple[Path, ...], where: str, versions: Versions) -> None:

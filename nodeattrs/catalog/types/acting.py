@@ -127,8 +127,9 @@ class ResourceType:
     """The base of the resource types. Its defaults: no refresh, no automatic relations, no managed place.
 
     A subclass is a dataclass whose first field is the title; it defines `check` and `apply`. A transaction calls
-    `tidy`, then `check`, then `apply` for each change. In no-op mode it calls `check`, and `foresee` if something
-    differs.
+    `tidy`, then `check`, then `apply` for each change that `check` returned. In no-op mode it calls `check`, and
+    `foresee` if something differs. `automatic` gives metaparameter -> references of automatic relations. `manages` is a
+    place that only one resource may have.
     refreshable: whether `refresh` reacts to changes of other resources
     HIDDEN:      names of fields that queries and reports do not show, since they may hold secrets or long texts
     """

@@ -83,25 +83,27 @@ _PARENTS: list[object] = []
 class Store(ABC):
     """Saved nodes and their revisions in a database; `open_store` makes one. The constructor does not connect.
 
-    `save` adds a revision, `load` gives one with its content, `history` lists them, and `search` finds nodes. `load`
-    returns None, and the others an empty result, for a node that is not saved. A place without a store reads as empty;
-    the first save makes it, or `make`. `change` loads and saves in one transaction. `latest` gives the last revision of
-    each node, and `texts` the hashes of a node's content. `prune` deletes old revisions, and `check` lists faults.
+    `save` adds a revision, and `load` gives one with its content. `history` lists them, the latest first. `search`
+    lists the names of nodes. `load` returns None, and the others an empty result, for a node that is not saved. A place
+    without a store reads as empty; the first save makes it, or `make`. With *after*, `save` raises NewerRevision if
+    another revision is the latest. `save_all` returns a revision or an error for each node. `change` loads and saves in
+    one transaction. `latest` yields (name, last revision) of each node, and `texts` lists the hashes of a node's
+    content. `delete` says whether there was a node. `prune` deletes old revisions, and returns their number. `check`
+    lists faults as sentences.
     Each thread of each process has its own connection; nothing is shared across a fork. Each method may raise
     StoreError, if the database fails, and BadName, for a name that no node can have.
     An engine is a subclass, which writes the abstract methods.
 
-    shown: the place of the store, as `describe` gives it for messages; without a password
+    shown:    the place of the store, as `describe` gives it for messages; without a password
+    failures: the errors that the library of the database raises; they become a StoreError
+    ways_out: (part of the message of such an error, hint) pairs
+    writes_together: whether `save_all` uses one transaction. False where other programs may write meanwhile:
+                     two savers could wait for each other
     """
 
     writes_together = False
-    """Whether `save_all` uses one transaction. Not where others write meanwhile: two savers could wait for each
-    other.
-    """
     failures: tuple[type[Exception], ...] = (OSError,)
-    """The errors that the library of the database raises; they become StoreError."""
     ways_out: tuple[tuple[str, str], ...] = ()
-    """(part of a message of the database, hint for it)."""
 
     def __init__(self, shown: str) -> None:
         self._shown = shown

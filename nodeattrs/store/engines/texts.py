@@ -152,7 +152,8 @@ _HOLE = {"j": None}
 class StoredText:
     """A document, snapshot, facts or notes, encoded for a store. The constructor encodes and hashes; `pack` compresses.
 
-    `check` decodes the content again, and raises BadValue if it differs from the value.
+    `check` decodes the content again, and raises BadValue if it differs from the value. `pack` keeps its first result,
+    so give it the same word each time.
 
     value:   the data; BadValue, from the constructor, if it is not JSON
     what:    the name of the data in messages

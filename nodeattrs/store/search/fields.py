@@ -77,7 +77,8 @@ class IndexPart(NamedTuple):
     """The values at some keys of one map of a node. An index stores a part once for all nodes in which it is equal.
 
     A node has two trees: the one that Chef searches, and the one that the node reads. A part has the map from both.
-    `entries` computes what an index stores for the part; call it only for a part that the index lacks.
+    `entries` computes what an index stores for the part: entry -> the trees that have it, as bits CHEF and OWN. Call it
+    only for a part that the index lacks.
 
     key:   the hash of its content
     steps: the keys that lead to the map

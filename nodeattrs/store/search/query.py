@@ -37,6 +37,9 @@ _WHOLE_WORDS = re.compile(f"{_WORD_SIGN}+")
 class Pattern:
     """Words of a query with wildcards, to be found in a value (`in_text`) or to name a field (`is_name`).
 
+    `in_text` takes a casefolded text, and looks for whole words. `is_name` compares the case of letters, unless the
+    pattern has a wildcard or is a phrase.
+
     phrase:  whether the words were in quotation marks; then they are not the exact name of a field
     parts:   plain texts, `Pattern.ANY` for "*", `Pattern.ONE` for "?", `Pattern.GAP` between the words of a phrase
     plain:   the text as it is written; None for a phrase, and with wildcards
@@ -96,6 +99,7 @@ class Range(NamedTuple):
 
     low, high: the ends; None: the range has no end there
     with_low, with_high: whether the end itself belongs to the range
+    exact:     the only text in the range, if both ends are equal and belong to it; else None
     """
 
     low: str | None
