@@ -170,9 +170,11 @@ class FolderEntry:
     folder: the descriptor of the open folder; the caller closes it
     name:   the name in the folder, without a slash
 
-    Each method asks the disk again and follows no link. All methods may raise OSError, except `sweep`. `replace`,
-    `begin` and `link` replace what has the name, in one step. `begin` leaves the new file open. `special` opens a
-    device or pipe, and `target` reads a link. `sweep` removes temporary files of killed processes from the folder.
+    Each method asks the disk again and follows no link. All methods may raise OSError, except `sweep`. `status` is None
+    if nothing has the name. `content` reads a regular file. `replace`, `begin` and `link` replace a file or link in one
+    step. `begin` returns the descriptor of the new file. `special` returns a descriptor of a device or pipe, and None
+    for anything else. `target` reads a link. `remove` does nothing if nothing has the name; it removes no folder.
+    `sweep` removes temporary files of killed processes from the folder.
     """
 
     __slots__ = ("folder", "name")

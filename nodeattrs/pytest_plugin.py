@@ -139,7 +139,7 @@ class Converge:
     repository: the repository whose nodes and cookbooks are used. The code of its cookbooks runs
 
     `converge("role[web]", platform="debian-12")` runs the node "test" with this run-list. `matrix` runs the same node
-    on several platforms. Nothing is saved. The errors of a run are raised.
+    on several platforms, and returns platform -> its `Converged`. Nothing is saved. The errors of a run are raised.
     """
 
     repository: Repository = field(repr=False)
@@ -222,7 +222,8 @@ class Converged:
 
     run["app.workers"] is the merged value, as plain data; an unset path raises NoSuchAttribute. `get` returns a default
     instead. Each path that a test reads is noted. If an assertion fails, the report explains the paths that its
-    statement read.
+    statement read. `trace` and `explain` are about one path. `node`, `catalog` and `log` are the node after the run,
+    the declared resources and the lines that cookbooks logged.
     """
 
     run: Run = field(repr=False)

@@ -54,23 +54,26 @@ class Opened(ABC):
 
     side:    the version of the files
     request: facts, options and overrides of the question
+    unread:  what could not be read, or must not run, and may change the last answer; `answer` sets it
+    looks:   where the next answer notes what it reads of its subject; a verb sets it. None: nowhere
+    notes_looks: whether answers note all that they read of their subject, so that subjects may share answers
 
     The constructor reads nothing. A verb calls `is_there`, then `subjects`, then `answer` for each subject. Only these
-    three must be written. An instance may keep what it has read for the next subject.
+    three must be written. `answer` raises NodeattrsError for an unknown subject. An instance may keep what it has read
+    for the next subject.
 
-    The other methods have defaults that answer "none" or "no". `settings` and `lines_of` find lines in files.
-    `impact` asks `may_run`, `covers` and `leaves_out` about a changed file. `look` and `own` decide whether two
-    subjects may share an answer.
+    The other methods have defaults that answer "none" or "no"; only the default of `settings` gives the leaves of a
+    JSON, YAML or TOML file. `settings` gives the paths that a file sets, and `lines_of` the lines that set a path.
+    `unread_lines` gives the files that `lines_of` did not read. `impact` asks about a changed file: `may_run` whether
+    code that was not run may run it, `covers` whether it belongs to the dialect, `leaves_out` whether it sets values
+    that `answer` does not give. `look` gives a value that another subject's answer read, and `own` data of one subject
+    alone; both decide whether two subjects may share an answer. `levels` are for `what-if --without`. `revisions` has
+    the last saved revision of each subject.
     """
 
     unread: Sequence[Unread] = ()
-    """What could not be read, or must not run, and may change the last answer. `answer` sets it."""
-
     looks: Looks | None = None
-    """A verb sets it: the next answer notes there what it reads of its subject (`contract.sharing`). None: nowhere."""
-
     notes_looks: bool = False
-    """Whether answers note all that they read of their subject, so that subjects may share answers."""
 
     def __init__(self, side: Side, request: Request) -> None:
         self.side, self.request = side, request
@@ -190,7 +193,11 @@ class FirstSteps(NamedTuple):
 class Dialect(ABC):
     """A way to layer configuration, such as Hiera. The base class: a dialect writes a subclass without state.
 
-    `open` is the only method that must be written; it gives the answers. All others have defaults that add nothing.
+    `open` is the only method that must be written; it gives the answers. All others have defaults that add nothing:
+    `check` yields what a check finds, and `ways_on` advice if nothing was found to check. `commands` are its own
+    commands, and `top` gives the command of a name in `tops`. `options` are arguments of its verbs. `complete` lists
+    values for completion in a shell. `platform` gives a file of facts. `first_steps` says what to type in a folder
+    without subjects.
     name:        the name in commands and reports: "hiera"
     noun:        the word for one of its subjects: "node", "host"
     option:      the option that names the place of its files; None: there is no option

@@ -22,7 +22,9 @@ from nodeattrs.reports.explain import LookupExplanation
 class LookupScope(Protocol):
     """A Hiera tree for one node: lookups with its facts and environment. A file is read when a key needs it.
 
-    `look` repeats a lookup that another node's run made (see `contract.sharing`); programs call `lookup` and `explain`.
+    `lookup` gives the value of a key, and raises NotFound (a LookupError) for a key that is not set. `explain` gives the
+    explanation of a value. `look` repeats a lookup that another node's run made (see `contract.sharing`). `known_keys`
+    are the top-level keys in the data files.
     """
 
     def lookup(self, name: Any, **options: Any) -> Any:
@@ -46,6 +48,9 @@ class Lookup(Protocol):
 
     warnings:    what was read so far and is probably not meant
     skip_levels: names of levels that lookups leave out
+
+    `check` reads all data files, and returns (their number, errors). `data_files` gives the files of an environment,
+    and `environments` the names of all; empty if the tree has none.
     """
 
     warnings: list[NodeattrsError]
@@ -74,7 +79,9 @@ class Lookup(Protocol):
 class RubyProcess(Protocol):
     """A running process of Ruby that reads and writes lines of JSON.
 
-    One exchange is a `send` and the `receive` after it. Hold `lock` for both, so that answers are not mixed.
+    One exchange is a `send` and the `receive` after it. Hold `lock` for both, so that answers are not mixed. Both raise
+    RecipeFailed if the process ended, or at *until*, a moment of `time.monotonic`. `alive` is True until `close` is
+    called, also if the process has died.
     seconds: the time limit of one exchange
     lock:    a context manager for one exchange
     """
@@ -100,6 +107,9 @@ class RubyProcess(Protocol):
 class Injection(Protocol):
     """The bindings for the run of one node: values, parameters, classes and relations.
 
+    `inject` gives the value that is bound to a key, or raises NotFound. `parameters` gives a value for each default,
+    and `bound` the values that are bound for a resource. `trace` explains a bound value; None if nothing is bound.
+    `run_list` adds the classes that the bindings include, and `relate` adds bound relations to a catalog.
     Files are read at the first call of a method. Faults in them raise a NodeattrsError there.
     """
 

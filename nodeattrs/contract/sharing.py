@@ -49,8 +49,10 @@ class Sharing:
             with sharing.answering(name):
                 ...  # compute the answers of this subject on all sides
 
-    It keeps names and looks, and no answers: the caller keeps those. If the answer contains the subject's own name, the
-    caller calls `refuse` in the block. Dialects that note no looks share nothing.
+    `equal_subject` returns "" if the subject must be computed. After an error in the block of `answering`, no other
+    subject shares its answers. If the answer contains the subject's own name, the caller calls `refuse` in the block.
+    Dialects that note no looks share nothing. An instance keeps names and looks, and no answers: the caller keeps
+    those.
     sides: the same dialect, opened on each side; the constructor reads nothing
     """
 
@@ -112,7 +114,8 @@ class LookTree:
     """A tree of answered subjects. It finds an earlier subject whose answer another subject can share. Empty at first.
 
     `find` begins with the first look of all answers, and reads the value that the new subject has for it. The branch of
-    this value leads to the next look, and at last to a subject. `add` adds the path of a subject that was answered.
+    this value leads to the next look, and at last to a subject; None if there is no such branch. `add` adds the path of
+    a subject that was answered, and returns whether the tree did not have it.
     """
 
     def __init__(self) -> None:
@@ -176,6 +179,7 @@ class SampledAnswers(NamedTuple, Generic[_Answer]):
     checked:    the number of subjects that were computed only to compare them with the answer of their group
     one_by_one: the number of subjects that were computed because such a comparison in their group differed
     seed:       the seed for choosing the subjects to compare
+    note:       a warning if a comparison differed, else ""
     """
 
     answers: dict[str, _Answer]

@@ -58,8 +58,11 @@ class Fields:
     """Reads and checks the fields of one document. It collects faults and warnings; `finish` raises the faults.
 
     Read each field by its kind with `text`, `flag`, `map`, ...; call `only` with the names of all known fields, and
-    `finish` at the end. `wrong` adds a fault, and `warn` a warning. A path is one step or several from the root. A
-    field that is null counts as missing.
+    `finish` at the end. A field that is missing, null or of a wrong kind gives an empty value: "", False, {} or [];
+    "0.0.0" as a `version`. A wrong kind is a fault.
+    `wrong` adds a fault, and `warn` a warning. `constant` and `named` check the value of a field, and `only` warns of
+    unknown fields. `parsed` says whether a function accepts a value, and otherwise adds a fault. A path is one step or
+    several from the root.
     tree:     the data of the document
     locator:  gives the line of each path
     what:     the subject of messages: "role web"

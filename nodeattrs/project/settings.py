@@ -34,7 +34,8 @@ class Settings:
     """The settings of one call, merged from defaults, nodeattrs.toml, environment variables and options.
 
     An option is the strongest. The constructor finds the repository and reads no file. `folded` reads and merges the
-    settings once and keeps them.
+    settings once and keeps them; it raises DocumentError for a wrong one. `traces` yields a trace for each setting.
+    `store` is the path or URL of the saved nodes, by default the usual place.
     options:    name -> the value given; None for an option that is not given
     environ:    the environment variables
     start:      the folder where the search for a nodeattrs.toml begins; it goes upwards
