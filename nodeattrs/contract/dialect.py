@@ -208,7 +208,7 @@ class Dialect(ABC):
     kinds:       what `nodeattrs list` can list beside subjects: "roles"; `complete` gives the names
     tops:        name -> summary, of the commands of a built-in dialect that are called as `nodeattrs NAME`
     found_upwards: the name of a file. The nearest folder at or above the current one with this file is the repository.
-                 "": folders above are not searched
+                   "": folders above are not searched
     project:     names of files. If the current folder has one, its repository must be trusted too, beside the folders
                  that a command names
     summary, description: texts for the help of `command`

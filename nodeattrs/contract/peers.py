@@ -22,9 +22,9 @@ from nodeattrs.reports.explain import LookupExplanation
 class LookupScope(Protocol):
     """A Hiera tree for one node: lookups with its facts and environment. A file is read when a key needs it.
 
-    `lookup` gives the value of a key, and raises NotFound (a LookupError) for a key that is not set. `explain` gives the
-    explanation of a value. `look` repeats a lookup that another node's run made (see `contract.sharing`). `known_keys`
-    are the top-level keys in the data files.
+    `lookup` gives the value of a key, and raises NotFound (a LookupError) for a key that is not set. `explain` gives
+    the explanation of a value. `look` repeats a lookup that another node's run made (see `contract.sharing`).
+    `known_keys` are the top-level keys in the data files.
     """
 
     def lookup(self, name: Any, **options: Any) -> Any:
@@ -148,8 +148,7 @@ class HieraParameters:
     """The `Injection` of a run in a repository without bindings. Nothing is bound; Hiera alone gives parameters.
 
     lookup: called with (key, otherwise=function) for each parameter. The function takes the key and returns the
-            default.
-            None: there is no Hiera tree, and each parameter has its default
+            default. None: there is no Hiera tree, and each parameter has its default
 
     `inject` always raises NotFound. `trace` returns None, `run_list` its argument, and `relate` does nothing.
     """

@@ -213,8 +213,7 @@ def by_field(lower: Part, upper: Part, field: Any, join: Callable[[Part, Part], 
 
     All other elements of the upper list are appended, also those that are no map. A map that is the same object in both
     lists stays as it is. If several lower maps have an equal field, only the first is joined. If several upper maps do,
-    all are joined with it in turn. Both sources count as setters of the
-    field.
+    all are joined with it in turn. Both sources count as setters of the field.
     cost: linear; one hash for each element
     """
     result = list(lower.elements())

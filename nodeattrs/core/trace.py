@@ -146,9 +146,7 @@ class Trace(NamedTuple):
 
     @property
     def origins(self) -> tuple[Origin, ...]:
-        """The origins of the claims that are read, and of those that changed a list in place; () where no
-        value is read.
-        """
+        """The origins of the claims that are read, and of those that changed a list in place; () without a value."""
         claims = (claim for one in self.standing for claim in (one.claim, *one.then))
         return tuple(dict.fromkeys(claim.origin for claim in claims)) if self.found else ()
 

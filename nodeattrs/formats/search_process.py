@@ -19,8 +19,7 @@ def answer(pattern: re.Pattern[str], method: str, words: tuple[Any, ...]) -> Any
     """Call a method of a pattern with *words*; the result can be written as JSON.
 
     method: "search" and "match" give a bool. "groups" gives [groups as a list, groups by name] of the first match, or
-            None.
-            Any other name is a method of `re.Pattern`, such as "sub"
+            None. Any other name is a method of `re.Pattern`, such as "sub"
     words:  the arguments of the method
     """
     if method in ("search", "match"):

@@ -222,7 +222,7 @@ class CauseFinder:
         A literal is its own cause. An attribute gives the line that set it, and the causes of that line. A call gives
         each document that it has read.
         wanted: the value. Only places in attributes and documents with an equal value are causes; ABSENT: all places
-            are
+                are
         at:     the origin of the expression
         """
         if found.what == "literal":

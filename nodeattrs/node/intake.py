@@ -110,8 +110,8 @@ class Intake:
     def keep_saved(self, node: Attributes) -> None:
         """Make the normal attributes of *node*, as an earlier run left them, the content of slot 7.
 
-        They are copied. Their origins are marked as saved. Values that the node's own document had set
-        are left out, since `merge_normal` merges them again in each run. *node* is not changed.
+        They are copied. Their origins are marked as saved. Values that the node's own document had set are left out,
+        since `merge_normal` merges them again in each run. *node* is not changed.
         """
         with node._ledger.lock:
             other = _as_saved(node._ledger)

@@ -144,7 +144,7 @@ def evaluated(data: Any, deferred: Iterable[Any], path: Path = ()) -> Any:
 
     data:     a copy that the caller owns, from `unevaluated_copy`
     deferred: if *data* is a map: the keys whose entries contain deferred values, as `unevaluated_copy` gave them.
-        Ignored for other data
+              Ignored for other data
     path:     where *data* is in the node, for messages
     raises:   ValueWithheld, DeferredCycle, any error of a deferred value
     """
@@ -161,7 +161,7 @@ def unevaluated_copy(part: Any, deferred: dict[Any, None]) -> Any:
 
     It computes nothing, so it can be made under the ledger's lock; `evaluated` then computes without the lock.
     deferred: a dict to which keys are added. If *part* is a map: each top-level key whose entry contains deferred
-        values. If it is not, None is added if it contains any
+              values. If it is not, None is added if it contains any
     """
     if type(part) is not Joined:
         if not isinstance(part, dict):

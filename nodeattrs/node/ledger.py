@@ -117,8 +117,7 @@ class Ledger(dict[Any, Any]):
     def view(self) -> MapView:
         """The merged view of the current version; the same object until a write.
 
-        A view that was given out never changes, also
-        after a write.
+        A view that was given out never changes, also after a write.
         """
         with self.lock:
             if self._view is None:
@@ -167,7 +166,7 @@ class Ledger(dict[Any, Any]):
         Nothing is copied: the caller must not change the result.
         branch:  a part of the order of precedence; PLAN for all
         compute: True computes a deferred value at *path* or on the way to it. False returns a deferred value at *path*
-            as it is, and ABSENT for a path below one
+                 as it is, and ABSENT for a path below one
         """
         with self.lock:
             here: Any = self.roots() if branch is PLAN else joined_roots(self.trees, self.plan(branch))
@@ -426,7 +425,7 @@ class Event(NamedTuple):
 
     what:   one of EVENTS: "overwritten", "erased" or "silent"
     value:  the old value, or the value that was not set; it is shared and must not change. A map has the marks of its
-        entries
+            entries
     set_by: the origin of that value. For a map: the mark of those entries that have no mark of their own
     by:     the mark of the line that overwrote or erased it; 0 if that is not reported ("silent")
     """

@@ -115,7 +115,7 @@ class OwnedMap(dict[Any, Any]):
     past:    (version, key, old value) for each change in place, the last one last; ABSENT if the key was new
     shared:  True: another tree has this map, too, so a write copies it first. Never set back to False
     since:   the number of the last version that did not have this map. Views of that version and of earlier ones do not
-        read it
+             read it
     """
 
     __slots__ = ("origin", "origins", "past", "shared", "since")

@@ -49,7 +49,7 @@ def identity_in_snapshot(snapshot: Any) -> NodeIdentity:
     """The name, environment and run-list in a snapshot. A missing environment is "_default", a missing run-list [].
 
     raises: DocumentError, if *snapshot* is not a snapshot, has an unknown version, no name, or a field of the wrong
-        type
+            type
     """
     if not isinstance(snapshot, Mapping) or snapshot.get("format") != FORMAT:
         raise DocumentError("this is no snapshot of a node", hint="make one with node.snapshot()")
@@ -299,9 +299,9 @@ class SavedLocator:
 
     origin:      the origin of the whole value
     places:      step -> [line, column, places below]; a step is left out if it has the line and column of the map above
-        it
+                 it
     lines:       the lines of the expression that set the value. If they are not known, the one line in the origin; None
-        if no line is known
+                 if no line is known
     run:         the saved run, with the sources of the repository
     code:        the expression that set the value; None if no code of the repository set it
     calls:       the calls that led there, the innermost first

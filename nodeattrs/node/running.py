@@ -115,7 +115,7 @@ def walk(node: Attributes, *path: Any) -> Any:
 
     No steps give the view of the whole node.
     raises: NullInTheWay, for a step below null or below an absent value; TypeConflict, for a step below a number. A
-        step below a text gives None
+            step below a text gives None
     """
     here: Any = node._ledger.view()
     steps = steps_of(path)

@@ -24,7 +24,7 @@ class SlotTree:
     source:   "attribute file", "recipe", "environment", "role" or "facts"
     title:    level and source as text: "force_default / recipe"
     assigned: the paths of maps that a recipe assigned as a whole; they hide the attribute file's values. [] in most
-        slots
+              slots
     unknown:  the layers of this slot that could not be read; () in most slots
     """
 

@@ -403,7 +403,7 @@ def packed(value: Any, evaluate: bool = True, whole: bool = True) -> Any:
 
     JSON scalars are themselves; maps, lists and other values are maps with one letter as their key: "m", "j", "l", ...
     evaluate: True computes deferred values, and keeps the reason if one fails; False keeps only the text of their
-        `repr`
+              `repr`
     whole:    True: a map with nothing but JSON in it is packed as one; False skips that check
     """
     if isinstance(value, dict):

@@ -82,8 +82,7 @@ class Deferred:
 
         path:   where the value is in the node, for messages; an error of the function gets a note with that path
         raises: DeferredCycle, if the value needs itself; BadKey, BadValue, for a result that no node can hold; any
-            error of
-                the function
+                error of the function
         """
         chain: list[Deferred] = _running.__dict__.setdefault("chain", [])
         if any(one is self for one in chain):
@@ -302,9 +301,9 @@ class Secrets:
     The constructor takes texts ("db.password") or steps. raises: BadArgument, for anything but a list of paths
 
     paths: the paths as steps; the step "*" stands for any. Everything below a path is secret, too. (): nothing is
-        secret
+           secret
     first: the first steps of these paths. A value whose path begins otherwise is not secret. None if a path begins with
-        "*"
+           "*"
     """
 
     __slots__ = ("first", "paths")

@@ -240,8 +240,7 @@ class Writer(_Handle):
 
         Deferred values are not computed: a level gives the stored value, as Chef's does.
         raises: ValueWithheld, for a secret that a document left out; BadArgument, for `read("a.b")`, if there is no key
-            "a.b",
-                but a value at "a", "b"
+                "a.b", but a value at "a", "b"
         """
         value = self._at(path)
         if value is not ABSENT:
@@ -600,7 +599,7 @@ class FullWriter(_PathWriter):
     argument and returns it. A subscript creates nothing.
 
     before: called with the path before the store; None: nothing is called. `force_default_full` and
-        `force_override_full` remove the path from all components of their level with it
+            `force_override_full` remove the path from all components of their level with it
     raises: BadArgument, without a path
     """
 

@@ -47,8 +47,7 @@ class NamedPolicy:
     paths:    (path, other table) pairs; a step "*" of a path means any key
     opening:  the policy that merges the first layer over nothing; None: the layer is taken as it is
     among:    the policy that merges the layers after the first with each other; the result is then merged over the
-              first.
-              None: the layers are merged one after the other
+              first. None: the layers are merged one after the other
     from_top: True: merging begins with the strongest layer, and each weaker layer is merged below the result
     prepare:  called with the tree of a layer, it returns the tree to merge; None: the tree is not changed
     """

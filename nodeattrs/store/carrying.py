@@ -89,7 +89,7 @@ def read_nodes(store: Store, lines: Iterable[str], file: str, sensitive: Iterabl
 
     Nothing is saved.
     store:     the store to import into; only read. A value is also replaced by a marker if the store has one at its
-        path
+               path
     file:      the name of the file in messages
     sensitive: further paths whose values are replaced by a marker
     raises:    DocumentError with file and line

@@ -68,8 +68,7 @@ def saved_document(
     allow, block: level -> entries; a level without a list, or with None, is kept whole
     shared:       True: facts in it may be the node's own objects, so that nothing in it may be changed
     raises:       BadArgument, for an unknown level or a bad entry; TypeConflict, if an entry leads into a value that is
-        not
-                  a map
+                  not a map
     """
     allow, block = _lists_by_level(allow, "allow"), _lists_by_level(block, "block")
     document: dict[str, Any] = node.to_chef(shared=shared)

@@ -52,7 +52,7 @@ class ExportResult:
     written: the number of new or changed files
     removed: the number of removed files, of nodes and revisions that the store no longer has
     kept:    the names of files of unknown nodes that were not removed, since they were edited or another program wrote
-        them
+             them
     """
 
     nodes: int = 0

@@ -205,9 +205,9 @@ def load_saved(
 
     sensitive: paths whose values are never shown
     at:        a revision by its number, or a time: the latest revision at that time. Values that are secret in the
-        node's latest revision are not shown, either
+               node's latest revision are not shown, either
     root:      the folder of the repository in which causes are looked for; None: the folder that the revision names. If
-        it names none, the current folder
+               it names none, the current folder
     raises:    BadName, DocumentError, StoreError
     """
     saved = store.load(name, at)

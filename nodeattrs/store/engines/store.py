@@ -214,8 +214,7 @@ class Store(ABC):
     def make(self, compression: str = ZLIB) -> None:
         """Make an empty store; does nothing if one exists with the same compression.
 
-        It is not necessary: `save` makes a store,
-        too.
+        It is not necessary: `save` makes a store, too.
 
         compression: "zlib" or "zstd"
         raises:      StoreError, if a store exists with another compression; BadArgument, for another word;
@@ -362,8 +361,7 @@ class Store(ABC):
         The store is made if it is missing. A text that the store has is not stored again. A revision is added even if
         nothing has changed.
         after:  the number of the revision that was loaded, 0 for a new node. The save is refused if the latest revision
-            is
-                another one. None: save in any case
+                is another one. None: save in any case
         raises: NewerRevision, if the latest revision is not *after*;
                 BadValue, if reading it back would give something else
         """

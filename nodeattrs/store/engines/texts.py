@@ -279,7 +279,7 @@ def map_in(bodies: Mapping[bytes, bytes], name: bytes) -> JsonMap:
     """The map in the text with the hash *name*. bodies: hash -> compressed body
 
     raises: LookupError, if it is missing; zlib.error, ValueError, if it is damaged or not a map; TooMuch;
-        RecursionError
+            RecursionError
     """
     tree = decoded(text_in(bodies, name))
     if not isinstance(tree, dict):

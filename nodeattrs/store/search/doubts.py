@@ -137,8 +137,7 @@ class NodesByValue:
 
         The index does not know for a map, and for a list with a map or a list in it.
         value: JSON-able data, or the marker of a secret. ABSENT: the nodes where the path is not set. A node that has
-            the last
-               key of the path elsewhere is left out then
+               the last key of the path elsewhere is left out then
         """
         if value is ABSENT:
             anywhere = Query("", FieldTerm(Pattern((self._steps[-1],)), Pattern((Pattern.ANY,))))
