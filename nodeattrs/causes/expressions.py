@@ -86,9 +86,10 @@ class SourceExpression(NamedTuple):
 class ExpressionTracer:
     """Finds the expressions that one value comes from, in literals and operators. `Flow` adds names and calls.
 
-    Call `sources(code, start, path)` on a new object for each value. It returns at most 40 sources: those that are
-    equal to the value, or without any, those that it is computed from; [] if none is found. An object remembers the
-    syntax nodes it has visited and limits their number. At the limit, the search stops without an error.
+    Call `sources(code, start, path)` on a new object for each value. If it finds sources that are equal to the value,
+    it returns only these; otherwise, it returns the sources that the value is computed from. It returns at most 40
+    sources, and [] if it finds none. An object remembers the syntax nodes it has visited and limits their number. At
+    the limit, the search stops without an error.
 
     value:   the value to trace. ABSENT: the value is not known, and sources of any value are returned
     imports: called with (module name, importing file), returns the ParsedCode of the module; None for an unknown

@@ -18,7 +18,7 @@ class Caller:
 
     A command returns an `Output` at its end. It calls these methods only for what must be shown before that.
     `warn`, `remark` and `aside` are for lines beside the answer, on stderr; lines of `aside` may have colours. `report`
-    and `text` are for parts of the answer, on stdout. `progress` replaces the one line about how far the command is.
+    and `text` are for parts of the answer, on stdout. `progress` replaces the line that says how far the command is.
     `counting` is a context manager that gives a function to call with each finished name. `screen` gives the width and
     colours of a stream. No method raises an error or keeps anything.
     """

@@ -60,15 +60,19 @@ class Opened(ABC):
 
     The constructor reads nothing. A verb calls `is_there`, then `subjects`, then `answer` for each subject. Only these
     three must be written. `answer` raises NodeattrsError for an unknown subject. An instance may keep what it has read
-    for the next subject.
+    for the next subject. The other methods have defaults, which answer "none" or "no" except for `settings`:
 
-    The other methods have defaults that answer "none" or "no"; only the default of `settings` gives the leaves of a
-    JSON, YAML or TOML file. `settings` gives the paths that a file sets, and `lines_of` the lines that set a path.
-    `unread_lines` gives the files that `lines_of` did not read. `impact` asks about a changed file: `may_run` whether
-    code that was not run may run it, `covers` whether it belongs to the dialect, `leaves_out` whether it sets values
-    that `answer` does not give. `look` gives a value that another subject's answer read, and `own` data of one subject
-    alone; both decide whether two subjects may share an answer. `levels` are for `what-if --without`. `revisions` has
-    the last saved revision of each subject.
+    settings:     the paths that a file sets, with their lines; by default the leaves of a JSON, YAML or TOML file
+    lines_of:     (line, note) of each line that sets a path, in files that perhaps no subject reads
+    unread_lines: the files that `lines_of` did not read
+    may_run:      whether code that was not run may run a changed file
+    covers:       whether a changed file belongs to this dialect
+    leaves_out:   whether a changed file sets values that `answer` does not give
+    levels:       the names that `what-if --without` takes
+    facts_file:   the file with the facts of a subject, or None
+    look, own:    a value that the answer of another subject read; data of one subject alone. Both decide whether two
+                  subjects may share an answer
+    revisions:    subject -> number of its last saved revision
     """
 
     unread: Sequence[Unread] = ()
@@ -194,10 +198,13 @@ class Dialect(ABC):
     """A way to layer configuration, such as Hiera. The base class: a dialect writes a subclass without state.
 
     `open` is the only method that must be written; it gives the answers. All others have defaults that add nothing:
-    `check` yields what a check finds, and `ways_on` advice if nothing was found to check. `commands` are its own
-    commands, and `top` gives the command of a name in `tops`. `options` are arguments of its verbs. `complete` lists
-    values for completion in a shell. `platform` gives a file of facts. `first_steps` says what to type in a folder
-    without subjects.
+    check:       the files that a check has read, with its findings
+    ways_on:     lines of advice for a folder without anything to check
+    commands:    word -> command of its own commands; `top` gives the command of a name in `tops`
+    options:     further arguments of its commands that are verbs
+    complete:    the values that an argument may have, for completion in a shell
+    platform:    the file with the facts of a platform, or None
+    first_steps: what to type in a folder with files and without subjects, or None
     name:        the name in commands and reports: "hiera"
     noun:        the word for one of its subjects: "node", "host"
     option:      the option that names the place of its files; None: there is no option

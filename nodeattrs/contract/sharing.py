@@ -115,7 +115,7 @@ class LookTree:
 
     `find` begins with the first look of all answers, and reads the value that the new subject has for it. The branch of
     this value leads to the next look, and at last to a subject; None if there is no such branch. `add` adds the path of
-    a subject that was answered, and returns whether the tree did not have it.
+    a subject that was answered, and returns whether it was added.
     """
 
     def __init__(self) -> None:

@@ -143,7 +143,7 @@ class Policy:
     """A named table of rules for two values that meet. Printed, it shows its lines. `verdict` gives the rule.
 
     The constructor checks the whole table. `verdict` caches its results in `cells`. `kind` gives the kind of a type,
-    and `line` the line for two types. `at` gives the policy for the entries under a key: this one without `by_key`.
+    and `line` the line for two types. `at` gives the policy for the entries under a key; without `by_key`, this policy.
     `may_change(lower)` is False if a value of this type stays under any upper value. `shines_through(upper)` is False
     if a value of this type hides any lower value. `is_lazy` says whether one path can be read without a whole merge.
     name:   the name of the policy in messages and explanations

@@ -55,9 +55,9 @@ class PythonText:
     file: its name in messages; the file is not read
     text: the source. If it does not parse, `tree` is an empty module, and `place` returns the line that it is given
 
-    `place` gives the line of a part of the literal that a statement sets. `says_below` says whether parts of this part
-    may have places of their own. `setting` gives the syntax nodes of a statement and its value, or None. `column` turns
-    an offset in bytes into a column. `digest` is the id of the text as a Git blob.
+    `place` gives the line of a part of the literal that a statement sets. `says_below` says whether an entry of a value
+    may have another place than the value. `setting` gives the syntax nodes of a statement and its value, or None.
+    `column` turns an offset in bytes into a column. `digest` is the id of the text as a Git blob.
 
     >>> text = PythonText("attributes/default.py", "default['web'] = {\\n  'port': 80,\\n  'modules': ['ssl'],\\n}\\n")
     >>> text.place(1, ("modules", 0))

@@ -109,12 +109,13 @@ class Attributes(Mapping[Any, Any]):
     AttributeIsReadOnly. `read_strict`, `write_strict` and `unlink_strict` raise an error where the others return None
     or replace a value. `read` returns the merged value at a path, and `exist` says whether there is one.
     `has_attribute` says whether any slot has a top-level key. `write` returns the value that it stored, and `unlink` a
-    copy of the value that it removed; their level is a component: "role_default". `rm` removes a path from all levels
-    except automatic, and returns the merged value as it was. `rm_default`, `rm_override` and `rm_normal` do so for one
-    level. `unknown` adds a layer that could not be read, so that values below it are uncertain.
+    copy of the value that it removed. The *level* of both is a component: "role_default". `rm` removes a path from all
+    levels except automatic, and returns the merged value as it was. `rm_default`, `rm_override` and `rm_normal` do so
+    for one level. `unknown` adds a layer that could not be read, so that values below it are uncertain.
     `to_dict`, `to_plain` and `value` copy the merged tree; `to_plain` leaves deferred values as they are. `merged`
-    copies a part, merged as if the rest did not exist. `slots` has the content of each slot by its number.
-    `debug_value` lists (component, value) of a path.
+    merges what the components have at one path: null or text above the path hides no value. `slots` has the
+    content of each slot by its number. `debug_value` lists (component, value) of a path. `combined_default` and
+    `combined_override` are merged views of one level.
     Two nodes are equal only if they are the same object; a node equals a mapping with the same merged values.
 
     name, environment: of the node

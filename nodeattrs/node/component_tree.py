@@ -138,9 +138,9 @@ class ComponentTree:
     and `place` give places and create nothing; `plain_of` copies the value at a place. `step_through` and `create_step`
     make the maps on the way to a path.
     `write` makes the maps on its way, and `store` requires them. `change_list` changes a list. `delete` and `unlink`
-    remove a path, and return a copy of the value; None if it is absent. `unlink` also returns None below a scalar,
-    where `delete` raises an error. `replace` sets the whole slot, and `empty` empties both slots. A change goes into
-    the slot of the current setter (`slot`). `step_error` returns an error, and does not raise it.
+    remove a path, and return a copy of the value; None if it is absent. Below a scalar, `unlink` returns None, and
+    `delete` raises an error. `replace` sets the whole slot, and `empty` empties both slots. A change goes into the slot
+    of the current setter (`slot`). `step_error` returns an error, and does not raise it.
     `detach` notes a container that is about to be replaced; a writer that was made before finds it with
     `detached_since`. `note_silent` only adds to the history.
 

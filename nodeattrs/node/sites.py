@@ -30,7 +30,7 @@ class ExpressionSite:
 
     The source is read and parsed at the first use of `text`, `setting` or `place`, and kept. `setting` is the pair
     (expression, value in it) of syntax nodes; None if the source is not available. `place` gives (line, column) of a
-    part of that value. `says_below` says whether parts of this part may have places of their own.
+    part of that value. `says_below` says whether an entry of a part may have another place than the part.
 
     file:             the source file, as code objects name it
     span:             (first line, last line, first column, last column); None if the line is not known

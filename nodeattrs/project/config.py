@@ -94,7 +94,7 @@ class CheckRule(NamedTuple):
     because: the reason, for the finding; "" for none
     place:   file and line of the rule
 
-    `is_about` says whether the rule applies to a path at a level; "" as its level means a value without a level.
+    `is_about` says whether the rule applies to a path at a level. A value without a level has the level "".
     """
 
     path: Path

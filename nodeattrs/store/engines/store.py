@@ -83,13 +83,19 @@ _PARENTS: list[object] = []
 class Store(ABC):
     """Saved nodes and their revisions in a database; `open_store` makes one. The constructor does not connect.
 
-    `save` adds a revision, and `load` gives one with its content. `history` lists them, the latest first. `search`
-    lists the names of nodes. `load` returns None, and the others an empty result, for a node that is not saved. A place
-    without a store reads as empty; the first save makes it, or `make`. With *after*, `save` raises NewerRevision if
-    another revision is the latest. `save_all` returns a revision or an error for each node. `change` loads and saves in
-    one transaction. `latest` yields (name, last revision) of each node, and `texts` lists the hashes of a node's
-    content. `delete` says whether there was a node. `prune` deletes old revisions, and returns their number. `check`
-    lists faults as sentences.
+    save, save_all: add a revision, or one for each of several nodes. `save` raises NewerRevision if the latest revision
+                    is not *after*. `save_all` returns such an error in place of the node's revision
+    load:           one revision with its content; None for a node that is not saved
+    change:         loads, changes and saves a node in one transaction
+    history:        the revisions of a node without content, the latest first; [] for a node that is not saved
+    latest:         yields (name, last revision) of each node
+    search:         the names of the nodes that a query finds
+    texts:          the hashes of a node's content
+    delete:         deletes a node; returns whether it was there
+    prune:          deletes old revisions; returns their number
+    check:          the faults as sentences; [] for none
+
+    A place without a store reads as empty; the first save makes the store, or `make`.
     Each thread of each process has its own connection; nothing is shared across a fork. Each method may raise
     StoreError, if the database fails, and BadName, for a name that no node can have.
     An engine is a subclass, which writes the abstract methods.
