@@ -242,7 +242,9 @@ class Plan:
         return {ref: written.get(ref, self.catalog.noop) for ref in self.resources}
 
     def warnings(self) -> list[NodeattrsError]:
-        """The warnings of the catalog, and one for each container in no-op mode whose contents would be changed."""
+        """The warnings of the catalog, and one for each container in no-op mode whose contents would be changed. [] for
+        none.
+        """
         found = []
         for ref, resource in self.resources.items():
             if not (resource.is_container and resource.noop):

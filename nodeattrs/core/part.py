@@ -48,7 +48,7 @@ class Part:
         return Part(entry, origins_at(self.origins, step))
 
     def elements(self) -> Iterator[Part]:
-        """Yield each element of a list or tuple as a part with its own origins."""
+        """Yield each element as a part with its own origins. Only for a part whose value is a list or tuple."""
         origins = self.origins
         if origins is None or type(origins) is int:
             for entry in self.value:
@@ -405,7 +405,9 @@ class InPlace:
         self._maps: dict[int, tuple[dict[Any, Any], Origins]] = {}
 
     def concat(self, first: Part, second: Part) -> Part:
-        """The part of a list: `first`, then `second`. In place where this folding made `first`, else a new list."""
+        """The part of a list: `first`, then `second`. If this folding made `first`, that list is extended; else the
+        result is a new list.
+        """
         own = self._lists.pop(id(first.value), None)
         self._lists.pop(id(second.value), None)
         if own is None or own.origins is not first.origins or type(own.origins) not in (list, NoneType):
@@ -418,7 +420,9 @@ class InPlace:
         return own
 
     def unite(self, lower: Part, upper: Part) -> Part:
-        """The part of a list: the union of two. In place where this folding made the lower one, else a new list."""
+        """The part of a list: the union of two. If this folding made the lower list, that list is extended; else the
+        result is a new list.
+        """
         known = self._unions.pop(id(lower.value), None)
         self._unions.pop(id(upper.value), None)
         keeps_form = (upper.origins is None) == (lower.origins is None)

@@ -28,8 +28,8 @@ _AT_LINE = re.compile(r":\d+$")
 class Unread(NamedTuple):
     """A file or program that was not read, or must not be run, and may change an answer. It prints as layer and reason.
 
-    `layer` is the place with kind and name: "roles/web.rb (role web)". `file` is the place without a line. `is_same`
-    compares file, kind and name. `is_encrypted` says whether the place is a value that was not decrypted.
+    `layer` is the place with kind and name: "roles/web.rb (role web)". `file` is the place without a line.
+    `is_encrypted` says whether the place is a value that was not decrypted.
 
     place:  a file, perhaps with a line; a folder or a program
     reason: why, as the end of a sentence: "was not run (--run-code)"; or a whole sentence
@@ -50,7 +50,7 @@ class Unread(NamedTuple):
         """Whether it may change the value at *path*: the path itself, one above it or one below it."""
         return not self.paths or any(overlap(one, path) for one in self.paths)
 
-    def is_same(self, other: Unread) -> bool:
+    def _is_same(self, other: Unread) -> bool:
         """Whether both have the same file, kind and name. Lines and paths depend on the question, and may differ."""
         return (self.file, self.kind, self.name) == (other.file, other.kind, other.name)
 
@@ -141,7 +141,7 @@ def unread_below(trace: Callable[[Path], Trace], path: Path) -> list[Unread]:
     found = []
     for one in unread_in(trace(path).unknown, path):
         below = [at for at in one.paths if len(at) > len(path)]
-        overridden = {at for at in below if not any(map(one.is_same, unread_in(trace(at).unknown, at)))}
+        overridden = {at for at in below if not any(map(one._is_same, unread_in(trace(at).unknown, at)))}
         paths = tuple(at for at in one.paths if at not in overridden)
         if paths or not one.paths:
             found.append(one._replace(paths=paths))

@@ -447,7 +447,10 @@ def _implied(text: str) -> str:
 
 
 def tag_of(event: Any) -> str:
-    """The whole tag of a scalar: as it is written, or as its text implies: "tag:yaml.org,2002:int" for 8."""
+    """The whole tag of a scalar: as it is written, or as its text implies: "tag:yaml.org,2002:int" for 8.
+
+    A quoted scalar without a tag is a text: "tag:yaml.org,2002:str".
+    """
     if event.tag and event.tag != "!":
         return str(event.tag)
     # libyaml and PyYAML do not agree on a lone "!"; what it stands before is read as if it were not there.
@@ -486,7 +489,7 @@ class Safe(Builder):
     repeated: list[RepeatedKey] | None = None
 
     def scalar(self, event: Any) -> Any:
-        """The value of a scalar. raises: DocumentError"""
+        """The value of a scalar, by its tag; MERGE for the key `<<`. raises: DocumentError, also for an unknown tag"""
         tag = tag_of(event)
         if tag in self.texts:
             return event.value

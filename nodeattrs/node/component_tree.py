@@ -148,15 +148,15 @@ class ComponentTree:
     component: its name and slots
     lower:     the number of the slot that attribute files write
     upper:     the number of the slot that recipes write; the same as *lower* for a component with one slot
-    detached:  path -> the last containers that were replaced there, for writers that refer to them
+
     """
 
-    __slots__ = ("_has_two_slots", "component", "detached", "ledger", "lower", "upper")
+    __slots__ = ("_detached", "_has_two_slots", "component", "ledger", "lower", "upper")
 
     def __init__(self, ledger: Ledger, component: Component) -> None:
         self.ledger = ledger
         self.component = component
-        self.detached: dict[Path, _DetachedAtPath] = {}
+        self._detached: dict[Path, _DetachedAtPath] = {}  # by path: the last containers that were replaced there
         # Copies of the component's fields, since every step reads them.
         self.lower, self.upper, self._has_two_slots = component.file, component.recipe, component.has_two_slots
 
@@ -511,7 +511,7 @@ class ComponentTree:
             for part in place:
                 if isinstance(part, OwnedMap):
                     part.shared = True  # nothing may change it any more
-            self.detached.setdefault(path, _DetachedAtPath()).add(Detached(self.ledger.serial, place))
+            self._detached.setdefault(path, _DetachedAtPath()).add(Detached(self.ledger.serial, place))
 
     def detached_since(self, path: Path, born: int) -> tuple[Path, Detached] | None:
         """Returns (path, container) for the first container that was replaced since *born*, at *path* or above it.
@@ -522,7 +522,7 @@ class ComponentTree:
         """
         found = []
         for depth in range(len(path) + 1):
-            known = self.detached.get(path[:depth])
+            known = self._detached.get(path[:depth])
             if known is not None:
                 if known.forgotten >= born:
                     raise TypeConflict(

@@ -195,7 +195,7 @@ class ReadCache(dict[Any, Any]):
 
     A view uses this dict's `__getitem__` as its own, so a repeated read runs no Python code (docs/decisions/0004).
     Scalars, and views of maps and lists, are kept; a deferred value is computed at each read. An absent key raises
-    NoSuchAttribute. `maps` gives the maps to merge.
+    NoSuchAttribute.
 
     part:    the maps of the view, joined and not merged
     version: the version that the view shows
@@ -209,7 +209,7 @@ class ReadCache(dict[Any, Any]):
         self.part, self.version, self.path = part, version, path
         self.order: tuple[Any, ...] | None = None
 
-    def maps(self) -> Any:
+    def _maps(self) -> Any:
         """The maps to merge, as they were in this version. The caller holds the lock."""
         if self.version.is_old:
             self.part = maps_at_version(self.part, self.version.number)
@@ -220,7 +220,7 @@ class ReadCache(dict[Any, Any]):
             return read_steps(self, self.path, key)
         path = (*self.path, key)
         with self.version.reading(ENTRY, path):
-            value = entry_at(self.maps(), key)
+            value = entry_at(self._maps(), key)
         kind = type(value)
         if kind in READY:
             self[key] = value
@@ -240,7 +240,7 @@ class ReadCache(dict[Any, Any]):
         """All keys of the map, the keys of weaker maps first. They are computed at the first call, and kept."""
         if self.order is None:
             with self.version.reading(KEYS, self.path):
-                self.order = tuple(keys_of(self.maps()))
+                self.order = tuple(keys_of(self._maps()))
         return self.order
 
     def _absent(self, key: Any, path: Path) -> NoSuchAttribute:
@@ -301,7 +301,7 @@ class MapView(_View, Mapping[Any, Any]):
         if type(key) is tuple and key:
             return self._there(key)
         with cache.version.reading(SORT, (*self._path, key)):
-            return has_key(cache.maps(), key)
+            return has_key(cache._maps(), key)
 
     def __eq__(self, other: object) -> bool:
         # Compared in C: view by view would take several frames a level.

@@ -242,7 +242,10 @@ def _elements(value: JsonMap | list[Any]) -> Iterator[Any]:
 
 
 def scalar_text(value: Any) -> tuple[str, str]:
-    """Returns (kind, text) of a scalar, as a `SearchEntry` has them."""
+    """Returns (kind, text) of a scalar, as a `SearchEntry` has them.
+
+    The kind is "z" for null, "b" for a boolean, "n" for a number and "s" for a text.
+    """
     if value is None:
         return "z", ""
     if isinstance(value, bool):
