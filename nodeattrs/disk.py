@@ -173,7 +173,7 @@ class FolderEntry:
     Each method asks the disk again and follows no link. All methods may raise OSError, except `sweep`. `status` is None
     if nothing has the name. `content` reads a regular file. `replace`, `begin` and `link` replace a file or link in one
     step. `begin` returns the descriptor of the new file. `special` returns a descriptor of a device or pipe, and None
-    for anything else. `target` reads a link. `remove` does nothing if nothing has the name; it removes no folder.
+    for a file or folder. `target` reads a link. `remove` does nothing if nothing has the name; it removes no folder.
     `sweep` removes temporary files of killed processes from the folder.
     """
 

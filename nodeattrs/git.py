@@ -79,6 +79,7 @@ class Git:
     of a commit as Blobs. `contents` yields (id, content) of Blobs, and leaves out missing and too large ones. `content`
     gives the content of one file; None if the commit lacks it. `path_of` is relative to `top`; None if the file lies
     elsewhere. `ignored` reads the work tree, and `remotes` the configuration.
+    `blame` is the output of `git blame --porcelain`.
 
     raises: NotFound, if Git is not installed, if the folder lies in no repository, or if `.git` belongs to another one.
             Methods raise NotFound if Git cannot be started, TooMuch if it writes or takes too much, and NoRevision for

@@ -26,7 +26,8 @@ class LooksOfScope(Looks):
     facts:       the facts of the scope. Those that differ from the facts of `looks` were set by the run
     environment: the environment of the scope
 
-    The constructor refuses sharing if the run has set facts that cannot be written as JSON.
+    `note` and `refuse` call the methods of *looks*; `made` stays empty. The constructor calls `looks.refuse` if the run
+    has set facts that cannot be written as JSON.
     """
 
     def __init__(self, looks: Looks, facts: Mapping[str, Any], environment: str) -> None:

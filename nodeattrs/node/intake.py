@@ -64,6 +64,7 @@ class Intake:
     gives. `keep_saved`, `set_environment`, `set_roles` and, by default, `merge_facts` replace the content of their
     slots; the others add to it. `merge_facts` raises BadArgument for facts without `platform`.
     `empty_levels` empties default and override first. `ensure_tags` makes normal `tags` a list, as `merge_json` does.
+    `set_automatic` sets facts that the run itself knows, and `merge_automatic` deep merges facts.
     source: docs/merging.md, "A run"
     """
 

@@ -94,6 +94,7 @@ class Store(ABC):
     delete:         deletes a node; returns whether it was there
     prune:          deletes old revisions; returns their number
     check:          the faults as sentences; [] for none
+    add_history:    adds revisions of one node from another store, with their numbers; all or none
 
     A place without a store reads as empty; the first save makes the store, or `make`.
     Each thread of each process has its own connection; nothing is shared across a fork. Each method may raise

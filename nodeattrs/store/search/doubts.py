@@ -121,7 +121,7 @@ class NodesByValue:
     """Finds the nodes that have a given value at one path. It asks the search index of a store, and reads no documents.
 
     `with_value` returns the names of the nodes, or None if the index cannot answer, as for a map. For ABSENT it returns
-    the nodes where the path is not set.
+    nodes where the path is not set, except those that have its last key elsewhere.
     The constructor searches the store once for each step above the path, for nodes that have a list there.
 
     path: keys only; it must not have the index of a list
