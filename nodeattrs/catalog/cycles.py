@@ -1,11 +1,12 @@
 """Cycles: their members, the path that Puppet shows for each, and the reason of each edge.
 
-Puppet walks over paths, breadth first from the first member, until one meets itself; the number
-of paths grows exponentially. The same path is found here in polynomial time: it is the first, by
-the order of edges, among the shortest walks that begin at the first member and end where they
-have been ("lassos": a tail and a ring). d(w) is the distance from the first member, g(w) the
-length of the shortest ring through w, so the length is the least d(w) + g(w); then the walk goes
-forward wherever a completion of exactly that length is left.
+Puppet walks over paths, breadth first from the first member, until one meets itself. The number of paths grows
+exponentially. This module finds the same path in polynomial time.
+
+The path is a "lasso": a tail from the first member, and a ring. It is one of the shortest lassos, and of these the
+first by the order of edges. Let d(w) be the distance of w from the first member, and g(w) the length of the shortest
+ring through w. Then the length of the path is the least d(w) + g(w). The walk takes each time the first edge after
+which this length is still possible.
 """
 
 from __future__ import annotations

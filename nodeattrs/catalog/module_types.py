@@ -1,8 +1,7 @@
 """The automatic relations of types in Puppet modules, such as `autorequire(:file) { self[:path] }` in their Ruby.
 
-The Ruby is read and not run. A compiled catalog does not contain these relations; an agent adds them, since it has
-the types. Plain values, parameters and a few expressions with paths are understood. A type with other code is named
-in a warning.
+The Ruby is read and not run. A compiled catalog does not contain these relations: the agent adds them. Plain values,
+parameters and a few expressions with paths are understood. A type with other code is named in a warning.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The plan of a catalog: resolves chains, drops virtual resources, finds missing references.
 
-The order is Puppet's: collectors, chains, then metaparameters. There is one deviation: a collector that
-finds nothing is bridged in both directions, where Puppet relates the left neighbour of a reversed
-arrow to itself.
+The order is Puppet's: collectors, chains, then metaparameters. There is one deviation, for a collector that finds
+nothing. Here its two neighbours are related, whatever the direction of the arrows. Puppet relates the left neighbour of
+a reversed arrow to itself.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Declared resources, and all of them in catalog order, to be read.
+"""One declared resource, and all declared resources of a catalog, to be read.
 
-`nodeattrs.catalog.catalog` adds them. Only the `subject` of a resource knows what it does to a machine.
+`nodeattrs.catalog.catalog` adds resources. Only the `subject` of a resource knows what it does to a machine.
 """
 
 from __future__ import annotations

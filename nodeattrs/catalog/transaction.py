@@ -1,8 +1,8 @@
 """Visit every resource once, apply its changes, and deliver refreshes.
 
-Each target has one queue, which is read when its turn comes: all senders were visited before, so a refresh
-happens once, however many events there are. A failure skips only the resources that depend on it. This module does
-not know files or commands: it calls the methods of a subject.
+Refresh events for a resource are collected until the resource is visited. All senders were visited before, so it is
+refreshed once, for all events. A failure skips only the resources that depend on the failed one. This module does not
+know files or commands: it calls the methods of a subject.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Trace a value through literals and operators of a Python source; `causes.flow` adds names and calls. Nothing runs.
 
-A source of a value is an expression that it is equal to, or computed from. A path is a tuple of keys and indexes; the
-constants SOME and EACH of `scopes` are steps that are not known.
+A *source* of a value is an expression that the value is equal to, or is computed from. A path is a tuple of keys and
+indexes; the constants SOME and EACH of `scopes` are steps that are not known.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The scopes of a Python source: the bindings of each name, and the values that are put into another value later.
 
-A binding is an expression, with the steps from its value to the value of the name: in `a, b = x`, b is bound to x with
-the step 1. Nothing runs, and no values are computed.
+A *binding* of a name is an expression and a path in its value, where the value of the name is. In `a, b = x`, b is
+bound to the expression x with the path (1,). Nothing runs, and no values are computed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Looks (`core.looks`) that Hiera makes at a node during a run of another dialect, for nodes that share answers.
 
-Such a look has the environment and the facts that the run itself has set, since Hiera's answer depends on them.
+Such a look contains the environment, and the facts that the run itself has set, since Hiera's answer depends on both.
 """
 
 from __future__ import annotations

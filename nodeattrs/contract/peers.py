@@ -1,6 +1,7 @@
 """The protocols through which one dialect asks another: lookups of Hiera, bindings, and a process of Ruby.
 
-No dialect imports another one. `peers.peer` finds one by its name; the functions here give its objects their types.
+No dialect imports another one. `peers.peer` finds a dialect by its name; the functions here give the types of the
+objects that it offers.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Subjects that share an answer: two that are equal in all that an answer has read have the same answer.
+"""Subjects that share an answer: if two subjects are equal in all that an answer has read, they have the same answer.
 
 This is memoisation by observed dependencies. A *look* is a place where an answer read something of its subject
-(`core.looks`). A tree has the first look of an answer, a branch for each value at it, the next look, and so on down to
-the subject that was answered. Another subject is led down by its own values (`Opened.look`). Some members of each group
-are computed all the same, and compared. Used by `impact`, `what-if` and `matrix`.
+(`core.looks`). A tree has the first look of all answers at its top, and a branch for each value that was found there. A
+branch leads to the next look, and at last to a subject that was answered. Another subject takes the branches of its own
+values (`Opened.look`). Some members of each group are computed nevertheless, and compared. `impact`, `what-if` and
+`matrix` use this module.
 """
 
 from __future__ import annotations

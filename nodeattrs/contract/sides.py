@@ -1,8 +1,8 @@
 """The files of one side of a question: a folder, or a commit that is written into a private folder.
 
 A *mark* is a short text for what is at a path: the name that git gives to a file's content, or "link:TARGET". Two sides
-are compared by their marks. A name from git never becomes a path outside of the private folder; a link that leads out
-of it is not made.
+are compared by their marks. A name from git never becomes a path outside of the private folder. A link that leads out
+of this folder is not made.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """A folding: parts merged one after another, each under its policy, with the steps remembered.
 
 Every system that merges does it through a `Folding`, and every explanation reads its steps again (`core.tracing`).
-A part that is refused leaves the result as it was. A *part* is a value with its origins, which are small numbers. The
-module knows neither layers nor dialects: its callers bring parts and policies.
+A *part* is a value with its origins, which are small numbers. If a policy refuses a part, the result stays as it was.
+The module knows neither layers nor dialects: its callers bring parts and policies.
 
 `meet` has the one loop in which two parts are merged. It works on bare values and bare origins; parts exist only where
-a handler is called. A merged map is a shallow copy of the lower one plus what changed, the rest is shared.
+a handler is called. A merged map is a shallow copy of the lower map with the changed entries. It shares all other
+entries with that map.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 A *source* is a small number: of a layer, a slot, a part, a mark. The owner of the numbers knows what each one means.
 The origins of a value are one of
 
-    int         one source set all of it, at the same path in its own tree
-    At          one source set all of it, and has it at another path of its own tree
-    PatchedOrigins  one source set it, and another source set a part inside of it later
+    int         one source set the whole value, at the same path in its own tree
+    At          one source set the whole value, at another path of its own tree
+    PatchedOrigins  one source set the value, and another source later set a part inside of it
     tuple       several sources set it: equal elements that united, texts that joined; () means no source
     dict, list  entry by entry, parallel to the value
     None        origins are not kept

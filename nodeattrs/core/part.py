@@ -3,8 +3,8 @@
 Handlers of policies take parts apart and build parts with these functions only, so that no origin is forgotten. No
 function changes a part that it is given, and results may share data with it.
 
-The one exception is a folding with `growing`, which would spend most of its time on copies: within it, `concat` and
-`unite` extend lists in place that this folding made (`InPlace`).
+There is one exception. Within a folding with `growing`, `concat` and `unite` extend lists in place that this folding
+made (`InPlace`). Otherwise, such a folding would spend most of its time on copies.
 """
 
 from __future__ import annotations

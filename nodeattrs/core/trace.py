@@ -1,8 +1,8 @@
 """A trace: the claims about a path, the winner first, each other claim with the rule that overrode it.
 
-`traced` makes a `Trace` of the result of a walk (`core.walk`); a trace is plain data. `rows` gives the table of its
-words, which every text and page prints; `str(trace)` is the plain text. The module knows neither dialects nor
-files: its callers bring the walk, and a function that makes claims.
+`traced` makes a `Trace` from the result of a walk (`core.walk`); a trace is plain data. `rows` gives its rows in words,
+which every text and page prints. `str(trace)` is the plain text. The module knows neither dialects nor files: its
+callers bring the walk, and a function that makes claims.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Walks along one path through a folding: which settings are read there, and which were overridden on the way.
 
-`walk` reads the steps of a folding again, and looks up each key of the path in their policies. Below a value that a
-handler or a change has made, it goes on at the earlier place of each part of the value: the handler is called once
-more, with parts whose origins are their own places, so that nothing is guessed. Sources are numbers here; the module
-knows no dialects.
+`walk` reads the steps of a folding again, and looks up each key of the path in their policies. A handler or a change
+may have moved parts of a value. Then `walk` calls it once more, with parts whose origins are their own places. So the
+walk knows the earlier place of each part, and goes on there. Sources are numbers here; the module knows no dialects.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The result of a walk along one path, as data: settings that are read, that were overridden, and that are unknown.
 
 A *setting* is the value that one source sets at a path; sources are numbers here. `core.tracing` makes a `Walk`, and
-`core.trace` makes a trace of it. The second half finds the setting that would be read without the winner, by walking
-again without the values of the winner. Where each source replaces the one before it, the first walk is enough.
+`core.trace` makes a trace from that. The second half of the module finds the setting that would be read without the
+winner: it walks again without the values of the winner. If each source replaces the source before, the first walk is
+enough.
 """
 
 from __future__ import annotations

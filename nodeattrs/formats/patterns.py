@@ -1,8 +1,8 @@
 """Regular expressions from outside, searched within a limit of processor time.
 
-A search with Python's `re` may take hours, and cannot be stopped in its own process. So its cost is estimated first: a
-cheap search runs here, any other one in a child process, which the system ends after the seconds of the limits. The
-answer is always that of `re`.
+A search with Python's `re` may take hours, and cannot be stopped in its own process. So its cost is estimated first. A
+cheap search runs in this process. Any other search runs in a child process, which the system ends after the seconds of
+the limits. In both, `re` gives the answer.
 
 Expressions are in Python's language; `puppet.regex` translates Ruby's. An expression that `re` cannot express is
 searched with the package `regex`, which has a limit of its own.

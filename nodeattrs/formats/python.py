@@ -1,7 +1,8 @@
 """Places in Python sources: the line of a path inside the literal of a statement.
 
-Code that runs knows its line, but a map that is written over twenty lines is one statement. This module finds the line
-inside it. It parses the source and never runs it. For a computed value, the deepest certain place is the answer.
+Code that runs knows the line of its statement, but one statement may set a map that is written over twenty lines. This
+module finds the line inside the statement. It parses the source and never runs it. For a computed value it gives the
+deepest place that is certain.
 """
 
 from __future__ import annotations

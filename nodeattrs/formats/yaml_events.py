@@ -1,8 +1,8 @@
 """Trees from the events of a YAML parser: `Builder` is the base class of all readers of YAML.
 
 A subclass says which value a scalar or a key has, for plain documents, Hiera, cloud-init or Ansible. No tag can run
-anything, nothing recurses, and a `Budget` is drawn on before memory is used: a value that an alias repeats counts each
-time. The parser is libyaml where PyYAML has it.
+code, and no function recurses. The builder draws on a `Budget` before it uses memory; a value that an alias repeats
+counts each time. The parser is libyaml if PyYAML has it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The attributes of a node: fifteen slots, written by component, read as one merged tree, traced by path.
 
-It connects the ledger with writers, views and traces. How slots merge is decided in `slots` and `view`; run-lists,
-documents and what a run does are elsewhere.
+The module connects the ledger with writers, views and traces. `slots` and `view` decide how slots merge. `node.node`
+adds run-lists and documents.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """One component of a node as its setter sees it: the attribute file's slot under the recipe's (rule 2).
 
-Chef keeps a component in one mutable tree; here it is two slots, and this module makes them behave as one. A recipe
-sees the attribute file's tree under its own. A map that a recipe assigns hides the attribute file's values there; a map
-that it only steps through is merged. A change in or below a list copies the whole list into the recipe's slot. A
-deletion happens in both slots. An attribute file sees and changes its own slot only, also when it runs late.
+Chef keeps a component in one mutable tree. Here a component has two slots, and this module makes them behave as one
+tree. A recipe sees the attribute file's tree under its own. A map that a recipe assigns hides the attribute file's
+values at its path; a map that a recipe only steps through is merged. A change in or below a list copies the whole list
+into the recipe's slot. A deletion happens in both slots. An attribute file sees and changes its own slot only, also
+when it runs late.
 
 Other components are not known here. Chaining, `unless` and Python's item syntax belong to the writers.
 """

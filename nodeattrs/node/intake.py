@@ -1,8 +1,8 @@
 """Values that a run brings into a node: saved attributes, JSON attributes, facts, environment and roles.
 
 Each is merged over the content of one slot by Chef's deep merge: maps merge, lists unite, anything else is replaced. A
-replaced value goes into the history, so that a role that lost to another role is still named. A run gives plain data
-and locators; files and run-lists are not read here.
+replaced value goes into the history, so that a trace also names a role that lost to another role. A run gives plain
+data and locators; files and run-lists are not read here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Reading maps that are joined but not merged yet (`maps.Joined`): one key at a time, or all as a plain copy.
 
-The plain copy does what the core's merge does (core/folding.py), without origins, and merges into a copy that it owns
-instead of copying each step. Tests hold the two equal. "Deferred values" means `Deferred` and `Withheld` here: values
-that are computed, or refused, when they are read.
+The plain copy is the same as the result of the core's merge (core/folding.py), without origins; tests compare the two.
+It is merged into one copy, where the core copies each step. "Deferred values" means `Deferred` and `Withheld` here:
+values that are computed, or refused, when they are read.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The fifteen trees of a node, their merged view, and the history of overwritten values.
 
-Every change of a node goes through the ledger. A write changes a map in place, and the map keeps the replaced value
-under the number of the *version* that was read last. Views of that version and of earlier ones find it there
+Every change of a node goes through the ledger. A write changes a map in place. The map keeps the replaced value with
+the number of the *version* that was read last, for views of this version and of earlier ones
 (docs/decisions/0004). Values that were overwritten or erased, and values that an `unless` did not set, go into the
 history. Components and writers are not known here: a slot is a number from 1 to 15.
 """

@@ -1,8 +1,8 @@
 """The history of a list that was united or changed in place: who set it first, and who changed it since.
 
-Used by traces, which show such a list as one row. A recipe that changes an attribute file's list takes a copy of it
-into its own slot; the weaker slot still has the old one. So the history of a list may begin in the weaker of the two
-slots of a component. Other slots are not looked at.
+Traces use it to show such a list as one row. A recipe that changes an attribute file's list stores the changed copy in
+its own slot; the weaker slot still has the old list. So the history of a list may begin in the weaker of the two slots
+of a component. Other slots are not looked at.
 """
 
 from __future__ import annotations

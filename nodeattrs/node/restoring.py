@@ -1,6 +1,6 @@
 """Reading snapshots (`snapshots`) and Chef's node JSON (`documents`).
 
-A document may be damaged or forged: it is read as a whole, or refused with a DocumentError that says why. A secret that
+A document may be damaged or forged. It is read as a whole, or a DocumentError says why it is refused. A secret that
 was left out becomes `Withheld`, which raises an error when it is read.
 """
 

@@ -1,8 +1,8 @@
-"""Setters, the sources that set values, and marks, the lines that did.
+"""Setters are the sources that set values; marks are the lines that set them.
 
-A setter is a source with a name: "recipe apache2::default". A *mark* is what a slot keeps for each value: the number of
-a `Mark`, which has a locator, a verb, and the depth where the locator begins to count paths. A line of code is noted as
-a code object and an offset; its file and line are looked up when they are asked for. Slots are not known here.
+A setter is a source with a name: "recipe apache2::default". For each value, a slot keeps a *mark*: the number of a
+`Mark`. A `Mark` has a locator, a verb, and the depth where the locator begins to count paths. A line of code is noted
+as a code object and an offset; its file and line are looked up only when they are needed. The module knows no slots.
 """
 
 from __future__ import annotations

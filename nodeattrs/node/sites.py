@@ -1,8 +1,8 @@
 """Sites: expressions in Python sources that set a value, read one or call a function; and the locator of such values.
 
-For code that ran in this process, a site is an instruction of a code object. For a saved run, the snapshot names it:
-lines and columns in the version of the file that ran (`SavedRun`). Sources of this process are read from linecache when
-a place inside an expression is asked for.
+For code that ran in this process, a site is an instruction of a code object. For a saved run, the snapshot has lines
+and columns in the version of the file that ran (`SavedRun`). Sources of this process are read from linecache when a
+place inside an expression is needed.
 """
 
 from __future__ import annotations

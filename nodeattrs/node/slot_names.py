@@ -1,6 +1,7 @@
 """The fifteen slots of a node and the six levels by name.
 
-For modules that print a table of precedence: it imports nothing. The policies between slots are in `slots`.
+Modules that print a table of precedence use it, since it imports nothing else. The policies between slots are in
+`slots`.
 """
 
 from __future__ import annotations

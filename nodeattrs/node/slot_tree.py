@@ -17,7 +17,7 @@ class SlotTree:
     """The content of one slot of a node: `node.slots[2]`. Every call looks at the current values; nothing is cached.
 
     `to_dict` copies the values. `origin` says which line set a path, and `verb` says how; for a path that is not set,
-    both speak of the nearest map above. `layer` is the slot as a layer of a fold, which shares the maps.
+    both are about the nearest map above. `layer` is the slot as a layer of a fold, which shares the maps.
 
     number:   1 to 15, weakest first, as the Chef documentation counts
     level:    "default", "force_default", "normal", "override", "force_override" or "automatic"

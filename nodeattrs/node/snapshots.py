@@ -1,8 +1,8 @@
 """Snapshots: a node as data for JSON, with all fifteen slots, the origins of their values, and the history.
 
-`restoring` reads them. Origins are kept as *marks*, the lines that set values (`setters`): a packed mark has the
-setter, file and line, the lines of values inside, and the place of the code, in which causes are found later. "Packed"
-means: in the form of a snapshot.
+`restoring` reads them. "Packed" means: in the form of a snapshot. Origins are kept as *marks*, the lines that set
+values (`setters`). A packed mark has the setter, file and line, and the lines of values inside. It also has the place
+of the code, in which causes are found later.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Policies with names, for files of any kind: the class, and those that need no module of their own.
+"""Policies with names, for files of any kind: their class, and the policies that need no module of their own.
 
-Each is data: the table of rules for two values that meet, other tables at some paths, and the order of merging. No
-files are read here.
+Each policy is data: the table of rules for two values that meet, other tables at some paths, and the order of merging.
+No files are read here.
 """
 
 from __future__ import annotations

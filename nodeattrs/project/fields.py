@@ -1,7 +1,8 @@
 """Reads the fields of one document, each as the kind that the caller names.
 
 Faults are collected with their lines, and raised together when the document is read. Kinds are texts, booleans, maps,
-lists, versions, version constraints and run-lists. Knows neither which fields a role has nor the document's syntax.
+lists, versions, version constraints and run-lists. The module knows neither the fields of a role nor the document's
+syntax.
 """
 
 from __future__ import annotations

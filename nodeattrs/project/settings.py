@@ -1,6 +1,7 @@
 """The settings of one call: defaults, nodeattrs.toml, environment variables and options, merged like attributes.
 
-Finds the repository whose settings count, and keeps the origin of each setting. `project.config` checks the values.
+The module finds the repository whose settings count, and keeps the origin of each setting. `project.config` checks the
+values.
 """
 
 from __future__ import annotations

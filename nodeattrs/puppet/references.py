@@ -1,9 +1,8 @@
 """References to resources, and the chains that are made of them.
 
-A reference is its text, `File[/etc/ntp.conf]`. References, lists of them and collectors are
-put in order with `>>` (Puppet's `->`) and `>> ~` (Puppet's `~>`); `<<` and `<< ~` are the
-reversed forms. It knows no catalog: a link is handed to its listeners, and a chain can be
-given to a catalog as a whole.
+A reference is its text, `File[/etc/ntp.conf]`. References, lists of them and collectors are put in order with `>>`
+(Puppet's `->`) and `>> ~` (Puppet's `~>`); `<<` and `<< ~` are the reversed forms. The module knows no catalog: each
+new link is passed to the function `on_link`, and a chain can be given to a catalog as a whole.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     for result in each(function, names, jobs=4): ...
 
-A worker does one chunk of names at a time. The executor is chosen by the word of `--executor`; the library of a cluster
-is imported when its word is given. What is done with a name is not known here.
+A worker does one chunk of names at a time. The word of `--executor` chooses the executor; the library of a cluster is
+imported only for its word. The module does not know what the function does with a name.
 
 Worker processes of this machine read from two pipes of the parent. A message in the first asks them to begin no further
 name. The end of the second makes them exit at once, also when the parent is killed.

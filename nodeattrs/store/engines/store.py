@@ -1,7 +1,7 @@
 """`Store`: nodes and their revisions in a database, with texts by content and an index for search.
 
-It uses the SQL that SQLite and PostgreSQL share. The modules of the two connect, begin and end transactions. A *text*
-is a document, a snapshot or facts as compressed JSON (`texts`).
+It uses the SQL that SQLite and PostgreSQL share. The modules `sqlite` and `postgresql` connect, begin and end
+transactions. A *text* is a document, a snapshot or facts as compressed JSON (`texts`).
 """
 
 from __future__ import annotations

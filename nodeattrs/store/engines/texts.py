@@ -1,8 +1,8 @@
 """Texts of a store: documents, snapshots and facts as compressed JSON, each stored once by the hash of its content.
 
-A text is compressed with zlib, or with zstd where the store was made so. The facts of a node are a text of their own,
-since they are the same in most runs, and in document and snapshot. The document has null in their place, and the
-snapshot `{"j": null}` for each fact. Databases are not known here.
+A text is compressed with zlib, or with zstd where the store was made so. The facts of a node are a text of their own:
+they are the same in most runs, and the same in document and snapshot. The document has null in place of the facts, and
+the snapshot has `{"j": null}` for each fact. The module knows no database.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The values that search finds a node with, from its document: two merged trees, divided into parts and entries.
 
-Chef searches another merge than a node reads: default, normal, override, automatic, with lists united, and null never
-replacing. Terms of our own search the tree that the node reads. Both are merged from the four levels of the document,
-under the rules for paths in it. Neither queries nor the index are known here.
+Chef searches another merge than a node reads. In Chef's merge of default, normal, override and automatic, lists unite,
+and null replaces nothing. Terms that only nodeattrs has search the tree that the node reads. Both trees are merged from
+the four levels of the document, under its rules for paths. The module knows neither queries nor the index.
 """
 
 from __future__ import annotations

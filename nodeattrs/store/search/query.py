@@ -10,7 +10,7 @@
     plain:   WORD | PHRASE | range
 
 `f:(a OR NOT b)` is `f:a OR NOT f:b`. A word without a field is looked for in the field "text". Case does not count:
-both sides are casefolded. An index answers a query; none is known here.
+both sides are casefolded. An index answers a query; this module knows no index.
 """
 
 from __future__ import annotations
