@@ -149,8 +149,8 @@ def in_force() -> Border | None:
 def is_layer_outside(path: str | os.PathLike[str]) -> bool:
     """Whether a path exists and lies outside of the border in force; False without a border.
 
-    For readers that give an unknown layer in its place: the path is not noted as refused, since the layer makes an
-    answer uncertain only where it may change the answer.
+    For readers that give an unknown layer in place of the file. The path is not noted as refused: the unknown layer
+    makes an answer uncertain only if the layer may change the answer.
     """
     border = _held.get()
     return border is not None and border._is_beyond(path)

@@ -144,7 +144,9 @@ def callers_safe_path() -> str | None:
 
 @contextlib.contextmanager
 def safe_path() -> Iterator[None]:
-    """Within the block PYTHONSAFEPATH is 1 in this process, so that its child processes get it; then it is as before.
+    """A context manager: within the block PYTHONSAFEPATH is 1 in this process, so that its child processes get it.
+
+    After the block, the variable is as before.
 
     For process pools of libraries: their Python processes then import nothing from the current folder.
     """

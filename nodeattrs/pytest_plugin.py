@@ -54,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def nodeattrs_repository(pytestconfig: pytest.Config) -> Repository:
-    """The repository that `converge` runs: that of the setting nodeattrs_repo, counted from rootdir.
+    """The repository that `converge` runs: the one that the setting nodeattrs_repo names, relative to rootdir.
 
     Without the setting: the first folder from rootdir upwards with nodeattrs.toml, cookbooks or roles; else rootdir.
     raises: NotFound, where there is no such folder
@@ -84,7 +84,8 @@ def converge(nodeattrs_repository: Repository, request: pytest.FixtureRequest) -
 def nodeattrs_injector(request: pytest.FixtureRequest) -> Iterator[Injector]:
     """An injector for one test; objects that were made in it are closed after the test.
 
-    It is a child of the injector that the setting nodeattrs_injector names, else of the repository's bindings.
+    It is a child of the injector that the setting nodeattrs_injector names. Without the setting, it is a child of an
+    injector with the repository's bindings.
     `with nodeattrs_injector.override({Repo: FakeRepo()}) as injector: ...` replaces bindings within the block.
     raises: NotFound, where there are no bindings; BadArgument, where the setting names no injector
     """

@@ -199,8 +199,7 @@ def _way_back(before: Mapping[int, int], last: int, start: int) -> list[int]:
 
 
 def first_lasso(neighbours: Neighbours, start: int) -> list[int]:
-    """The first of the shortest walks from *start* that end at a vertex where they have been; that vertex is in it
-    twice.
+    """The first of the shortest walks from *start* that reach a vertex a second time, where they end.
 
     neighbours: vertex -> the next vertices, in order; each vertex can be reached from each other one
     cost:       at most vertices times edges; nearly linear with short rings or few branches

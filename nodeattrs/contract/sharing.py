@@ -202,8 +202,10 @@ def compute_samples(
     compute: Callable[[Sequence[str]], Mapping[str, _Answer]],
     is_same: Callable[[_Answer, _Answer], bool],
 ) -> SampledAnswers[_Answer]:
-    """The answers of all subjects. Some subjects of each large group are computed; if one differs, all of its group
-    are.
+    """The answers of all subjects. Some subjects of each large group are computed, and compared with the group's
+    answer.
+
+    If one differs, all subjects of its group are computed.
 
     own:     subject -> its answer, for the subjects that were computed
     equal:   subject -> the subject in *own* whose answer it shares. If that one has no answer in *own*, the subject is

@@ -193,7 +193,7 @@ def sides_of(before: str, after: str | None, folder: Path, private: Path) -> tup
 
     before:  BASE..HEAD, BASE...HEAD (from where HEAD branched off), a revision to compare with the work tree; or,
              with *after*, a folder
-    after:   the new folder; None: *before* is of git
+    after:   the new folder; None: *before* names commits
     folder:  the folder of the question; in git it may lie below the root of the work tree
     raises:  NotFound, for a folder, or where there is no work tree; NoRevision; BadName
     """

@@ -61,8 +61,8 @@ def patched(base: Origins, path: Path, by: Origins) -> Origins:
 def origins_at(origins: Origins, step: Any) -> Origins:
     """The origins of the entry at *step*, given the origins of its map or list.
 
-    Where one source set all of it, that source: whether there is an entry is not known here. () for a key or index
-    that is not in a dict or list of origins. None where origins are not kept.
+    If one source set the whole map or list, the result is that source, also for an entry that does not exist. () for a
+    key or index that is not in a dict or list of origins. None where origins are not kept.
     """
     kind = type(origins)
     if kind is int:
@@ -117,9 +117,9 @@ def origins_by_key(origins: Origins, entries: Iterable[Any]) -> dict[Any, Origin
 
 
 def united(first: Origins, second: Origins) -> Origins:
-    """The origins of a value that two sources set equally: a tuple of all of both, without repeats.
+    """The origins of a value that two sources set equally: a tuple of the sources of both, each once.
 
-    *first* unchanged where both are equal.
+    If both are equal, *first* itself is returned.
     """
     if first == second:
         return first

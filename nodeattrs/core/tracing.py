@@ -192,8 +192,8 @@ class _Making:
     def has(self, place: At, rest: Path) -> bool:
         """Whether the result has a part of the value at a source's place. A map that was emptied above *rest* has none.
 
-        A change leaves the values that it does not move: for a change only the value at *rest*, or the list that *rest*
-        leads into, counts.
+        A change does not move all values. So for a change, only the value at *rest* counts, or the list that *rest*
+        leads into.
         """
         found = self._places.get(place.source, ())
         if self.is_change:

@@ -261,8 +261,8 @@ def syntax_in(text: str, file: str) -> Syntax:
     """The syntax of a text by its content. The first line that is no comment decides which syntaxes are tried.
 
     For `[name]` these are JSON, TOML, INI and YAML; for `name = value` TOML, env and INI. A text that begins like an
-    object of JSON is JSON; another bracket may be JSON or YAML. The first one that can parse the whole text is the
-    result, or the first of all if none can. For any other line it is YAML.
+    object of JSON is JSON; another bracket may be JSON or YAML. The result is the first syntax that can
+    parse the whole text; if none can, the first one that was tried. For any other line the result is YAML.
 
     file: the name in messages; it does not decide
 

@@ -86,8 +86,8 @@ def export_nodes(
 ) -> ExportResult:
     """Write the files of nodes to *folder*, which is made if it does not exist; returns the counts.
 
-    An export of all nodes also removes the files of nodes that the store no longer has, except files that were edited
-    or that another program wrote. If it is interrupted, export again.
+    An export of all nodes also removes the files of nodes that the store no longer has. Files that were edited, or that
+    another program wrote, stay. If it is interrupted, export again.
 
     names:   export only these nodes, and remove no files of other nodes; None: all nodes
     history: also write all revisions, below history/

@@ -250,7 +250,7 @@ class Index:
     def set_parts(self, node: int, parts: Collection[int], new: Mapping[int, Mapping[SearchEntry, int]]) -> None:
         """Write the parts of a node, so that searches find it by exactly these.
 
-        Parts that it had before become former ones.
+        Parts that the node had before become former parts.
 
         node:  the number of the node
         parts: the numbers of all its parts
