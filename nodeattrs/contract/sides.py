@@ -46,11 +46,15 @@ class Side:
     files: path relative to *top* -> mark of the file; for a link "link:" and its target
     notes: sentences about files that were left out
 
-    A key is a path relative to *top*, with forward slashes. `mark` gives the mark of a key, "" if nothing is there.
-    `key_of` yields the keys of all links on the way to a path, and last the key of its end. `links` has key -> target
-    of each link. `shown` makes a key of a path; None if it is outside of *top*. `named` makes a key relative to *root*.
-    `marks_of` gives the marks of some files with their links, and `content_mark` a text that changes with the content.
-    `without` returns a copy without the marks of some files.
+    A key is a path relative to *top*, with forward slashes.
+
+    mark:         the mark of a key; "" for no file
+    key_of:       yields the keys of all links on the way to a path, and last the key of its end
+    links:        key of each link -> its target
+    shown, named: a path as a key, None if it is outside of *top*; a key as a path relative to *root*
+    marks_of:     the marks of some files, and of the links on the way to them
+    content_mark: a text that changes with the content of a file
+    without:      a copy of the side without the marks of some files
     """
 
     title: str

@@ -106,16 +106,22 @@ class Attributes(Mapping[Any, Any]):
 
     `node[key]` reads the merged value, `node.default[key] = ...` writes at a level, and `node.trace(path)` names the
     lines that set a value. An absent key raises NoSuchAttribute (a KeyError); `node[key] = ...` raises
-    AttributeIsReadOnly. `read_strict`, `write_strict` and `unlink_strict` raise an error where the others return None
-    or replace a value. `read` returns the merged value at a path, and `exist` says whether there is one.
-    `has_attribute` says whether any slot has a top-level key. `write` returns the value that it stored, and `unlink` a
-    copy of the value that it removed. The *level* of both is a component: "role_default". `rm` removes a path from all
-    levels except automatic, and returns the merged value as it was. `rm_default`, `rm_override` and `rm_normal` do so
-    for one level. `unknown` adds a layer that could not be read, so that values below it are uncertain.
-    `to_dict`, `to_plain` and `value` copy the merged tree; `to_plain` leaves deferred values as they are. `merged`
-    merges what the components have at one path: null or text above the path hides no value. `slots` has the
-    content of each slot by its number. `debug_value` lists (component, value) of a path. `combined_default` and
-    `combined_override` are merged views of one level.
+    AttributeIsReadOnly.
+
+    read, exist:    the merged value at a path, None if it is absent; whether it is set
+    write, unlink:  set or remove a value in one component, such as "role_default"; return the value, or a copy of the
+                    removed value
+    read_strict, write_strict, unlink_strict: the same, but an error instead of None or of replacing a value in the way
+    rm:             removes a path from all levels except automatic; returns the merged value as it was, or None
+    rm_default, rm_override, rm_normal: the same for one level
+    unknown:        adds a layer that could not be read, so that values below it are uncertain
+    to_dict, value: a copy of the merged tree; `to_plain` leaves deferred values as they are
+    merged:         merges what each component has at one path: null or text above the path hides no value
+    combined_default, combined_override: merged views of one level
+    slots:          the content of each slot by its number
+    debug_value:    (component, value) of a path, for each component
+    has_attribute:  whether any slot has a top-level key
+
     Two nodes are equal only if they are the same object; a node equals a mapping with the same merged values.
 
     name, environment: of the node

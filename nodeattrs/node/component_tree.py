@@ -135,15 +135,21 @@ class _DetachedAtPath:
 class ComponentTree:
     """One component of a node, read and changed for the current setter of the ledger. The ledger keeps the values.
 
-    A *place* is a pair: (value in the attribute file's slot, value in the recipe's slot), each perhaps ABSENT. `root`
-    and `place` give places and create nothing; `plain_of` copies the value at a place. `step_through` and `create_step`
-    make the maps on the way to a path.
-    `write` makes the maps on its way, and `store` requires them. `change_list` changes a list. `delete` and `unlink`
-    remove a path, and return a copy of the value; None if it is absent. Below a scalar, `unlink` returns None, and
-    `delete` raises an error. `replace` sets the whole slot, and `empty` empties both slots. A change goes into the slot
-    of the current setter (`slot`). `step_error` returns an error, and does not raise it.
-    `detach` notes a container that is about to be replaced; a writer that was made before finds it with
-    `detached_since`. `note_silent` only adds to the history.
+    A *place* is a pair: (value in the attribute file's slot, value in the recipe's slot), each perhaps ABSENT. A change
+    goes into the slot of the current setter (`slot`).
+
+    root, place:  the place of the whole component, and of a path; nothing is created
+    plain_of:     a copy of the value at a place
+    create_step, step_through: make the maps on the way to a path
+    write, store: set a value; `write` makes the maps on its way, and `store` requires them
+    change_list:  changes a list
+    delete, unlink: remove a path; return a copy of the value, or None if it is absent. Below a scalar, `unlink` returns
+                  None, and `delete` raises an error
+    replace, empty: set the content of the current slot; empty both slots
+    step_error:   returns an error, and does not raise it
+    detach:       notes a container that is about to be replaced; a writer that was made before finds it with
+                  `detached_since`
+    note_silent:  only adds to the history
 
     ledger:    the fifteen trees, which it changes
     component: its name and slots

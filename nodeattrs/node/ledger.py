@@ -34,12 +34,15 @@ class Ledger(dict[Any, Any]):
 
     The ledger is also a dict: a cache of the merged values that were read, by top-level key or by a tuple of steps.
     `node[key]` reads it directly. A write empties it. Two ledgers are equal only if they are the same object.
-    `put`, `replace` and `erase` note the old value in the history; `erase` of an absent path does nothing. `origin`
-    gives (origin, mark) of a path in a slot; for an absent path, of the map above.
-    `roots` and `part_at` give values that are not merged or copied yet, and `part_at` gives ABSENT for an absent path.
-    `plain_copy` copies them. `merged_tree` is a merged copy of all. `plan` gives a part of the order of precedence.
-    `switch_setter` sets the line that the next changes come from, and `switch_back` restores the one before.
-    `note_silent` and `note_empty_map` add to the history; `unsettled_keys` names facts that a snapshot must copy.
+    `put`, `replace` and `erase` note the old value in the history; `erase` of an absent path does nothing.
+
+    origin:      (origin, mark) of a path in a slot; for an absent path, of the map above
+    part_at:     the value at a path, not merged or copied yet; ABSENT for an absent path. `roots`: the same for no path
+    plain_copy:  a copy of such a value; `merged_tree` is a merged copy of all
+    plan:        a part of the order of precedence, with the rules for paths
+    switch_setter, switch_back: set the current setter, which makes the next changes; restore the setter before
+    note_silent, note_empty_map: add to the history alone
+    unsettled_keys: the facts that a snapshot must copy
 
     trees:      the maps by slot number; [0] is never used
     marks:      the lines that set values, by number
