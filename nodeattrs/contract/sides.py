@@ -48,7 +48,7 @@ class Side:
 
     A key is a path relative to *top*, with forward slashes.
 
-    mark:         the mark of a key; "" for no file
+    mark:         the mark of a key; "" if nothing is there
     key_of:       yields the keys of all links on the way to a path, and last the key of its end
     links:        key of each link -> its target
     shown, named: a path as a key, None if it is outside of *top*; a key as a path relative to *root*

@@ -356,9 +356,9 @@ class Folding:
 
     `lay` ignores a part that is ABSENT. `change` calls functions, whose results replace the result. `finish` merges the
     result over nothing as a last step. `add_step` records a step without merging.
-    Earlier results are not kept, and are computed again: `rounds` yields (result before, step, result after),
-    `results_before` yields (result before, step), and `results` yields `start` and each result. `located` gives the
-    last result with origins that also have the path in each source.
+    Earlier results are not kept. Three methods compute them again: `rounds` yields (result before, step, result after),
+    `results_before` yields (result before, step), `results` yields `start` and each result. `located` gives the last
+    result with origins that also have the path in each source.
     from_top: False: each part is merged over the result so far; True: the result so far is merged over each part
     opening:  a policy for the first part, which is then merged over nothing; None: the first part is taken unchanged
     start:    a part without a source that is there before the first one; None: the folding starts empty

@@ -152,8 +152,8 @@ class Policy:
     cells:  (lower type, upper type) -> verdict; only the pairs that were looked up before
     by_key: key -> policy for the entries of two maps, ANY_KEY for all other keys; None: this policy for all keys
     always: the exact types whose values replace any lower value, also an absent one
-    raises: PolicyError, if a pair of kinds has no line, if MEET or Meet is used for other kinds than maps, or if DROP
-            is used for an absent lower value. BadArgument, for an unknown kind, or a line that is not a Line
+    raises: PolicyError, if a pair of kinds has no line. PolicyError, for MEET or Meet with other kinds than maps, and
+            for DROP with an absent lower value. BadArgument, for an unknown kind, or a line that is not a Line
 
     >>> INSIDE.verdict(list, list).name, INSIDE.verdict(dict, str)
     ('unite', <Rule.TAKE: 'take'>)

@@ -108,9 +108,9 @@ class Trace(NamedTuple):
     """The answer to "why is this value what it is?", as data. `str(trace)` is the explanation as text.
 
     `standing` has the claims that win or join, strongest first, and `winner` is the first of them or None. `losers` and
-    `unknown` have the claims with these outcomes. `origins` has the origins of `standing`. `require_known` raises
-    UnknownLayer if an unknown layer might change the value. `title(12)` is "12 override / environment".
-    `found` says whether there is a value, null included.
+    `unknown` have the claims with these outcomes. `origins` has the origins of `standing`, and of later changes of a
+    list. `require_known` raises UnknownLayer if an unknown layer might change the value. `title(12)` is "12 override /
+    environment". `found` says whether there is a value, null included.
 
     path:     the path of the question
     value:    the value that is read there; ABSENT where it is not set

@@ -28,7 +28,7 @@ _AT_LINE = re.compile(r":\d+$")
 class Unread(NamedTuple):
     """A file or program that was not read, or must not be run, and may change an answer. It prints as layer and reason.
 
-    `layer` is the place with kind and name: "roles/web.rb (role web)". `file` is the place without a line.
+    `layer` is the place, with kind and name unless the place contains them. `file` is the place without a line.
     `is_encrypted` says whether the place is a value that was not decrypted.
 
     place:  a file, perhaps with a line; a folder or a program

@@ -1,7 +1,7 @@
 """Documents: parsed data files that give the line of each value.
 
-JSON, YAML, TOML, .env, .ini and .properties all become a `Document`: a tree of dicts, lists and JSON scalars, which
-also gives the line of any path. Lines are looked for only when they are needed. Nothing in a file runs.
+JSON, YAML, TOML, .env, .ini and .properties all become a `Document`. It has a tree of dicts, lists and JSON scalars,
+and also gives the line of any path. Lines are looked for only when they are needed. Nothing in a file runs.
 
 The limits of `core.budget` hold for each document: 10 MB of UTF-8 text and 500 levels. YAML may have a million values;
 a value that an alias repeats counts each time. A fault in a file is a `DocumentError` with the file, the line and the

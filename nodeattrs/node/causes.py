@@ -1,7 +1,7 @@
 """The causes of a value: calls that led to the line that set it, literals, attributes and documents that it came from.
 
-Causes are found on demand from three things: the program text (`causes.flow`), notes of the run (calls, documents that
-were read), and the traces of attributes that were read. No value is computed. Only files of the repository count.
+Causes are found on demand. They come from the program text (`causes.flow`), from notes of the run (calls, documents
+that were read), and from traces of attributes that were read. No value is computed. Only files of the repository count.
 """
 
 from __future__ import annotations

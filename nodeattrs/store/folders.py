@@ -5,7 +5,7 @@
     history/web1@3.json   revision 3 with its time and notes, where the history was asked for
 
 A file is replaced as a whole, and only if its content changes. A file name has "%" and two digits for each byte
-outside of `[a-z0-9._-]`, so two nodes never share a file, also where the file system ignores case. The name of a node
+outside of `[a-z0-9._-]`. So two nodes never share a file, also where the file system ignores case. The name of a node
 is read from its document. Files that an export did not write, or that were edited, are never removed.
 """
 
