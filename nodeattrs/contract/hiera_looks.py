@@ -52,7 +52,7 @@ class LookedScopes:
     """Repeats lookups of Hiera for other nodes, to find out whether these nodes may share an answer.
 
     A look of the kind HIERA is one lookup that the run of a node made. `look` makes it for another node, and returns
-    the value. It raises NotFound without a Hiera tree.
+    the value, or raises NotFound without a Hiera tree.
     The Hiera scopes of the last node are kept, and dropped when `look` is called for another node.
     """
 

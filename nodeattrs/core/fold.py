@@ -132,7 +132,7 @@ class Folded:
     `origins` gives the origins of a path, () if it is not set. `leaves` yields (path, value, origins) for each scalar
     and each empty map or list. `explain` is the trace as text. These methods merge parts of the layers again at each
     call, and keep nothing. `to_dict` copies the tree.
-    `folded["a"]` is `folded.value["a"]`. It raises NoSuchAttribute if "a" is not set, and TypeConflict if the value
+    `folded["a"]` is `folded.value["a"]`, but raises NoSuchAttribute if "a" is not set, and TypeConflict if the value
     is neither a map nor a list.
     folding: the folding that merged the layers
     layers:  all layers; a source with the number n is layers[n - 1]

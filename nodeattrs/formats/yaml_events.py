@@ -112,7 +112,7 @@ class Builder:
     """Builds one tree and its marks from a YAML text. Make an instance, call `run` once, and read `tree`.
 
     A subclass has to override `scalar` and `key`, which give the value of a scalar and the key for a value. It may
-    override `made` (a finished map or list), `aliased`, `merged`, `unmerged` and `fault`. `run` calls these hooks.
+    also override `made` (a finished map or list), `aliased`, `merged`, `unmerged` and `fault`. `run` calls these hooks.
     `error` returns, and does not raise, the error at an event. `constructed` gives the value of a scalar as PyYAML
     does.
 

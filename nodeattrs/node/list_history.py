@@ -74,7 +74,7 @@ class ListHistory:
     The list may be a copy of the list in the weaker slot. `changes` gives the lines that set and changed the
     list; None if it was not changed in place. `is_left` says whether an element of the first setters is still in it.
     `events` has the events of the history that are earlier versions of this list, and `continues` says so of a claim.
-    These need no row of their own.
+    Such events and claims need no row of their own in the trace.
 
     path:  the path that is traced: of the list, or of something in it
     depth: the number of steps of *path* that lead to the list

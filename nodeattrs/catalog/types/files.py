@@ -117,7 +117,7 @@ class File(_Placed):
     sensitive: show no content; always so with a secret in content or variables
     backup:    keep a copy of removed or replaced content, if the run has a folder for backups
 
-    A link at the path is replaced by a file with the wanted content. It is left alone if `ensure` is "present", or if
+    A link at the path is replaced by a file with the wanted content. The link stays if `ensure` is "present", or if
     no content is given. A directory at the path is an error.
     """
 
