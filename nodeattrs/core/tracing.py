@@ -61,7 +61,7 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, a
     if len(waiting) < len(found.overridden):
         found = with_holding_maps(found, walker.own, again)
     # If the winner has replaced one setting, at the path itself, that is the next one. Else another walk finds it.
-    replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.further_up for lost in waiting)
+    replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.in_larger_map for lost in waiting)
     if replaced and len(waiting) < 2 and not walker.has_made:
         return found
     return with_next_first(found, path, walker.own, again, along)
@@ -639,7 +639,7 @@ class _Walker:
         why = f"{line.why}, and nothing of it is left" if line.why else "nothing of it is left"
         for setting in self.settings(part, path):
             if setting.source not in (known or by):
-                yield _lost(setting, by, (policy, Line(line.lower, line.upper, line.rule, why)))._replace(in_sum=True)
+                yield _lost(setting, by, (policy, Line(line.lower, line.upper, line.rule, why)))._replace(by_merge=True)
 
     # --- one step down
 

@@ -46,8 +46,8 @@ class Overridden(NamedTuple):
     setting:      the setting that lost
     by:           the numbers of the overriding sources; its own number is included if it loses even without all others
     policy, line: the policy that decided, and the line of that policy
-    further_up:   True: it lost as a part of a map that was replaced above
-    in_sum:       True: several sources made the merged value, which has nothing of this setting; it is not known which
+    in_larger_map: True: it lost as a part of a map that was replaced above
+    by_merge:     True: several sources made the merged value, which has nothing of this setting; it is not known which
                   of them replaced it
     """
 
@@ -55,8 +55,8 @@ class Overridden(NamedTuple):
     by: tuple[int, ...]
     policy: Policy
     line: Line
-    further_up: bool = False
-    in_sum: bool = False
+    in_larger_map: bool = False
+    by_merge: bool = False
 
     @property
     def place(self) -> At:
@@ -86,7 +86,7 @@ class Overridden(NamedTuple):
         if value is ABSENT:
             is_element = any(type(step) is int for step in setting.own)
             return None if isinstance(setting.value, dict) and not (is_index or is_element) else self
-        return self._replace(setting=SetValue(setting.source, path, value, (*setting.own, key)), further_up=True)
+        return self._replace(setting=SetValue(setting.source, path, value, (*setting.own, key)), in_larger_map=True)
 
 
 class PendingLosses(NamedTuple):
@@ -134,13 +134,13 @@ def losses_below(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[
 def without_repeats(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
     """The losses, one for each place of a source, in the order of their first appearance.
 
-    If there are several for one place, the first one without *in_sum* is taken, or else the first one. Losses of source
-    0, which is not a real source, are left out.
+    If there are several for one place, the first one without *by_merge* is taken, or else the first one. Losses of
+    source 0, which is not a real source, are left out.
     """
     once: dict[At, Overridden] = {}
     for lost in losses:
         known = once.setdefault(lost.place, lost)
-        if known.in_sum and not lost.in_sum:
+        if known.by_merge and not lost.by_merge:
             once[lost.place] = lost
     return tuple([lost for lost in once.values() if lost.setting.source])
 

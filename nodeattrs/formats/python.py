@@ -56,8 +56,8 @@ class PythonText:
     file: its name in messages; the file is not read
     text: the source. If it does not parse, `tree` is an empty module, and `place` returns the line that it is given
 
-    `place` gives the line of a part of the literal that a statement sets. `says_below` says whether an entry of a value
-    may have another place than the value. `setting` gives the syntax nodes of a statement and its value, or None.
+    `place` gives the line of a part of the literal that a statement sets. `has_places_below` says whether an entry of a
+    value may have another place than the value. `setting` gives the syntax nodes of a statement and its value, or None.
     `column` turns an offset in bytes into a column. `digest` is the id of the text as a Git blob.
 
     >>> text = PythonText("attributes/default.py", "default['web'] = {\\n  'port': 80,\\n  'modules': ['ssl'],\\n}\\n")
@@ -97,7 +97,7 @@ class PythonText:
         own = None if setting is None else _own_value(setting)
         return line, self.column(line, own.col_offset if own is not None and own.lineno == line else span[2])
 
-    def says_below(self, line: int, path: Path, span: Span) -> bool:
+    def has_places_below(self, line: int, path: Path, span: Span) -> bool:
         """Whether paths below *path* may have places of their own: the value at *path* is a literal map or list, or a
         call.
 

@@ -279,8 +279,8 @@ def _settle(component: ComponentTree, tree: Mapping[Any, Any], locator: Locator)
 
 def _mark(component: ComponentTree, locator: Locator) -> int:
     ledger = component.ledger
-    bulk = SLOTS[component.lower - 1].source == "facts" and not isinstance(locator, Origin)
-    return ledger.marks.add(Mark(locator, bulk=bulk)) if ledger.provenance else 0
+    is_facts = SLOTS[component.lower - 1].source == "facts" and not isinstance(locator, Origin)
+    return ledger.marks.add(Mark(locator, is_facts=is_facts)) if ledger.provenance else 0
 
 
 def _upper_first(lower: Part, upper: Part) -> Part:

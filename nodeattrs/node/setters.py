@@ -48,14 +48,14 @@ class Mark(NamedTuple):
     locator: finds the place of a value
     verb:    set, replace, full assignment, append, erase, or silent for a value that an `unless` did not set
     depth:   the number of steps to leave out at the beginning of a path in the slot before the locator gets it
-    bulk:    whether it is a document of facts: a snapshot keeps its file and no lines
+    is_facts: whether it is a document of facts; a snapshot then keeps its file and no lines
     is_late: whether it set deferred values in a saved run, which were computed only when that run was saved
     """
 
     locator: Locator
     verb: Verb = Verb.SET
     depth: int = 0
-    bulk: bool = False
+    is_facts: bool = False
     is_late: bool = False
 
     @property

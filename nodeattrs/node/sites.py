@@ -30,7 +30,7 @@ class ExpressionSite:
 
     The source is read and parsed at the first use of `text`, `setting` or `place`, and kept. `setting` is the pair
     (expression, value in it) of syntax nodes; None if the source is not available. `place` gives (line, column) of a
-    part of that value. `says_below` says whether an entry of a part may have another place than the part.
+    part of that value. `has_places_below` says whether an entry of a part may have another place than the part.
 
     file:             the source file, as code objects name it
     span:             (first line, last line, first column, last column); None if the line is not known
@@ -77,11 +77,11 @@ class ExpressionSite:
             return self.text.place(self.span[0], path, self.span)
         return self.span[0], None if self.span[2] is None else self.text.column(self.span[0], self.span[2])
 
-    def says_below(self, path: Path) -> bool:
+    def has_places_below(self, path: Path) -> bool:
         """Whether a path below *path* may have another place than *path*; False where the source is not known."""
         if self.span is None or self.is_step or self.text is None:
             return False
-        return self.text.says_below(self.span[0], path, self.span)
+        return self.text.has_places_below(self.span[0], path, self.span)
 
 
 class CodeSite(ExpressionSite):
@@ -207,8 +207,8 @@ class CodeLocator:
     """The locator of a value that a line of Python code set. `at` finds the line, inside a literal the line of each
     part.
 
-    Making one reads nothing. `lines` are the lines of the expression; None if they are not known. `says_below` says
-    whether a path below a path may have another line. `placed` gives an origin for another file and line. `source`
+    Making one reads nothing. `lines` are the lines of the expression; None if they are not known. `has_places_below`
+    says whether a path below a path may have another line. `placed` gives an origin for another file and line. `source`
     gives the text of another file; an empty one if the file cannot be read.
 
     site:       the expression that set the value
@@ -240,9 +240,9 @@ class CodeLocator:
         """The origin of *path* inside the value: the line of the expression, or of its part in a literal."""
         return self.placed(self.site.file, *self.site.place(path))
 
-    def says_below(self, path: Path) -> bool:
+    def has_places_below(self, path: Path) -> bool:
         """Whether a path below *path* may have another place than *path*; False where the source is not known."""
-        return self.site.says_below(path)
+        return self.site.has_places_below(path)
 
     def source(self, filename: str) -> PythonText:
         """The parsed source of another file, as linecache has it now; an empty one where it cannot be read."""
