@@ -75,11 +75,15 @@ class Git:
     top:    the root of its work tree; None for a bare repository
     prefix: the path of *folder* below *top*, with a slash at the end; "" for *top* itself
 
-    `commit(name)` gives the id of a commit, and `fork_of` the id of the common ancestor of two. `files` lists the files
-    of a commit as Blobs. `contents` yields (id, content) of Blobs, and leaves out missing and too large ones. `content`
-    gives the content of one file; None if the commit lacks it. `path_of` is relative to `top`; None if the file lies
-    elsewhere. `ignored` reads the work tree, and `remotes` the configuration.
-    `blame` is the output of `git blame --porcelain`.
+    commit:   the id of the commit that a name means
+    fork_of:  the id of the last common ancestor of two commits
+    files:    a Blob for each file of a commit
+    contents: yields (id, content) of Blobs, without missing and too large ones
+    content:  of one file of a commit; None if the commit lacks it
+    path_of:  the path of a file from `top`; None if the file lies elsewhere
+    ignored:  files and folders of the work tree that Git ignores
+    remotes:  the URLs in the repository's configuration
+    blame:    the output of `git blame --porcelain`
 
     raises: NotFound, if Git is not installed, if the folder lies in no repository, or if `.git` belongs to another one.
             Methods raise NotFound if Git cannot be started, TooMuch if it writes or takes too much, and NoRevision for

@@ -33,11 +33,15 @@ class Plan:
     before, notify: reference -> the relationships that chains add to this resource
     missing:        a ReferenceNotFound for each relationship with a missing resource, in Puppet's order
 
-    The constructor resolves chains and fills `missing`; it raises nothing for a fault. `faults()` lists missing
-    resources and cycles. `order()` gives the references of the resources, without containers; `visit_order()` gives
-    vertices of the graph. Both raise the first fault. `cycle_error()` returns the error about the cycles, and does not
-    raise it. The graph, the order and the cycles are computed when they are first read. `noops` has reference ->
-    whether it is in no-op mode. `warnings()` lists what is probably not meant.
+    faults:         the errors about missing resources and cycles; [] for none
+    order:          the references of the resources, without containers, in the order of visiting
+    visit_order:    the vertices of the graph in this order. Both raise the first fault
+    cycle_error:    returns the error about the cycles, and does not raise it
+    noops:          reference -> whether the resource is in no-op mode
+    warnings:       what is probably not meant
+
+    The constructor resolves chains and fills `missing`; it raises nothing for a fault. The graph, the order and the
+    cycles are computed when they are first read.
     """
 
     @taking(catalog=Declarations)

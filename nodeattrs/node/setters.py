@@ -116,11 +116,15 @@ def _calls_to(frame: Any, entered: CodeType | None) -> Calls:
 class Marks:
     """The marks of one node by number, and the current setter. Mark 0 is there at first: an unknown setter.
 
-    `number_here` gives the number for the line that calls now, and adds a mark if it is new; `marks[number]` is the
-    Mark. Marks are never removed, so a greater number was first used later. `place` gives the origin for a number and a
-    path. `is_part` says whether the code of one mark lies inside the code of another. `known_setter` gives the same
-    object for equal setters. `add` adds a mark and returns its number, and `all` lists the marks. `note_read` records
-    that the calling line read a document, and `documents_read` yields (expression, documents) for each such call.
+    `marks[number]` is the Mark. Marks are never removed, so a greater number was first used later.
+
+    number_here: the number for the line that calls now; a new line gets a new mark
+    add, all:    add a mark, and return its number; a list of all marks
+    place:       (origin, Mark) for a number and a path
+    is_part:     whether the code of one mark begins inside the code of another
+    known_setter: the same object for equal setters
+    note_read:   records that the calling line read a document
+    documents_read: yields (expression, documents) for each such call
 
     root:        a function that returns the folder to which files are relative
     table:       the marks by number; a line of code is kept as a tuple until its mark is read

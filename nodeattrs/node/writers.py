@@ -115,11 +115,15 @@ class Writer(_Handle):
 
     A subscript gives a writer for a map or list, and a scalar as it is. Stepping to an absent key stores an empty map
     there, as Chef does. Several steps may be taken in one subscript: `default["a", "b"] = 1` is `default["a"]["b"] =
-    1`. `get`, `read`, `exist` and `in` create nothing; `get` and `read` copy the value, and give None for an absent
-    one. Assigning stores a copy. `write` makes maps on its way, and replaces scalars and lists there. `delete` and
-    `unlink` return a copy of what they removed, or None. `pop` without a default raises NoSuchAttribute (a KeyError)
-    for an absent key. `read_strict` and `unlink_strict` raise an error for an absent value, and `write_strict` for a
-    scalar or list in the way. Once its map was replaced, the writer keeps the old content to itself.
+    1`. Assigning stores a copy. Once its map was replaced, the writer keeps the old content to itself.
+
+    get, read:      a copy of a value, None if it is absent; like `exist` and `in`, they create nothing
+    write:          stores a value; makes maps on its way, and replaces scalars and lists there
+    delete, unlink: remove a value; return a copy of it, or None
+    pop:            the same, but raises NoSuchAttribute (a KeyError) for an absent key without a default
+    read_strict, unlink_strict: raise an error for an absent value
+    write_strict:   raises an error for a scalar or list in the way
+    setdefault:     stores a value if the key is absent; returns what is there then
 
     >>> from nodeattrs import Node
     >>> node = Node("web1")
@@ -345,10 +349,14 @@ class ListWriter(_Handle):
     """A list of one component, read and changed in place, with Ruby's and Python's methods.
 
     An index gives a writer for a map or list, and a scalar as it is; a slice gives a plain list. Each change stores a
-    new list in the slot of the current setter, and returns this writer. But `pop`, `shift` and `delete_at` return the
-    removed element, and None for an index out of range. `delete` removes all equal elements, and returns the value, or
-    None. `uniq` returns None if there were no duplicates. Once its list was replaced, the writer keeps the old content
-    to itself.
+    new list in the slot of the current setter. All methods that are not named here return this writer. Once its list
+    was replaced, the writer keeps the old content to itself.
+
+    pop, shift, delete_at: remove one element, and return it; None for an index out of range
+    delete:  removes all equal elements; returns the value, or None if there was none
+    uniq:    removes duplicates; returns None if there were none
+    to_list: a plain copy of the list
+
     raises: TypeConflict, at a change, where no list is there any more
     cost:   each change copies the list
     """

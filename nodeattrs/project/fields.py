@@ -60,10 +60,13 @@ class Fields:
 
     Read each field by its kind with `text`, `flag`, `map`, ...; call `only` with the names of all known fields, and
     `finish` at the end. A field that is missing, null or of a wrong kind gives an empty value: "", False, {} or [];
-    "0.0.0" as a `version`. A wrong kind is a fault.
-    `wrong` adds a fault, and `warn` a warning. `constant` and `named` check the value of a field, and `only` warns of
-    unknown fields. `parsed` says whether a function accepts a value, and otherwise adds a fault. A path is one step or
-    several from the root.
+    "0.0.0" as a `version`. A wrong kind is a fault. A path is one step or several from the root.
+
+    wrong, warn:     add a fault, or a warning
+    constant, named: check the value of a field
+    only:            warns of unknown fields
+    parsed:          whether a function accepts a value; if not, a fault is added
+
     tree:     the data of the document
     locator:  gives the line of each path
     what:     the subject of messages: "role web"

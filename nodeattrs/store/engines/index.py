@@ -198,11 +198,15 @@ _A_MAP = '{"'
 class Index:
     """The search index of a store, read and written in one transaction. The object has no state.
 
-    A node's attributes are in the index as *parts*, which nodes may share. To save a node, call `numbered` with its
-    parts, which gives number -> part. Call `new_parts` with that, which gives number -> entries of the parts that the
-    store lacks. Then `set_parts` makes them the parts of the node. `answer` lists the names of the nodes that a query
-    finds, sorted. `forget` removes a node; `forget_former` removes what no node uses any more. `has_parts_of` and
-    `has_all_words` serve the check of a store.
+    A node's attributes are in the index as *parts*, which nodes may share. To save a node, call the first three methods
+    in this order:
+
+    numbered:  number -> part, for the parts of the node
+    new_parts: number -> entries, for those parts that the store lacks
+    set_parts: makes them the parts of the node
+    answer:    the names of the nodes that a query finds, sorted
+    forget:    removes a node; `forget_former` removes what no node uses any more
+    has_parts_of, has_all_words: checks of the index, for the check of a store
 
     transaction: an open transaction of the store
     """
