@@ -39,8 +39,9 @@ class Outside(PermissionError):
 class Border:
     """A set of folders and files that may be read. It checks nothing by itself: `held(border)` puts it in force.
 
-    Python's own folders and installed packages are always inside. `has`, `is_beyond` and `fault` judge one path each.
-    `narrowed` and `for_one_answer` return new borders.
+    Python's own folders and installed packages are always inside. `has` says whether a path may be read. `fault` gives
+    the reason against it, or "", and notes the path in `refused`. `narrowed` returns a border with other roots, and
+    `for_one_answer` a copy with a `refused` of its own.
 
     roots:       folders, as real paths; all that is below them is inside, except folders called `.git`
     named:       absolute paths that the caller wrote, such as arguments of a command. Outside of the roots such a path
@@ -97,7 +98,7 @@ class Border:
         """Whether a path may be read; nothing is noted in `refused`."""
         return not self._fault(os.path.abspath(path))
 
-    def is_beyond(self, path: str | os.PathLike[str]) -> bool:
+    def _is_beyond(self, path: str | os.PathLike[str]) -> bool:
         """Whether a path exists and lies outside; nothing is noted in `refused`."""
         whole = os.path.abspath(path)
         return self._fault(whole) == REASON and os.path.lexists(whole)
@@ -148,11 +149,11 @@ def in_force() -> Border | None:
 def is_layer_outside(path: str | os.PathLike[str]) -> bool:
     """Whether a path exists and lies outside of the border in force; False without a border.
 
-    For readers that give an unknown layer in its place: the path is not noted as refused, since the layer makes an
-    answer uncertain only where it may change the answer.
+    For readers that give an unknown layer in place of the file. The path is not noted as refused: the unknown layer
+    makes an answer uncertain only if the layer may change the answer.
     """
     border = _held.get()
-    return border is not None and border.is_beyond(path)
+    return border is not None and border._is_beyond(path)
 
 
 def is_outside(path: str | os.PathLike[str]) -> bool:

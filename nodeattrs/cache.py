@@ -1,7 +1,7 @@
 """The cache of a process: values that are parsed or merged once, and used again for other nodes.
 
-Hiera, facts of Puppet, and Chef's files in Ruby use it. A value never becomes stale, because its key has everything
-that decides it: a parsed file is kept under the hash of its content, an answer under the sources that gave it.
+Hiera, facts of Puppet, and Chef's files in Ruby use it. The key of a value has everything that decides the value, so
+no value becomes stale. The key of a parsed file has the hash of its content, and the key of an answer has its sources.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Cache:
 
     `get(key, make)` returns the entry of a key, and calls *make* to add it if it is missing. Entries are added in no
     other way. *make* is called outside of the lock, so two threads may both call it; both then get the value stored
-    first. If *make* raises an error, nothing is stored. `len(cache)` is the number of entries.
+    first. If *make* raises an error, nothing is stored. `len(cache)` is the number of entries, and `clear` drops all.
 
     >>> cache = Cache(most=2)
     >>> cache.get("a", lambda: 1), cache.get("a", lambda: 2)

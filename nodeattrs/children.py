@@ -1,7 +1,7 @@
 """Child processes: every program that nodeattrs starts is started here.
 
-A program of our own choice, such as Git, gets the small environment of `environment`, so that Python in it imports
-nothing from the current folder. A program that the caller names, such as an inventory script, gets the caller's
+A program that nodeattrs chooses, such as Git, gets the small environment that `environment` makes. With it, Python
+imports nothing from the current folder. A program that the caller names, such as an inventory script, gets the caller's
 environment, as the original tool gives it.
 """
 
@@ -144,7 +144,9 @@ def callers_safe_path() -> str | None:
 
 @contextlib.contextmanager
 def safe_path() -> Iterator[None]:
-    """Within the block PYTHONSAFEPATH is 1 in this process, so that its child processes get it; then it is as before.
+    """A context manager: within the block PYTHONSAFEPATH is 1 in this process, so that its child processes get it.
+
+    After the block, the variable is as before.
 
     For process pools of libraries: their Python processes then import nothing from the current folder.
     """

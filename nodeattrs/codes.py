@@ -63,6 +63,8 @@ class Code(NamedTuple):
     cause:   what leads to the error, as a sentence
     example: a command or input that leads to it
     way_out: what the user can do, as a sentence
+    name:    the last of *names*: the kind, or without one the class
+    page:    the URL of its row on the site
     """
 
     code: str

@@ -170,9 +170,15 @@ class FolderEntry:
     folder: the descriptor of the open folder; the caller closes it
     name:   the name in the folder, without a slash
 
-    Each method asks the disk again and follows no link. All methods may raise OSError, except `sweep`. `replace`,
-    `begin` and `link` replace what has the name, in one step. `begin` leaves the new file open. `special` opens a
-    device or pipe, and `target` reads a link. `sweep` removes temporary files of killed processes from the folder.
+    Each method asks the disk again and follows no link. All methods may raise OSError, except `sweep`.
+
+    status:  of the name, as by `os.stat`; None if it does not exist
+    content: of a regular file
+    special: a descriptor for writing to a device or pipe; None for a file or folder
+    target:  of a link
+    replace, begin, link: write a file or link in place of an old one, in one step; `begin` returns its descriptor
+    remove:  removes a file or link, if it exists
+    sweep:   removes temporary files of killed processes from the folder
     """
 
     __slots__ = ("folder", "name")

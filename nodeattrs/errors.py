@@ -393,6 +393,8 @@ class TooMuch(DocumentError):
     message: the limit that was exceeded, in words
     limit:   its name: "steps", "values", "bytes", "depth" or "seconds"
     facts:   further keyword arguments of `DocumentError`, such as *file* and *hint*
+
+    `located` returns a copy with another place, and without details.
     """
 
     entry = declared(

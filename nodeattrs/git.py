@@ -56,8 +56,8 @@ class Blob(NamedTuple):
 
     mode: as Git writes it: "100644", "120000" for a link
     kind: "blob" for a file or link, "commit" for a submodule
-    id:   the hash of its content
-    path: below the root of the work tree
+    id:   Git's hash of its content; of a submodule the commit
+    path: from the root of the work tree
     size: in bytes; 0 where Git does not know it
     """
 
@@ -75,8 +75,15 @@ class Git:
     top:    the root of its work tree; None for a bare repository
     prefix: the path of *folder* below *top*, with a slash at the end; "" for *top* itself
 
-    `files(commit)` lists the files of a commit, and `contents` and `content` give what is in them. `fork_of` gives the
-    common ancestor of two commits. `tracks` and `ignored` are about the index and the work tree.
+    commit:   the id of the commit that a name means
+    fork_of:  the id of the last common ancestor of two commits
+    files:    a Blob for each file of a commit
+    contents: yields (id, content) of Blobs, without missing and too large ones
+    content:  of one file of a commit; None if the commit lacks it
+    path_of:  the path of a file from `top`; None if the file lies elsewhere
+    ignored:  files and folders of the work tree that Git ignores
+    remotes:  the URLs in the repository's configuration
+    blame:    the output of `git blame --porcelain`
 
     raises: NotFound, if Git is not installed, if the folder lies in no repository, or if `.git` belongs to another one.
             Methods raise NotFound if Git cannot be started, TooMuch if it writes or takes too much, and NoRevision for
@@ -212,7 +219,7 @@ class Git:
                 return dict(self.contents([Blob(mode, kind, mark, path, int(size))])).get(mark)
         return None
 
-    def tracks(self, name: str) -> bool:
+    def _tracks(self, name: str) -> bool:
         """Whether the index has a file, by its name in the folder that the repository was found from."""
         return bool(self._checked("ls-files", "--cached", "--", f":(literal){self.prefix}{name}"))
 
@@ -282,6 +289,6 @@ def is_tracked(file: str | os.PathLike[str]) -> bool:
     if work_tree_of(folder) is None:
         return False
     try:
-        return Git(folder).tracks(place.name)
+        return Git(folder)._tracks(place.name)
     except (NotFound, NoRevision):
         return False

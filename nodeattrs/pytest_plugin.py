@@ -54,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def nodeattrs_repository(pytestconfig: pytest.Config) -> Repository:
-    """The repository that `converge` runs: that of the setting nodeattrs_repo, counted from rootdir.
+    """The repository that `converge` runs: the one that the setting nodeattrs_repo names, relative to rootdir.
 
     Without the setting: the first folder from rootdir upwards with nodeattrs.toml, cookbooks or roles; else rootdir.
     raises: NotFound, where there is no such folder
@@ -84,7 +84,8 @@ def converge(nodeattrs_repository: Repository, request: pytest.FixtureRequest) -
 def nodeattrs_injector(request: pytest.FixtureRequest) -> Iterator[Injector]:
     """An injector for one test; objects that were made in it are closed after the test.
 
-    It is a child of the injector that the setting nodeattrs_injector names, else of the repository's bindings.
+    It is a child of the injector that the setting nodeattrs_injector names. Without the setting, it is a child of an
+    injector with the repository's bindings.
     `with nodeattrs_injector.override({Repo: FakeRepo()}) as injector: ...` replaces bindings within the block.
     raises: NotFound, where there are no bindings; BadArgument, where the setting names no injector
     """
@@ -139,7 +140,7 @@ class Converge:
     repository: the repository whose nodes and cookbooks are used. The code of its cookbooks runs
 
     `converge("role[web]", platform="debian-12")` runs the node "test" with this run-list. `matrix` runs the same node
-    on several platforms. Nothing is saved. The errors of a run are raised.
+    on several platforms, and returns platform -> its `Converged`. Nothing is saved. The errors of a run are raised.
     """
 
     repository: Repository = field(repr=False)
@@ -222,7 +223,8 @@ class Converged:
 
     run["app.workers"] is the merged value, as plain data; an unset path raises NoSuchAttribute. `get` returns a default
     instead. Each path that a test reads is noted. If an assertion fails, the report explains the paths that its
-    statement read.
+    statement read. `trace` and `explain` are about one path. `node`, `catalog` and `log` are the node after the run,
+    the declared resources and the lines that cookbooks logged.
     """
 
     run: Run = field(repr=False)

@@ -1,12 +1,11 @@
 """Names for recipes and attribute files: `from nodeattrs.recipe import node, default, include_recipe`.
 
-The import is for linters, type checkers and editors: a file that runs has the names without it. Each name is that of
-the run that imports it. Attribute files have the writers (`default`,
-`normal_unless`, `override_full`, ...), `has_attribute` and `include_attribute`; recipes have
-`include_recipe`, `tag`, `untag`; both have `node`, `lazy`, `Sensitive`, `Symbol`, `log`, `data_bag`,
-`data_bag_item`, `search`, `tagged`, `has_recipe`, `has_role`, `run_state`, `read_json`, `read_yaml`,
-`read_toml`, and the questions about the machine: `platform`, `platform_family`, `value_for_platform`,
-`value_for_platform_family`, `debian`, `virtual`, ... (docs/from-chef.md lists them). The words by
+The import is for linters, type checkers and editors: a file that runs has the names without it. Each name belongs to
+the run that imports it. Attribute files have the writers (`default`, `normal_unless`, `override_full`, ...),
+`has_attribute` and `include_attribute`; recipes have `include_recipe`, `tag`, `untag`; both have `node`, `lazy`,
+`Sensitive`, `Symbol`, `log`, `data_bag`, `data_bag_item`, `search`, `tagged`, `has_recipe`, `has_role`, `run_state`,
+`read_json`, `read_yaml`, `read_toml`, and the questions about the machine: `platform`, `platform_family`,
+`value_for_platform`, `value_for_platform_family`, `debian`, `virtual`, ... (docs/from-chef.md lists them). The words by
 which recipes declare resources are in docs/catalog.md.
 
 >>> from nodeattrs.recipe import node

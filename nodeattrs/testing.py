@@ -1,7 +1,7 @@
 """Hypothesis strategies for trees, paths, layers and node programs.
 
-There are few keys and few values on purpose, so that two layers meet at nearly every path: with many keys a false law
-passes for hours. The strategies make plain data, and import no node.
+There are few keys and few values on purpose, so that two layers meet at nearly every path. With many keys, a wrong law
+would pass for hours. The strategies make plain data, and import no node.
 
 The module imports without Hypothesis. A call of a strategy without it raises MissingExtra, which names the extra `dev`.
 """

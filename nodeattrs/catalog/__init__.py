@@ -1,8 +1,8 @@
 """Resources, the relationships between them, the order that follows, and refreshes: Puppet's, with reasons.
 
-A room of its own that merges nothing: what a recipe declares becomes a `Catalog`; its `plan()`
-finds what is missing, orders the rest and names every cycle with the line of each edge in it;
-`apply_plan` visits the resources. docs/catalog.md has the rules.
+This package merges nothing. What a recipe declares becomes a `Catalog`. Its `plan()` finds missing resources, orders
+the others, and names every cycle with the line of each edge in it. `apply_plan` visits the resources. docs/catalog.md
+has the rules.
 
 >>> from nodeattrs.catalog import Catalog, Resource, ref_of
 >>> catalog = Catalog()

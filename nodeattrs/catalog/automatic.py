@@ -1,7 +1,7 @@
 """The automatic relations of Puppet's own types: a file requires its directory and owner, a command the files it names.
 
-These are candidates: the graph finds which are in the catalog, and which resources are related already. Learned by
-asking Puppet 7.23 for the edges of compiled catalogs (`tests/oracles/catalog_modules.py`).
+The relations are candidates: the graph leaves out those to resources that are not in the catalog, or are related
+already. They were learned from the edges that Puppet 7.23 gives compiled catalogs (`tests/oracles/catalog_modules.py`).
 """
 
 from __future__ import annotations

@@ -18,9 +18,12 @@ class Catalog(Declarations):
     It has the methods of `Declarations` to read it. The order of the resources is the order of `add`.
     noop: whether all resources without a no-op mode of their own are in no-op mode
 
-    `add` declares a resource and `relate` a chain such as `A -> B`. `depend` adds one reference to a parameter such as
-    `require`; `contain` puts a resource into one more container. None of them checks that references exist.
-    `plan` does that: it returns a `Plan` of what was declared so far, and may be called again later.
+    add:     declares a resource; returns its reference. raises: DuplicateResource, for a second resource with the same
+             reference or managed place
+    relate:  adds a chain such as `A -> B`, whose resources need not exist yet
+    depend:  adds one reference, which need not exist yet, to a parameter such as `require` of a declared resource
+    contain: puts a declared resource into one more container
+    plan:    a `Plan` of what was declared so far, which names missing resources; may be called again later
 
     >>> catalog = Catalog()
     >>> service = catalog.add(Resource(Ref("Service[ntpd]")))

@@ -3,9 +3,9 @@
     {"name": "web1", "resources": [{"type": "File", "title": "/etc/ntp.conf", "file": "ntp.pp", "line": 3, ...}],
      "edges": [{"source": "Class[Ntp]", "target": "File[/etc/ntp.conf]"}]}
 
-Edges say what stands in what; relationships are parameters. What the core types relate by themselves is in `automatic`,
-what others do in `module_types`, from the Ruby of their modules. Chains are relationships by now, so an edge has the
-line of the resource and not of the arrow.
+The edges of such a catalog say which container has which resource; relationships are parameters. The automatic
+relations of Puppet's own types are in `automatic`, and other types' relations in `module_types`. Puppet has turned
+chains into parameters, so an edge has the line of the resource and not of the arrow.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Cycles: their members, the path that Puppet shows for each, and the reason of each edge.
 
-Puppet walks over paths, breadth first from the first member, until one meets itself; the number
-of paths grows exponentially. The same path is found here in polynomial time: it is the first, by
-the order of edges, among the shortest walks that begin at the first member and end where they
-have been ("lassos": a tail and a ring). d(w) is the distance from the first member, g(w) the
-length of the shortest ring through w, so the length is the least d(w) + g(w); then the walk goes
-forward wherever a completion of exactly that length is left.
+Puppet walks over paths, breadth first from the first member, until one meets itself. The number of paths grows
+exponentially. This module finds the same path in polynomial time.
+
+The path is a "lasso": a tail from the first member, and a ring. It is one of the shortest lassos, and of these the
+first by the order of edges. Let d(w) be the distance of w from the first member, and g(w) the length of the shortest
+ring through w. Then the length of the path is the least d(w) + g(w). The walk takes each time the first edge after
+which this length is still possible.
 """
 
 from __future__ import annotations
@@ -33,8 +34,10 @@ class Cycle:
     graph:   the graph in which the cycle was found
     members: the numbers of the vertices, sorted by the names of their references
 
-    `path` is the walk that Puppet prints. `ring` is a closed walk, often shorter. `reasons`, `lines`, `breaks` and
-    `text` describe the ring. `path` and `ring` are computed when they are first read.
+    `path` is the walk that Puppet prints. `ring` is a closed walk through members, often shorter. Both have the numbers
+    of vertices, and are computed when they are first read. `names` has the names of all members.
+    The rest describes the ring. `text` is one line: "A => B => A". `reasons` lists (edge, reason, source line), and
+    `lines` yields these as texts. `breaks` lists the written relationships whose removal breaks the ring.
     """
 
     graph: Graph
@@ -196,8 +199,7 @@ def _way_back(before: Mapping[int, int], last: int, start: int) -> list[int]:
 
 
 def first_lasso(neighbours: Neighbours, start: int) -> list[int]:
-    """The first of the shortest walks from *start* that end at a vertex where they have been; that vertex is in it
-    twice.
+    """The first of the shortest walks from *start* that reach a vertex a second time, where they end.
 
     neighbours: vertex -> the next vertices, in order; each vertex can be reached from each other one
     cost:       at most vertices times edges; nearly linear with short rings or few branches

@@ -1,7 +1,7 @@
 """The difference of two catalogs: resources, their parameters, and their relationships.
 
-Catalogs are compared as they were declared: resources by reference, parameters by value, relationships by their two
-resources.
+Catalogs are compared as they were declared: resources by reference, parameters by value, and relationships by their
+two resources.
 """
 
 from __future__ import annotations

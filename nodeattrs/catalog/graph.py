@@ -1,10 +1,9 @@
 """The relationship graph: which resource waits for which, which refreshes which, and why; and the order from it.
 
-Vertices are numbers: 2 i is the resource at position i of the catalog or, for a container, the
-anchor at its beginning; 2 i + 1 is the anchor at its end. So a smaller number is an earlier
-position, and `begin` comes before `end`. Edges are kept in the order in which Puppet makes them,
-parallel ones too: the paths it shows depend on it. The graph grows linearly: a class of n
-resources before a class of m costs 2 (n + m) + 1 edges.
+Vertices are numbers. The resource at position i of the catalog has the vertex 2 i. A container has two: the anchor 2 i
+at its beginning, and the anchor 2 i + 1 at its end. Edges are kept in the order in which Puppet makes them, parallel
+edges included, since the paths that Puppet shows depend on this order. The graph grows linearly: a class of n resources
+before a class of m costs 2 (n + m) + 1 edges.
 """
 
 from __future__ import annotations
@@ -61,7 +60,9 @@ class Graph:
     is_container:   position -> whether the resource is a container
     out:            vertex -> the edges that leave it; a container has two vertices. It is computed when first read
 
-    Names of a vertex: `spelled` gives its reference, `named` also says "begin" or "end", and `sort_name` is a key.
+    `contents_of` lists the direct contents of a container, [] for any other resource. `reason` gives (reason in words,
+    source line) of an edge. Names of a vertex: `spelled` gives its reference, `named` also says "begin" or "end", and
+    `sort_name` is a key.
     """
 
     def __init__(self, resources: Sequence[Resource], before: Chained, notify: Chained) -> None:

@@ -1,8 +1,7 @@
 """The automatic relations of types in Puppet modules, such as `autorequire(:file) { self[:path] }` in their Ruby.
 
-The Ruby is read and not run. A compiled catalog does not contain these relations; an agent adds them, since it has
-the types. Plain values, parameters and a few expressions with paths are understood. A type with other code is named
-in a warning.
+The Ruby is read and not run. A compiled catalog does not contain these relations: the agent adds them. Plain values,
+parameters and a few expressions with paths are understood. A type with other code is named in a warning.
 """
 
 from __future__ import annotations
@@ -124,7 +123,9 @@ class ModuleTypes:
     folders: the folders that contain modules. If two files define one type, the first file counts
 
     The constructor lists the files `*/lib/puppet/type/*.rb`. A file is read when its type is first asked for.
-    Call `warnings` after `relations`: it also names the types that `relations` could only read in part.
+    `relations` gives the automatic relations of a resource: "require" -> references. `can_refresh` says whether a type
+    reacts to a refresh. For an unknown type they give {} and False. Call `warnings` after `relations`: it also names
+    the types that `relations` could only read in part.
     """
 
     def __init__(self, folders: Iterable[Path]) -> None:

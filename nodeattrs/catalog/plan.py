@@ -1,8 +1,8 @@
 """The plan of a catalog: resolves chains, drops virtual resources, finds missing references.
 
-The order is Puppet's: collectors, chains, then metaparameters. There is one deviation: a collector that
-finds nothing is bridged in both directions, where Puppet relates the left neighbour of a reversed
-arrow to itself.
+The order is Puppet's: collectors, chains, then metaparameters. There is one deviation, for a collector that finds
+nothing. Here its two neighbours are related, whatever the direction of the arrows. Puppet relates the left neighbour of
+a reversed arrow to itself.
 """
 
 from __future__ import annotations
@@ -33,9 +33,15 @@ class Plan:
     before, notify: reference -> the relationships that chains add to this resource
     missing:        a ReferenceNotFound for each relationship with a missing resource, in Puppet's order
 
-    The constructor resolves chains and fills `missing`; it raises nothing for a fault. `faults()` lists missing
-    resources and cycles. `order()` and `visit_order()` raise the first fault. The graph, the order and the cycles are
-    computed when they are first read. `noops` says which resources are in no-op mode.
+    faults:         the errors about missing resources and cycles; [] for none
+    order:          the references of the resources, without containers, in the order of visiting
+    visit_order:    the vertices of the graph in this order. Both raise the first fault
+    cycle_error:    returns the error about the cycles, and does not raise it
+    noops:          reference -> whether the resource is in no-op mode
+    warnings:       what is probably not meant
+
+    The constructor resolves chains and fills `missing`; it raises nothing for a fault. The graph, the order and the
+    cycles are computed when they are first read.
     """
 
     @taking(catalog=Declarations)
@@ -240,7 +246,9 @@ class Plan:
         return {ref: written.get(ref, self.catalog.noop) for ref in self.resources}
 
     def warnings(self) -> list[NodeattrsError]:
-        """The warnings of the catalog, and one for each container in no-op mode whose contents would be changed."""
+        """The warnings of the catalog, and one for each container in no-op mode whose contents would be changed. [] for
+        none.
+        """
         found = []
         for ref, resource in self.resources.items():
             if not (resource.is_container and resource.noop):

@@ -1,6 +1,6 @@
-"""Declared resources, and all of them in catalog order, to be read.
+"""One declared resource, and all declared resources of a catalog, to be read.
 
-`nodeattrs.catalog.catalog` adds them. Only the `subject` of a resource knows what it does to a machine.
+`nodeattrs.catalog.catalog` adds resources. Only the `subject` of a resource knows what it does to a machine.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class Resource:
     manages:    a place that only one resource may have, such as "path:/etc/motd"; None for no place
     reads:      the attributes and lookups that its source line read, as they are spelled
     related_at: the line of each relation added after the declaration: `"require Class[A]"` -> origin
+    containers: `within`, or without it the default container
     """
 
     ref: Ref
@@ -89,7 +90,8 @@ class Declarations:
 
     `catalog["File[/a]"]` is a resource (raises: KeyError), and `in` looks for a reference. Iteration gives the
     resources and not the references. `Class[Main]` and `Stage[main]` are there from the start.
-    The methods only read; the subclass `Catalog` adds.
+    The methods only read; the subclass `Catalog` adds. `get` returns None for a reference that is not declared.
+    `collected` lists the references that a collector finds. `resources` includes virtual resources.
     noop:     whether the whole catalog is in no-op mode
     chains:   the links of all chains, in order
     warnings: warnings about declarations

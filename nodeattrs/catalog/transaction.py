@@ -1,8 +1,8 @@
 """Visit every resource once, apply its changes, and deliver refreshes.
 
-Each target has one queue, which is read when its turn comes: all senders were visited before, so a refresh
-happens once, however many events there are. A failure skips only the resources that depend on it. This module does
-not know files or commands: it calls the methods of a subject.
+Refresh events for a resource are collected until the resource is visited. All senders were visited before, so it is
+refreshed once, for all events. A failure skips only the resources that depend on the failed one. This module does not
+know files or commands: it calls the methods of a subject.
 """
 
 from __future__ import annotations
@@ -107,6 +107,8 @@ class Outcome:
     because:   if it was skipped, the references of the failed resources that it waits for
     from_refs: the references of the resources whose changes refreshed it, or would have refreshed it
     seconds:   how long it took
+    status:    the names of the true flags, except `would_refresh`; "noop" is the word for `would_change`. It is empty
+               if nothing differed
     """
 
     ref: Ref
@@ -148,6 +150,9 @@ class Report:
     interrupted: whether Ctrl-C ended it early
     left:        after Ctrl-C, the references of the resources that were not visited
     seconds:     how long all of it took
+    ok:          whether all resources were visited, none failed and none was skipped
+
+    `with_status` lists the outcomes that have a word in their `status`.
     """
 
     outcomes: dict[str, Outcome] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """Trace a value through literals and operators of a Python source; `causes.flow` adds names and calls. Nothing runs.
 
-A source of a value is an expression that it is equal to, or computed from. A path is a tuple of keys and indexes; the
-constants SOME and EACH of `scopes` are steps that are not known.
+A *source* of a value is an expression that the value is equal to, or is computed from. A path is a tuple of keys and
+indexes; the constants SOME and EACH of `scopes` are steps that are not known.
 """
 
 from __future__ import annotations
@@ -32,10 +32,9 @@ _MOST_VISITS, _MOST_FOUND, _MOST_KEYS, _MOST_STEPS = 4_000, 40, 12, 24
 class ParsedCode:
     """A Python source that was parsed, with its scopes.
 
-    file: the name of the file, as its code objects have it
-    text: the PythonText, which has the source and its syntax tree
-
-    `scopes` is computed at the first use and kept. It is empty if the text is not valid Python.
+    file:   the name of the file, as its code objects have it
+    text:   the PythonText, which has the source and its syntax tree
+    scopes: the `Scopes` of the source, computed at the first use and kept; empty if the text is not valid Python
     """
 
     def __init__(self, text: PythonText) -> None:
@@ -87,9 +86,10 @@ class SourceExpression(NamedTuple):
 class ExpressionTracer:
     """Finds the expressions that one value comes from, in literals and operators. `Flow` adds names and calls.
 
-    Call `sources(code, start, path)` on a new object for each value. It returns a list, which is empty if nothing is
-    found. An object remembers the syntax nodes it has visited and limits their number. At the limit, the search stops
-    without an error. The methods `_Constant`, `_Dict` and so on yield the sources of one type of syntax node.
+    Call `sources(code, start, path)` on a new object for each value. If it finds sources that are equal to the value,
+    it returns only these; otherwise, it returns the sources that the value is computed from. It returns at most 40
+    sources, and [] if it finds none. An object remembers the syntax nodes it has visited and limits their number. At
+    the limit, the search stops without an error.
 
     value:   the value to trace. ABSENT: the value is not known, and sources of any value are returned
     imports: called with (module name, importing file), returns the ParsedCode of the module; None for an unknown

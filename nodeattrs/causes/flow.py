@@ -46,8 +46,7 @@ class Flow(ExpressionTracer):
     """Finds the expressions that one value comes from: `Flow(value).sources(code, expression, path)`.
 
     It follows names, attributes, calls and functions in addition to what `ExpressionTracer` follows. It inherits the
-    constructor and `sources`. Make a new Flow for each value. Each method `_Name`, `_Call` and so on yields the sources
-    of one type of syntax node.
+    constructor and `sources`. Make a new Flow for each value.
     """
 
     # Names

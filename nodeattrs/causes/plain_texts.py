@@ -1,7 +1,7 @@
 """Expressions that only put attributes of a node into a text, such as `f"{node['fqdn']}: welcome"`.
 
-They always read the same paths, so two equal ones give the same text if the paths have equal values. `verbs.comparing`
-and runs of nodes use that to compute a value once for several nodes. Nothing runs here.
+Such an expression always reads the same paths. So it gives the same text for all nodes with equal values at these
+paths. `verbs.comparing` and runs of nodes then compute the text once for several nodes. Nothing runs here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Find the attributes of a node that a line of a Python source reads; nothing runs.
 
-The names that a line uses are followed to their bindings in the same file. A computed step ends a path, so each named
-path was certainly read. Reads in other files are not found.
+The names that a line uses are followed to their bindings in the same file. A path ends before a computed step, so each
+path that is found was certainly read. Reads in other files are not found.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The scopes of a Python source: the bindings of each name, and the values that are put into another value later.
 
-A binding is an expression, with the steps from its value to the value of the name: in `a, b = x`, b is bound to x with
-the step 1. Nothing runs, and no values are computed.
+A *binding* of a name is an expression and a path in its value, where the value of the name is. In `a, b = x`, b is
+bound to the expression x with the path (1,). Nothing runs, and no values are computed.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ class NameScope:
     above: the scope around it; None for a module
     names: name -> the bindings of the name in this scope alone, in the order of the text; a defaultdict
 
-    `scope_of_name` finds the scope that binds a name, this one or one around it.
+    `scope_of_name` finds the scope that binds a name, this one or one around it, by Python's rules. It gives None if no
+    scope binds the name, as for a built-in function.
     """
 
     def __init__(self, node: ast.AST, above: NameScope | None) -> None:
@@ -97,9 +98,9 @@ class NameScope:
 class Scopes:
     """The scopes of one source, with indexes of its bindings and calls. The constructor visits the tree once.
 
-    `of(node)` gives the scope around a node. `additions(name, scope)` yields what was put into the list or map of a
-    name. The fields are filled by the constructor and do not change later. An index has no entry for a name that does
-    not occur.
+    `of(node)` gives the scope around a node, and `function_of(node)` the function, or None. `subclasses(name)` gives
+    the names of the classes that have this class as a base. `additions(name, scope)` yields what was put into the list
+    or map of a name. The constructor fills all fields. A name that does not occur is not in them.
 
     attributes: name of an attribute -> its bindings, in classes and by `x.name = ...`
     added:      name of a variable, or ".name" for an attribute -> the values that were put into its list or map

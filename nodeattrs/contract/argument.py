@@ -15,6 +15,7 @@ class Argument(NamedTuple):
     group:    the title below which `--help` lists it; "" for none
     choice:   arguments of a command with the same text exclude each other. A "!" at its end: one of them must be given.
               "": it excludes nothing
+    name:     the key of its value in `Question.arguments`: "on" for "--on", unless *keywords* has a "dest"
     """
 
     names: tuple[str, ...]

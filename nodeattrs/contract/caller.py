@@ -16,10 +16,14 @@ class Caller:
     """The command line, page or tool for which a command runs. This class shows nothing; `cli` has a subclass that
     writes.
 
-    A command returns an `Output` at its end. It calls these methods only for what must be shown before that.
-    `warn`, `remark` and `aside` are for lines beside the answer, on stderr. `report` and `text` are for parts of the
-    answer, on stdout. `progress` and `counting` show how far the command is. No method raises an error or keeps
-    anything.
+    A command returns an `Output` at its end. It calls these methods only for what must be shown before that. No method
+    raises an error or keeps anything.
+
+    warn, remark, aside: lines beside the answer, on stderr; lines of `aside` may have colours
+    report, text:        parts of the answer, on stdout
+    progress:            replaces the line that says how far the command is
+    counting:            a context manager; it gives a function to call with each finished name
+    screen:              the width and colours of a stream
     """
 
     def warn(self, warnings: Iterable[object], code: Code = NodeattrsError.entry) -> None:

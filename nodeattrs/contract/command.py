@@ -37,6 +37,8 @@ class Question(NamedTuple):
     progress:  called with the name of a finished subject, the number of finished subjects, and the number of all
     caller:    shows warnings, and what must be shown before the function returns its output
     through:   a function that takes the outcomes of many nodes one by one (`caller.Through`)
+    settings:  the settings of the folder that the arguments name. Reading it raises NotFound if the folder does not
+               exist
     """
 
     side: Side
@@ -110,8 +112,8 @@ class Output(NamedTuple):
 class PlainReport:
     """A report that is ready: its lines, and the same as data.
 
-    text: the lines, for any width of screen
-    data: JSON-able, with its "version"
+    text: what `lines` gives, for any width of screen
+    data: what `to_dict` copies: JSON-able, with its "version"
     """
 
     text: Sequence[str]

@@ -54,23 +54,30 @@ class Opened(ABC):
 
     side:    the version of the files
     request: facts, options and overrides of the question
+    unread:  what could not be read, or must not run, and may change the last answer; `answer` sets it
+    looks:   where the next answer notes what it reads of its subject; a verb sets it. None: nowhere
+    notes_looks: whether answers note all that they read of their subject, so that subjects may share answers
 
     The constructor reads nothing. A verb calls `is_there`, then `subjects`, then `answer` for each subject. Only these
-    three must be written. An instance may keep what it has read for the next subject.
+    three must be written. `answer` raises NodeattrsError for an unknown subject. An instance may keep what it has read
+    for the next subject. The other methods have defaults, which answer "none" or "no" except for `settings`:
 
-    The other methods have defaults that answer "none" or "no". `settings` and `lines_of` find lines in files.
-    `impact` asks `may_run`, `covers` and `leaves_out` about a changed file. `look` and `own` decide whether two
-    subjects may share an answer.
+    settings:     the paths that a file sets, with their lines; by default the leaves of a JSON, YAML or TOML file
+    lines_of:     (line, note) of each line that sets a path, in files that perhaps no subject reads
+    unread_lines: the files that `lines_of` did not read
+    may_run:      whether code that was not run may run a changed file
+    covers:       whether a changed file belongs to this dialect
+    leaves_out:   whether a changed file sets values that `answer` does not give
+    levels:       the names that `what-if --without` takes
+    facts_file:   the file with the facts of a subject, or None
+    look, own:    a value that the answer of another subject read; data of one subject alone. Both decide whether two
+                  subjects may share an answer
+    revisions:    subject -> number of its last saved revision
     """
 
     unread: Sequence[Unread] = ()
-    """What could not be read, or must not run, and may change the last answer. `answer` sets it."""
-
     looks: Looks | None = None
-    """A verb sets it: the next answer notes there what it reads of its subject (`contract.sharing`). None: nowhere."""
-
     notes_looks: bool = False
-    """Whether answers note all that they read of their subject, so that subjects may share answers."""
 
     def __init__(self, side: Side, request: Request) -> None:
         self.side, self.request = side, request
@@ -190,7 +197,14 @@ class FirstSteps(NamedTuple):
 class Dialect(ABC):
     """A way to layer configuration, such as Hiera. The base class: a dialect writes a subclass without state.
 
-    `open` is the only method that must be written; it gives the answers. All others have defaults that add nothing.
+    `open` is the only method that must be written; it gives the answers. All others have defaults that add nothing:
+    check:       the files that a check has read, with its findings
+    ways_on:     lines of advice for a folder without anything to check
+    commands:    word -> command of its own commands; `top` gives the command of a name in `tops`
+    options:     further arguments of its commands that are verbs
+    complete:    the values that an argument may have, for completion in a shell
+    platform:    the file with the facts of a platform, or None
+    first_steps: what to type in a folder with files and without subjects, or None
     name:        the name in commands and reports: "hiera"
     noun:        the word for one of its subjects: "node", "host"
     option:      the option that names the place of its files; None: there is no option
@@ -201,7 +215,7 @@ class Dialect(ABC):
     kinds:       what `nodeattrs list` can list beside subjects: "roles"; `complete` gives the names
     tops:        name -> summary, of the commands of a built-in dialect that are called as `nodeattrs NAME`
     found_upwards: the name of a file. The nearest folder at or above the current one with this file is the repository.
-                 "": folders above are not searched
+                   "": folders above are not searched
     project:     names of files. If the current folder has one, its repository must be trusted too, beside the folders
                  that a command names
     summary, description: texts for the help of `command`

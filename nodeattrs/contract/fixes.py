@@ -20,6 +20,8 @@ class Fix:
     after:  the whole new text of the file
     shown:  the old and the new text for people, without secret values
     mended: the findings that the correction removes
+
+    `diff` yields the lines of a unified diff of `shown`.
     """
 
     file: str

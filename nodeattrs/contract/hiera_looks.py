@@ -1,6 +1,6 @@
 """Looks (`core.looks`) that Hiera makes at a node during a run of another dialect, for nodes that share answers.
 
-Such a look has the environment and the facts that the run itself has set, since Hiera's answer depends on them.
+Such a look contains the environment, and the facts that the run itself has set, since Hiera's answer depends on both.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ class LooksOfScope(Looks):
     facts:       the facts of the scope. Those that differ from the facts of `looks` were set by the run
     environment: the environment of the scope
 
-    The constructor refuses sharing if the run has set facts that cannot be written as JSON.
+    `note` and `refuse` call the methods of *looks*; `made` stays empty. The constructor calls `looks.refuse` if the run
+    has set facts that cannot be written as JSON.
     """
 
     def __init__(self, looks: Looks, facts: Mapping[str, Any], environment: str) -> None:
@@ -50,7 +51,8 @@ class LooksOfScope(Looks):
 class LookedScopes:
     """Repeats lookups of Hiera for other nodes, to find out whether these nodes may share an answer.
 
-    A look of the kind HIERA is one lookup that the run of a node made. `look` makes it for another node.
+    A look of the kind HIERA is one lookup that the run of a node made. `look` makes it for another node, and returns
+    the value, or raises NotFound without a Hiera tree.
     The Hiera scopes of the last node are kept, and dropped when `look` is called for another node.
     """
 

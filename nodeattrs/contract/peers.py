@@ -1,6 +1,7 @@
 """The protocols through which one dialect asks another: lookups of Hiera, bindings, and a process of Ruby.
 
-No dialect imports another one. `peers.peer` finds one by its name; the functions here give its objects their types.
+No dialect imports another one. `peers.peer` finds a dialect by its name; the functions here give the types of the
+objects that it offers.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from nodeattrs.reports.explain import LookupExplanation
 class LookupScope(Protocol):
     """A Hiera tree for one node: lookups with its facts and environment. A file is read when a key needs it.
 
-    `look` repeats a lookup that another node's run made (see `contract.sharing`); programs call `lookup` and `explain`.
+    `lookup` gives the value of a key, and raises NotFound (a LookupError) for a key that is not set. `explain` gives
+    the explanation of a value. `look` repeats a lookup that another node's run made (see `contract.sharing`).
+    `known_keys` are the top-level keys in the data files.
     """
 
     def lookup(self, name: Any, **options: Any) -> Any:
@@ -46,6 +49,9 @@ class Lookup(Protocol):
 
     warnings:    what was read so far and is probably not meant
     skip_levels: names of levels that lookups leave out
+
+    `check` reads all data files, and returns (their number, errors). `data_files` gives the files of an environment,
+    and `environments` the names of all; empty if the tree has none.
     """
 
     warnings: list[NodeattrsError]
@@ -74,7 +80,9 @@ class Lookup(Protocol):
 class RubyProcess(Protocol):
     """A running process of Ruby that reads and writes lines of JSON.
 
-    One exchange is a `send` and the `receive` after it. Hold `lock` for both, so that answers are not mixed.
+    One exchange is a `send` and the `receive` after it. Hold `lock` for both, so that answers are not mixed. Both raise
+    RecipeFailed if the process ended, or at *until*, a moment of `time.monotonic`. `alive` is True until `close` is
+    called, also if the process has died.
     seconds: the time limit of one exchange
     lock:    a context manager for one exchange
     """
@@ -100,6 +108,9 @@ class RubyProcess(Protocol):
 class Injection(Protocol):
     """The bindings for the run of one node: values, parameters, classes and relations.
 
+    `inject` gives the value that is bound to a key, or raises NotFound. `parameters` gives a value for each default,
+    and `bound` the values that are bound for a resource. `trace` explains a bound value; None if nothing is bound.
+    `run_list` adds the classes that the bindings include, and `relate` adds bound relations to a catalog.
     Files are read at the first call of a method. Faults in them raise a NodeattrsError there.
     """
 
@@ -138,8 +149,7 @@ class HieraParameters:
     """The `Injection` of a run in a repository without bindings. Nothing is bound; Hiera alone gives parameters.
 
     lookup: called with (key, otherwise=function) for each parameter. The function takes the key and returns the
-            default.
-            None: there is no Hiera tree, and each parameter has its default
+            default. None: there is no Hiera tree, and each parameter has its default
 
     `inject` always raises NotFound. `trace` returns None, `run_list` its argument, and `relate` does nothing.
     """

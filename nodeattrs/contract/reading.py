@@ -1,8 +1,8 @@
 """Notes which files and folders below a side an answer has looked at, without help from the dialect.
 
-An audit hook of Python names every file that is opened and every folder that is listed. For files that are only looked
-for, `os.stat` and `os.lstat` are replaced for that time. A program that is started may read anything, so then the notes
-say EVERYTHING.
+An audit hook of Python names every file that is opened and every folder that is listed. `os.stat` and `os.lstat` are
+replaced meanwhile, to note files that an answer only looks for. If an answer starts a program, the notes say
+EVERYTHING, since the program may read any file.
 """
 
 from __future__ import annotations

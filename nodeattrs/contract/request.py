@@ -30,6 +30,10 @@ AS_IT_IS = WhatIf()
 class Request(NamedTuple):
     """The options, facts and overrides of one question. File names are texts; `place` finds them on a side.
 
+    `place` gives a path that need not exist. `named` does so for the option of a dialect; None if it is not given and
+    has no default. `asking` returns a copy about one path, and `placed` a copy with another value of a dialect's
+    option.
+
     home:      the folder of the question, as the caller names it; "" if the two sides are two folders
     nodes:     the subjects to ask; (): all
     facts:     a file for all subjects, or a folder with NODE.json or NODE.yaml; "": `facts/` of each side, if it exists

@@ -1,9 +1,10 @@
-"""Subjects that share an answer: two that are equal in all that an answer has read have the same answer.
+"""Subjects that share an answer: if two subjects are equal in all that an answer has read, they have the same answer.
 
 This is memoisation by observed dependencies. A *look* is a place where an answer read something of its subject
-(`core.looks`). A tree has the first look of an answer, a branch for each value at it, the next look, and so on down to
-the subject that was answered. Another subject is led down by its own values (`Opened.look`). Some members of each group
-are computed all the same, and compared. Used by `impact`, `what-if` and `matrix`.
+(`core.looks`). A tree has the first look of all answers at its top, and a branch for each value that was found there. A
+branch leads to the next look, and at last to a subject that was answered. Another subject takes the branches of its own
+values (`Opened.look`). Some members of each group are computed nevertheless, and compared. `impact`, `what-if` and
+`matrix` use this module.
 """
 
 from __future__ import annotations
@@ -49,8 +50,10 @@ class Sharing:
             with sharing.answering(name):
                 ...  # compute the answers of this subject on all sides
 
-    It keeps names and looks, and no answers: the caller keeps those. If the answer contains the subject's own name, the
-    caller calls `refuse` in the block. Dialects that note no looks share nothing.
+    `equal_subject` returns "" if the subject must be computed. After an error in the block of `answering`, no other
+    subject shares its answers. If the answer contains the subject's own name, the caller calls `refuse` in the block.
+    Dialects that note no looks share nothing. An instance keeps names and looks, and no answers: the caller keeps
+    those.
     sides: the same dialect, opened on each side; the constructor reads nothing
     """
 
@@ -112,7 +115,8 @@ class LookTree:
     """A tree of answered subjects. It finds an earlier subject whose answer another subject can share. Empty at first.
 
     `find` begins with the first look of all answers, and reads the value that the new subject has for it. The branch of
-    this value leads to the next look, and at last to a subject. `add` adds the path of a subject that was answered.
+    this value leads to the next look, and at last to a subject; None if there is no such branch. `add` adds the path of
+    a subject that was answered, and returns whether it was added.
     """
 
     def __init__(self) -> None:
@@ -176,6 +180,7 @@ class SampledAnswers(NamedTuple, Generic[_Answer]):
     checked:    the number of subjects that were computed only to compare them with the answer of their group
     one_by_one: the number of subjects that were computed because such a comparison in their group differed
     seed:       the seed for choosing the subjects to compare
+    note:       a warning if a comparison differed, else ""
     """
 
     answers: dict[str, _Answer]
@@ -197,8 +202,10 @@ def compute_samples(
     compute: Callable[[Sequence[str]], Mapping[str, _Answer]],
     is_same: Callable[[_Answer, _Answer], bool],
 ) -> SampledAnswers[_Answer]:
-    """The answers of all subjects. Some subjects of each large group are computed; if one differs, all of its group
-    are.
+    """The answers of all subjects. Some subjects of each large group are computed, and compared with the group's
+    answer.
+
+    If one differs, all subjects of its group are computed.
 
     own:     subject -> its answer, for the subjects that were computed
     equal:   subject -> the subject in *own* whose answer it shares. If that one has no answer in *own*, the subject is

@@ -1,8 +1,8 @@
 """The files of one side of a question: a folder, or a commit that is written into a private folder.
 
 A *mark* is a short text for what is at a path: the name that git gives to a file's content, or "link:TARGET". Two sides
-are compared by their marks. A name from git never becomes a path outside of the private folder; a link that leads out
-of it is not made.
+are compared by their marks. A name from git never becomes a path outside of the private folder. A link that leads out
+of this folder is not made.
 """
 
 from __future__ import annotations
@@ -46,8 +46,15 @@ class Side:
     files: path relative to *top* -> mark of the file; for a link "link:" and its target
     notes: sentences about files that were left out
 
-    A key is a path relative to *top*, with forward slashes. `mark` gives the mark of a key; `key_of` follows links.
-    `shown` makes a path relative to *top*, and `named` one relative to *root*.
+    A key is a path relative to *top*, with forward slashes.
+
+    mark:         the mark of a key; "" if nothing is there
+    key_of:       yields the keys of all links on the way to a path, and last the key of its end
+    links:        key of each link -> its target
+    shown, named: a path as a key, None if it is outside of *top*; a key as a path relative to *root*
+    marks_of:     the marks of some files, and of the links on the way to them
+    content_mark: a text that changes with the content of a file
+    without:      a copy of the side without the marks of some files
     """
 
     title: str
@@ -190,7 +197,7 @@ def sides_of(before: str, after: str | None, folder: Path, private: Path) -> tup
 
     before:  BASE..HEAD, BASE...HEAD (from where HEAD branched off), a revision to compare with the work tree; or,
              with *after*, a folder
-    after:   the new folder; None: *before* is of git
+    after:   the new folder; None: *before* names commits
     folder:  the folder of the question; in git it may lie below the root of the work tree
     raises:  NotFound, for a folder, or where there is no work tree; NoRevision; BadName
     """

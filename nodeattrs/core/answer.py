@@ -18,7 +18,8 @@ from nodeattrs.core.tree import Path
 class Answer(Protocol):
     """The protocol of an answer: a value, and where each part of it was set. `Node` and `Folded` implement it.
 
-    The methods raise BadArgument for a path that is not spelled right. `isinstance` only checks that the names exist.
+    A path that is not set has the origins () and a trace without claims. `to_dict` gives data for JSON. The methods
+    raise BadArgument for a path that is not spelled right. `isinstance` only checks that the names exist.
 
     >>> from nodeattrs import fold
     >>> isinstance(fold([{"a": 1}]), Answer)

@@ -1,7 +1,7 @@
 """Checks of the arguments of public calls, declared beside the call.
 
-A wrong argument raises BadArgument, which shows how the call is written. Without the check it would be a `TypeError`
-from somewhere inside. For calls that are made once, not for inner loops.
+A wrong argument raises BadArgument, which shows how the call is written. Without the check, it would raise a
+`TypeError` somewhere inside the library. The checks are for calls that are made once, not for inner loops.
 """
 
 from __future__ import annotations

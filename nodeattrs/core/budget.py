@@ -114,8 +114,10 @@ class Budget:
 
     Make one budget for each piece of work, and call its methods before each part of the work. `steps`, `values`,
     `bytes`, `integer` and `tree` subtract from the remaining amounts; `depth` only compares. All of them raise TooMuch
-    if the limit is exceeded. Nothing is ever added back. A budget measures no time: a caller that takes too long raises
-    `exceeded("seconds")` itself.
+    if the limit is exceeded. Nothing is ever added back. `integer` draws steps, and `tree` draws values and bytes.
+    `remaining` gives what is left of steps, values or bytes. `renewed` gives a new, unused budget with equal limits.
+    `exceeded` returns a TooMuch and does not raise it. A budget measures no time: the caller measures the seconds, and
+    raises `exceeded("seconds")`.
     file:   the name of the work in messages: a file, or text such as `lookup("ports")`; None: no name
     limits: the limits at the start; None: the limits of the surrounding `limited` block, or the defaults
     where:  a function () -> (line, column) for the message; called only if a limit is exceeded. None: no place

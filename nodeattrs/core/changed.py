@@ -15,8 +15,11 @@ class TreeDifference(NamedTuple):
     """A difference between two trees, at one path. `changes` makes it.
 
     path:          the steps from the root to the value that differs
-    before, after: the value in each tree; ABSENT in the tree that has none. If both trees have a non-empty map at a
-                   path, there are differences for its entries instead
+    before, after: the value in each tree; ABSENT in the tree that has none
+    kind:          "added" if `before` is ABSENT, "removed" if `after` is, else "changed"
+
+    A value is a scalar, a whole list or an empty map. A map with entries has differences for its entries instead. So a
+    scalar that becomes such a map is removed, and each entry is added.
     """
 
     path: Path
@@ -25,7 +28,7 @@ class TreeDifference(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Returns "added" where only `after` has a value, "removed" where only `before` has one, else "changed"."""
+        """Returns "added" if `before` is ABSENT, "removed" if `after` is ABSENT, else "changed"."""
         if self.before is ABSENT:
             return "added"
         return "removed" if self.after is ABSENT else "changed"

@@ -38,7 +38,8 @@ class Origin(NamedTuple):
     """The source that set a value, and its place. It prints as "place (kind name)", or "kind name" if it has no file.
 
     Any text is allowed as a kind; nothing is checked. An origin is also a `Locator`: `at` returns the origin itself for
-    every path. `moved` and `saved` return changed copies.
+    every path. `who` is "role web", and `place` is "roles/web.json:9". `moved` returns a copy with another line.
+    `saved` returns a copy with the kind "saved role": an earlier run set the value.
     kind: the sort of source: "attribute file", "recipe", "role", "environment", "facts", "file", "caller", ...
     name: the name of the cookbook, role, environment or data file; "" for a source without a name
     file: the path with forward slashes, relative to the repository if there is one; None: the source is not a file
@@ -94,6 +95,8 @@ class Cause(NamedTuple):
     origin: the place of that line
     path:   the path of the attribute that was read; None: no attribute was read
     at:     the place where the attribute or document was read; None: nothing was read
+
+    `to_dict` gives `what` and the fields of `origin`, without `path` and `at`.
     """
 
     what: str
@@ -138,6 +141,8 @@ class LocatorBelow(NamedTuple):
     locator: the locator of the whole document
     under:   the steps that are put in front of each path
 
+    `causes` gives the causes of a path from the inner locator; () if that has no method `causes`.
+
     >>> LocatorBelow(Origin("role", "web", "roles/web.json", 3), ("default_attributes",)).at(("port",)).line
     3
     """
@@ -179,8 +184,9 @@ class ValueText:
 class Claim(NamedTuple):
     """One value that one source sets at a path.
 
-    Two claims are equal if path, value, rank and verb are equal. The origin, `why` and `then` are not compared. Causes
-    are searched for each time `causes` or `cause_lines` is used.
+    Two claims are equal if path, value, rank and verb are equal. The origin, `why` and `then` are not compared.
+    `causes` calls `why` at each use. `cause_lines` gives the causes as texts, such as "b.py:2". Both are empty without
+    causes.
     path:   the steps from the root of the tree
     value:  the value: plain data, never changed afterwards
     rank:   the number of the slot or layer; a higher number is stronger

@@ -1,7 +1,7 @@
 """The permission to run code that a document names: the library gives it, the command line only with --run-code.
 
-Code that executes a file of a repository, or imports a package by a name from a document, checks it first. The
-permission is a context variable: each thread or task has its own.
+Code that executes a file of a repository, or imports a package by a name from a document, checks the permission first.
+The permission is a context variable: each thread or task has its own.
 """
 
 from __future__ import annotations

@@ -32,8 +32,9 @@ _NOBODY = Origin("caller")
 class Layer:
     """A tree, and the source that set it: one input of `fold`. Two layers are equal if all four fields are equal.
 
-    `Layer.unknown` makes a layer that could not be read. Its value is an `Unknown` instead of a tree, and only then may
-    `place` be called. The constructor raises BadArgument for a wrong origin or policy.
+    `Layer.unknown` makes a layer that could not be read. Its value is an `Unknown` instead of a tree. `place` gives the
+    source and line that may set a path in such a layer; for any other layer it raises AttributeError. The constructor
+    raises BadArgument for a wrong origin or policy.
     value:  maps, lists and scalars; it is neither copied nor checked here, and a fold never changes it
     origin: an `Origin`, or another locator (an object with a method `at`), which knows where each path was set
     title:  the layer's name in a trace, in addition to its number and origin; "" for none
@@ -94,6 +95,8 @@ class Fold:
     policy:   decides each place where two children have a value; a layer's own policy replaces it for that layer
     from_top: False: each child is the upper side, and the result so far is the lower side; True: the other way round
     opening:  a policy for the first child, which is then merged over nothing; None: the first child is taken unchanged
+
+    `layers` yields all layers, also of inner folds, in the order in which they are merged.
     """
 
     __slots__ = ("children", "from_top", "opening", "policy")
@@ -126,9 +129,11 @@ class Folded:
     """The result of `fold`: one tree that can say where each part of it came from. `fold` makes it; do not construct
     it.
 
-    `origins`, `trace`, `explain` and `leaves` merge parts of the layers again at each call, and keep nothing of that.
-    `folded["a"]` is `folded.value["a"]`. It raises NoSuchAttribute if "a" is not set, and TypeConflict if the value
-    cannot be indexed by it.
+    `origins` gives the origins of a path, () if it is not set. `leaves` yields (path, value, origins) for each scalar
+    and each empty map or list. `explain` is the trace as text. These methods merge parts of the layers again at each
+    call, and keep nothing. `to_dict` copies the tree.
+    `folded["a"]` is `folded.value["a"]`, but raises NoSuchAttribute if "a" is not set, and TypeConflict if the value
+    is neither a map nor a list.
     folding: the folding that merged the layers
     layers:  all layers; a source with the number n is layers[n - 1]
     value:   the tree, which shares nothing with the layers; {} if no layer set anything

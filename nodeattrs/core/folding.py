@@ -1,11 +1,12 @@
 """A folding: parts merged one after another, each under its policy, with the steps remembered.
 
 Every system that merges does it through a `Folding`, and every explanation reads its steps again (`core.tracing`).
-A part that is refused leaves the result as it was. A *part* is a value with its origins, which are small numbers. The
-module knows neither layers nor dialects: its callers bring parts and policies.
+A *part* is a value with its origins, which are small numbers. If a policy refuses a part, the result stays as it was.
+The module knows neither layers nor dialects: its callers bring parts and policies.
 
 `meet` has the one loop in which two parts are merged. It works on bare values and bare origins; parts exist only where
-a handler is called. A merged map is a shallow copy of the lower one plus what changed, the rest is shared.
+a handler is called. A merged map is a shallow copy of the lower map with the changed entries. It shares all other
+entries with that map.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class Decision(NamedTuple):
     policy:       the policy that decided
     verdict:      what the policy says for these two types: KEEP, TAKE, DROP, or a handler function
     lower, upper: the two values with their origins; the value of *lower* may be ABSENT
+    rule:         (policy, line): the line of the policy that decided
     """
 
     path: Path
@@ -310,7 +312,7 @@ def _settled(given: _Value) -> _Value:
     return given
 
 
-# --- parts laid one by one
+# --- parts merged one by one
 
 MANY_STEPS = 16
 """From this number of steps on, a folding from the top collects the further parts in a `_Below`."""
@@ -352,9 +354,11 @@ class Step(NamedTuple):
 class Folding:
     """Parts that are merged one after another; the steps are recorded. Call `lay` for each part, then read `result`.
 
-    `change` applies functions to the result instead of merging a part. `finish` is an optional last step. `add_step`
-    only records. `rounds`, `results` and `results_before` compute earlier results again, because those are not kept.
-    `located` computes the last result again, with more exact origins.
+    `lay` ignores a part that is ABSENT. `change` calls functions, whose results replace the result. `finish` merges the
+    result over nothing as a last step. `add_step` records a step without merging.
+    Earlier results are not kept. Three methods compute them again: `rounds` yields (result before, step, result after),
+    `results_before` yields (result before, step), `results` yields `start` and each result. `located` gives the last
+    result with origins that also have the path in each source.
     from_top: False: each part is merged over the result so far; True: the result so far is merged over each part
     opening:  a policy for the first part, which is then merged over nothing; None: the first part is taken unchanged
     start:    a part without a source that is there before the first one; None: the folding starts empty

@@ -1,7 +1,7 @@
 """The stack frames of callers: the line that sets a value is the line of such a frame.
 
-The one place that uses `sys._getframe`. CPython documents it, though its name is private; `inspect.currentframe` does
-the same at a greater cost, and every write of an attribute needs it.
+Only this module uses `sys._getframe`, which CPython documents although its name is private. Every write of an attribute
+needs it. `inspect.currentframe` does the same at a greater cost.
 """
 
 from __future__ import annotations

@@ -48,9 +48,10 @@ class Looks:
     depends on something else, so that it cannot be shared. Inside a `with quiet()` block nothing is noted; inside
     `brief()` only the type of each fact. One object serves one answer at a time; `contract.sharing` makes it, and
     compares subjects by it.
-    made:     each look, once, in order, as the keys of a dict
-    facts:    the facts of the subject, as its file has them
-    unshared: why no other subject may share the answer; "" if the answer depends only on the looks in `made`
+    made:     each look, once, in order, as the keys of a dict. A look is a tuple that begins with its kind: (TREE,
+              path)
+    facts:    the facts of the subject, as its file has them; the maker sets them
+    unshared: the first reason given to `refuse`; "" if the answer depends only on the looks in `made`
     """
 
     def __init__(self) -> None:

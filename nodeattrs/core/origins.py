@@ -3,9 +3,9 @@
 A *source* is a small number: of a layer, a slot, a part, a mark. The owner of the numbers knows what each one means.
 The origins of a value are one of
 
-    int         one source set all of it, at the same path in its own tree
-    At          one source set all of it, and has it at another path of its own tree
-    PatchedOrigins  one source set it, and another source set a part inside of it later
+    int         one source set the whole value, at the same path in its own tree
+    At          one source set the whole value, at another path of its own tree
+    PatchedOrigins  one source set the value, and another source later set a part inside of it
     tuple       several sources set it: equal elements that united, texts that joined; () means no source
     dict, list  entry by entry, parallel to the value
     None        origins are not kept
@@ -61,8 +61,8 @@ def patched(base: Origins, path: Path, by: Origins) -> Origins:
 def origins_at(origins: Origins, step: Any) -> Origins:
     """The origins of the entry at *step*, given the origins of its map or list.
 
-    Where one source set all of it, that source: whether there is an entry is not known here. () for a key or index
-    that is not in a dict or list of origins. None where origins are not kept.
+    If one source set the whole map or list, the result is that source, also for an entry that does not exist. () for a
+    key or index that is not in a dict or list of origins. None where origins are not kept.
     """
     kind = type(origins)
     if kind is int:
@@ -117,9 +117,9 @@ def origins_by_key(origins: Origins, entries: Iterable[Any]) -> dict[Any, Origin
 
 
 def united(first: Origins, second: Origins) -> Origins:
-    """The origins of a value that two sources set equally: a tuple of all of both, without repeats.
+    """The origins of a value that two sources set equally: a tuple of the sources of both, each once.
 
-    *first* unchanged where both are equal.
+    If both are equal, *first* itself is returned.
     """
     if first == second:
         return first

@@ -3,8 +3,8 @@
 Handlers of policies take parts apart and build parts with these functions only, so that no origin is forgotten. No
 function changes a part that it is given, and results may share data with it.
 
-The one exception is a folding with `growing`, which would spend most of its time on copies: within it, `concat` and
-`unite` extend lists in place that this folding made (`InPlace`).
+There is one exception. Within a folding with `growing`, `concat` and `unite` extend lists in place that this folding
+made (`InPlace`). Otherwise, such a folding would spend most of its time on copies.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from nodeattrs.core.tree import ABSENT, strict_key
 class Part:
     """A value with its origins: the sources that set it. The constructor copies and checks nothing.
 
-    `at` gives an entry of a map or list as a part, and `elements` all elements of a list.
+    `at` gives an entry of a map or list as a part, whose value is ABSENT if there is no such entry. `elements` yields
+    the elements of a list as parts. Neither may be called for another value.
     value:   plain data, or ABSENT
     origins: one of the forms that `core.origins` lists; () if there is no source, None if origins are not recorded
     """
@@ -47,7 +48,7 @@ class Part:
         return Part(entry, origins_at(self.origins, step))
 
     def elements(self) -> Iterator[Part]:
-        """Yield each element of a list or tuple as a part with its own origins."""
+        """Yield each element as a part with its own origins. Only for a part whose value is a list or tuple."""
         origins = self.origins
         if origins is None or type(origins) is int:
             for entry in self.value:
@@ -212,8 +213,7 @@ def by_field(lower: Part, upper: Part, field: Any, join: Callable[[Part, Part], 
 
     All other elements of the upper list are appended, also those that are no map. A map that is the same object in both
     lists stays as it is. If several lower maps have an equal field, only the first is joined. If several upper maps do,
-    all are joined with it in turn. Both sources count as setters of the
-    field.
+    all are joined with it in turn. Both sources count as setters of the field.
     cost: linear; one hash for each element
     """
     result = list(lower.elements())
@@ -249,7 +249,7 @@ def _field(value: Any, field: Any) -> Any:
 
 
 def remade(before: Part, value: Any, source: int | At) -> Part:
-    """A part for *value*, which code without origins, such as a JSON patch, has made of *before*.
+    """A part for *value*. Code that knows no origins, such as a JSON patch, has made the value from *before*.
 
     Entries equal to the old entries at the same key or index keep their origins; all others get *source*. In a list of
     another length, equal elements are found wherever they are.
@@ -390,9 +390,9 @@ class InPlace:
 
     `core.folding` makes it and sets it as the value of `IN_PLACE` during a merge. The handlers `concat` and `unite`
     then call its methods of the same names. A merge of two maps calls `owns`, and writes into the map if that is true.
-    `register` adds a map, and `release` forgets everything.
-    At most 64 lists and 64 maps are remembered; the oldest are forgotten, and are copied from then on. An error during
-    a merge may leave a list or map half changed. The folding then repeats all its steps.
+    `register` remembers a map of more than 8 entries, and returns the map and its origins. `release` forgets
+    everything. At most 64 lists and 64 maps are remembered; the oldest are forgotten, and are copied from then on. An
+    error during a merge may leave a list or map half changed. The folding then repeats all its steps.
     lists: False: lists are always copied, because other code may hold them; only maps are extended
     """
 
@@ -405,7 +405,9 @@ class InPlace:
         self._maps: dict[int, tuple[dict[Any, Any], Origins]] = {}
 
     def concat(self, first: Part, second: Part) -> Part:
-        """The part of a list: `first`, then `second`. In place where this folding made `first`, else a new list."""
+        """The part of a list: `first`, then `second`. If this folding made `first`, that list is extended; else the
+        result is a new list.
+        """
         own = self._lists.pop(id(first.value), None)
         self._lists.pop(id(second.value), None)
         if own is None or own.origins is not first.origins or type(own.origins) not in (list, NoneType):
@@ -418,7 +420,9 @@ class InPlace:
         return own
 
     def unite(self, lower: Part, upper: Part) -> Part:
-        """The part of a list: the union of two. In place where this folding made the lower one, else a new list."""
+        """The part of a list: the union of two. If this folding made the lower list, that list is extended; else the
+        result is a new list.
+        """
         known = self._unions.pop(id(lower.value), None)
         self._unions.pop(id(upper.value), None)
         keeps_form = (upper.origins is None) == (lower.origins is None)

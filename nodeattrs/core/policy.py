@@ -143,16 +143,17 @@ class Policy:
     """A named table of rules for two values that meet. Printed, it shows its lines. `verdict` gives the rule.
 
     The constructor checks the whole table. `verdict` caches its results in `cells`. `kind` gives the kind of a type,
-    and `line` the line for two types. `at` gives the policy for the entries under a key. `may_change` and
-    `shines_through` say whether the upper or the lower value matters at all.
+    and `line` the line for two types. `at` gives the policy for the entries under a key; without `by_key`, this policy.
+    `may_change(lower)` is False if a value of this type stays under any upper value. `shines_through(upper)` is False
+    if a value of this type hides any lower value. `is_lazy` says whether one path can be read without a whole merge.
     name:   the name of the policy in messages and explanations
     lines:  the first line that fits both kinds has the rule
     kinds:  the kinds of further exact types: `{bool: "bool"}`
     cells:  (lower type, upper type) -> verdict; only the pairs that were looked up before
     by_key: key -> policy for the entries of two maps, ANY_KEY for all other keys; None: this policy for all keys
     always: the exact types whose values replace any lower value, also an absent one
-    raises: PolicyError, if a pair of kinds has no line, if MEET or Meet is used for other kinds than maps, or if DROP
-            is used for an absent lower value. BadArgument, for an unknown kind, or a line that is not a Line
+    raises: PolicyError, if a pair of kinds has no line. PolicyError, for MEET or Meet with other kinds than maps, and
+            for DROP with an absent lower value. BadArgument, for an unknown kind, or a line that is not a Line
 
     >>> INSIDE.verdict(list, list).name, INSIDE.verdict(dict, str)
     ('unite', <Rule.TAKE: 'take'>)

@@ -68,8 +68,8 @@ def read_rules(
 ) -> tuple[PathRule, ...]:
     """The rules that a map describes, in its order; () for {}.
 
-    rules:  path (spelled, or a tuple of steps) -> a word, or a map of `policy` or `merge_by`, and `at`:
-            "both" groups (the default) or "inside" a group only
+    rules:  path (spelled, or a tuple of steps) -> a word, or a map. The map has `policy` or `merge_by`, and perhaps
+            `at`: "both" groups (the default) or "inside" a group only
     place:  a function from a key of *rules* to the text where the rule is written
     raises: BadArgument, with near misses, for an unknown word or field
 

@@ -25,8 +25,8 @@ def _own(value: Any) -> Any:
 class Sensitive:
     """A secret: it prints as "Sensitive(withheld)"; `unwrap` gives the value.
 
-    Two secrets are equal if their values are equal. All have the same hash; `copy` and `deepcopy` give the same object.
-    Pickling raises BadValue.
+    `map(change)` gives a new secret with the value change(value). Two secrets are equal if their values are equal. All
+    have the same hash; `copy` and `deepcopy` give the same object. Pickling raises BadValue.
     value:  is copied deeply; a Sensitive as value gives a secret with the same inner value
     raises: TooDeep, for a value that is nested too deeply to be copied
 
@@ -71,7 +71,7 @@ class Encrypted(Sensitive):
     """A secret that was not decrypted. It prints as "Sensitive(encrypted)"; `unwrap()` gives the encrypted text.
 
     value:  the encrypted text
-    reason: why it is not decrypted, in words
+    reason: why it is not decrypted, in words; `not_decrypted` is the same text
     """
 
     __slots__ = ("reason",)

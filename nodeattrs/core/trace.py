@@ -1,8 +1,8 @@
 """A trace: the claims about a path, the winner first, each other claim with the rule that overrode it.
 
-`traced` makes a `Trace` of the result of a walk (`core.walk`); a trace is plain data. `rows` gives the table of its
-words, which every text and page prints; `str(trace)` is the plain text. The module knows neither dialects nor
-files: its callers bring the walk, and a function that makes claims.
+`traced` makes a `Trace` from the result of a walk (`core.walk`); a trace is plain data. `rows` gives its rows in words,
+which every text and page prints. `str(trace)` is the plain text. The module knows neither dialects nor files: its
+callers bring the walk, and a function that makes claims.
 """
 
 from __future__ import annotations
@@ -107,8 +107,10 @@ class Element(NamedTuple):
 class Trace(NamedTuple):
     """The answer to "why is this value what it is?", as data. `str(trace)` is the explanation as text.
 
-    `winner`, `standing`, `losers` and `unknown` select claims by their outcome. `require_known` raises UnknownLayer if
-    an unknown layer might change the value. `title` gives the words for a rank.
+    `standing` has the claims that win or join, strongest first, and `winner` is the first of them or None. `losers` and
+    `unknown` have the claims with these outcomes. `origins` has the origins of `standing`, and of later changes of a
+    list. `require_known` raises UnknownLayer if an unknown layer might change the value. `title(12)` is "12 override /
+    environment". `found` says whether there is a value, null included.
 
     path:     the path of the question
     value:    the value that is read there; ABSENT where it is not set
@@ -145,9 +147,7 @@ class Trace(NamedTuple):
 
     @property
     def origins(self) -> tuple[Origin, ...]:
-        """The origins of the claims that are read, and of those that changed a list in place; () where no
-        value is read.
-        """
+        """The origins of the claims that are read, and of those that changed a list in place; () without a value."""
         claims = (claim for one in self.standing for claim in (one.claim, *one.then))
         return tuple(dict.fromkeys(claim.origin for claim in claims)) if self.found else ()
 
@@ -393,6 +393,7 @@ class Row(NamedTuple):
     how:     in words: the other path where it was set, the verb, and the claims that continued it; "" without any
     by:      the ranks of other claims that override it, strongest first
     rule:    the rule that decided, in words; "" for claims that are read
+    note:    `how` and `rule` in one text
     """
 
     outcome: str

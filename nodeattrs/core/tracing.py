@@ -1,9 +1,8 @@
 """Walks along one path through a folding: which settings are read there, and which were overridden on the way.
 
-`walk` reads the steps of a folding again, and looks up each key of the path in their policies. Below a value that a
-handler or a change has made, it goes on at the earlier place of each part of the value: the handler is called once
-more, with parts whose origins are their own places, so that nothing is guessed. Sources are numbers here; the module
-knows no dialects.
+`walk` reads the steps of a folding again, and looks up each key of the path in their policies. A handler or a change
+may have moved parts of a value. Then `walk` calls it once more, with parts whose origins are their own places. So the
+walk knows the earlier place of each part, and goes on there. Sources are numbers here; the module knows no dialects.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, a
     if len(waiting) < len(found.overridden):
         found = with_holding_maps(found, walker.own, again)
     # If the winner has replaced one setting, at the path itself, that is the next one. Else another walk finds it.
-    replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.further_up for lost in waiting)
+    replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.in_larger_map for lost in waiting)
     if replaced and len(waiting) < 2 and not walker.has_made:
         return found
     return with_next_first(found, path, walker.own, again, along)
@@ -193,8 +192,8 @@ class _Making:
     def has(self, place: At, rest: Path) -> bool:
         """Whether the result has a part of the value at a source's place. A map that was emptied above *rest* has none.
 
-        A change leaves the values that it does not move: for a change only the value at *rest*, or the list that *rest*
-        leads into, counts.
+        A change does not move all values. So for a change, only the value at *rest* counts, or the list that *rest*
+        leads into.
         """
         found = self._places.get(place.source, ())
         if self.is_change:
@@ -640,7 +639,7 @@ class _Walker:
         why = f"{line.why}, and nothing of it is left" if line.why else "nothing of it is left"
         for setting in self.settings(part, path):
             if setting.source not in (known or by):
-                yield _lost(setting, by, (policy, Line(line.lower, line.upper, line.rule, why)))._replace(in_sum=True)
+                yield _lost(setting, by, (policy, Line(line.lower, line.upper, line.rule, why)))._replace(by_merge=True)
 
     # --- one step down
 

@@ -197,8 +197,8 @@ _WITHOUT_JOINTS = str.maketrans("", "", "-_")
 def is_near(key: str, other: str) -> bool:
     """Whether two keys look like one misspelled key. Equal keys give False, and so do keys with different numbers.
 
-    They are near where they differ only in case, `-` and `_`, or by one letter: another one, a missing one, or a swap
-    of neighbours. Keys of fewer than five letters must have the same letters.
+    Keys are near if they differ only in case, in `-` and `_`, or by one letter. The letter is another one, is missing,
+    or is swapped with its neighbour. Keys of fewer than five letters must have the same letters.
 
     >>> is_near("listen_prot", "listen_port"), is_near("eth0", "eth1"), is_near("worker-count", "worker_count")
     (True, False, True)

@@ -18,7 +18,8 @@ from nodeattrs.errors import UnknownLayer
 class Unknown:
     """What stands in place of the tree of a layer that cannot be read. Nothing is read here.
 
-    Two are equal where all three fields are. It prints as "(unknown)".
+    `may_set` says whether the layer may set a path, a path above it or one below it. `line` gives the line for a path;
+    None if no line is known. Two are equal if all three fields are equal. An instance prints as "(unknown)".
     name:   the layer's name
     reason: why the layer is unknown, as the end of a sentence
     lines:  path -> line, for the paths that the layer may set; None: any path, on no known line; {}: none

@@ -28,11 +28,12 @@ _AT_LINE = re.compile(r":\d+$")
 class Unread(NamedTuple):
     """A file or program that was not read, or must not be run, and may change an answer. It prints as layer and reason.
 
-    `layer` is the place with kind and name in words. `file` is the place without a line, and `is_same` compares by it.
+    `layer` is the place, with kind and name unless the place contains them. `file` is the place without a line.
+    `is_encrypted` says whether the place is a value that was not decrypted.
 
     place:  a file, perhaps with a line; a folder or a program
     reason: why, as the end of a sentence: "was not run (--run-code)"; or a whole sentence
-    paths:  the paths that it may set; (): any path. `may_set` compares a path with them
+    paths:  the paths that it may set; (): any path. `may_set` is True for these, and for paths above or below them
     kind:   a noun: "recipe"; "" where no word is known
     name:   the dialect's name for it: "app::default"; "" without a name
     is_warned: whether a warning has named it already; `cli.exits` warns of the others
@@ -49,7 +50,7 @@ class Unread(NamedTuple):
         """Whether it may change the value at *path*: the path itself, one above it or one below it."""
         return not self.paths or any(overlap(one, path) for one in self.paths)
 
-    def is_same(self, other: Unread) -> bool:
+    def _is_same(self, other: Unread) -> bool:
         """Whether both have the same file, kind and name. Lines and paths depend on the question, and may differ."""
         return (self.file, self.kind, self.name) == (other.file, other.kind, other.name)
 
@@ -64,7 +65,7 @@ class Unread(NamedTuple):
         return self.reason.startswith(_ENCRYPTED)
 
     @property
-    def is_own_sentence(self) -> bool:
+    def _is_own_sentence(self) -> bool:
         """Whether the reason is a whole sentence, and not the end of a sentence: "was not run", "needs a key"."""
         return self.reason.partition(" ")[0] not in _PLURALS
 
@@ -140,7 +141,7 @@ def unread_below(trace: Callable[[Path], Trace], path: Path) -> list[Unread]:
     found = []
     for one in unread_in(trace(path).unknown, path):
         below = [at for at in one.paths if len(at) > len(path)]
-        overridden = {at for at in below if not any(map(one.is_same, unread_in(trace(at).unknown, at)))}
+        overridden = {at for at in below if not any(map(one._is_same, unread_in(trace(at).unknown, at)))}
         paths = tuple(at for at in one.paths if at not in overridden)
         if paths or not one.paths:
             found.append(one._replace(paths=paths))
@@ -164,7 +165,7 @@ def sentences(found: Iterable[Unread], whole: bool = False) -> Iterator[str]:
     """
     kinds: dict[tuple[str, str, bool, str], dict[str, list[Unread]]] = {}
     for one in dict.fromkeys(found):
-        reason = "" if one.is_own_sentence else one.reason if whole else one.reason.partition(": ")[0]
+        reason = "" if one._is_own_sentence else one.reason if whole else one.reason.partition(": ")[0]
         kind = one.kind, reason, not one.paths, one.place if whole else ""
         kinds.setdefault(kind, {}).setdefault(one.file, []).append(one)
     for (noun, reason, sets_any, _), files in kinds.items():
@@ -174,7 +175,7 @@ def sentences(found: Iterable[Unread], whole: bool = False) -> Iterator[str]:
         if len(files) == 1:
             first = every[0]
             free = f"{first.layer} may set {what}: {first.reason}"
-            yield free if first.is_own_sentence else _sentence(first.layer, first.reason, what)
+            yield free if first._is_own_sentence else _sentence(first.layer, first.reason, what)
             continue
         verb, _, rest = reason.partition(" ")
         places = _some([some[0].place for some in files.values()])

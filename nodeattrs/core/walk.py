@@ -1,8 +1,9 @@
 """The result of a walk along one path, as data: settings that are read, that were overridden, and that are unknown.
 
 A *setting* is the value that one source sets at a path; sources are numbers here. `core.tracing` makes a `Walk`, and
-`core.trace` makes a trace of it. The second half finds the setting that would be read without the winner, by walking
-again without the values of the winner. Where each source replaces the one before it, the first walk is enough.
+`core.trace` makes a trace from that. The second half of the module finds the setting that would be read without the
+winner: it walks again without the values of the winner. If each source replaces the source before, the first walk is
+enough.
 """
 
 from __future__ import annotations
@@ -41,13 +42,12 @@ class SetValue(NamedTuple):
 class Overridden(NamedTuple):
     """A loss: a setting that another setting replaced, hid or removed. A walk collects losses on its way down the path.
 
-    `one_step_down` follows the loss to an entry of its value, and leaves it unchanged if it blocks the path. `blocks`
-    says whether its value is above a path. `place` gives the source and the path in it.
+    `blocks` says whether its value is a scalar or list above a path. `place` gives the source and the path in it.
     setting:      the setting that lost
     by:           the numbers of the overriding sources; its own number is included if it loses even without all others
     policy, line: the policy that decided, and the line of that policy
-    further_up:   True: it lost as a part of a map that was replaced above
-    in_sum:       True: several sources made the merged value, which has nothing of this setting; it is not known which
+    in_larger_map: True: it lost as a part of a map that was replaced above
+    by_merge:     True: several sources made the merged value, which has nothing of this setting; it is not known which
                   of them replaced it
     """
 
@@ -55,8 +55,8 @@ class Overridden(NamedTuple):
     by: tuple[int, ...]
     policy: Policy
     line: Line
-    further_up: bool = False
-    in_sum: bool = False
+    in_larger_map: bool = False
+    by_merge: bool = False
 
     @property
     def place(self) -> At:
@@ -67,7 +67,7 @@ class Overridden(NamedTuple):
         """Whether it is a scalar or list above *path*, which would block that path."""
         return len(self.setting.path) < len(path)
 
-    def one_step_down(self, key: Any, path: Path, is_index: bool) -> Overridden | None:
+    def _one_step_down(self, key: Any, path: Path, is_index: bool) -> Overridden | None:
         """The same loss for the entry *key* of its value; None if its value has no such entry, so that nothing is lost
         there.
 
@@ -86,7 +86,7 @@ class Overridden(NamedTuple):
         if value is ABSENT:
             is_element = any(type(step) is int for step in setting.own)
             return None if isinstance(setting.value, dict) and not (is_index or is_element) else self
-        return self._replace(setting=SetValue(setting.source, path, value, (*setting.own, key)), further_up=True)
+        return self._replace(setting=SetValue(setting.source, path, value, (*setting.own, key)), in_larger_map=True)
 
 
 class PendingLosses(NamedTuple):
@@ -98,7 +98,7 @@ class PendingLosses(NamedTuple):
     path:     the path in the merged tree
     by, rule: what overrides the setting at *here*: sources and rule; () and None if nothing does
 
-    `blocks` is always False, because the losses are not known yet. `one_step_down` adds a key at the end.
+    `blocks` is always False, because the losses are not known yet.
     """
 
     here: Any
@@ -111,7 +111,7 @@ class PendingLosses(NamedTuple):
         """Always False: it is not known yet."""
         return False
 
-    def one_step_down(self, key: Any, path: Path, is_index: bool) -> PendingLosses:
+    def _one_step_down(self, key: Any, path: Path, is_index: bool) -> PendingLosses:
         """The pending losses one step further down, at *path*, which ends in *key*."""
         return self._replace(keys=(*self.keys, key), path=path)
 
@@ -127,20 +127,20 @@ def losses_below(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[
     of:        the type of the value that is read; in a map a number is a key, not an index
     """
     is_index = type(key) is int and not issubclass(of, dict)
-    below = [lost.one_step_down(key, path, is_index) for lost in flat(losses)]
+    below = [lost._one_step_down(key, path, is_index) for lost in flat(losses)]
     return [lost for lost in below if lost is not None]
 
 
 def without_repeats(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
     """The losses, one for each place of a source, in the order of their first appearance.
 
-    If there are several for one place, the first one without *in_sum* is taken, or else the first one. Losses of source
-    0, which is not a real source, are left out.
+    If there are several for one place, the first one without *by_merge* is taken, or else the first one. Losses of
+    source 0, which is not a real source, are left out.
     """
     once: dict[At, Overridden] = {}
     for lost in losses:
         known = once.setdefault(lost.place, lost)
-        if known.in_sum and not lost.in_sum:
+        if known.by_merge and not lost.by_merge:
             once[lost.place] = lost
     return tuple([lost for lost in once.values() if lost.setting.source])
 
@@ -156,6 +156,8 @@ class Walk(NamedTuple):
     origins:    the origins of the value: where each source has it
     cover:      the path of a scalar or list above the path, which blocks it; None if nothing blocks it
     holding:    settings of maps above the path that have nothing at the path; without them, another value would be read
+
+    `part` is value and origins as a `Part`. `elements` yields each element of a list with its places in the sources.
     """
 
     standing: tuple[SetValue, ...]

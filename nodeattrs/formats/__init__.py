@@ -1,5 +1,5 @@
-"""Texts that say values, and know on which line.
+"""Readers and writers of texts with values: each reader knows the line of each value.
 
-JSON, YAML and TOML documents become plain trees here, and Python sources answer
-where a literal stands. Nothing here knows what a role, a level or a node is.
+JSON, YAML and TOML documents become plain trees, and `python` finds the lines of literals in Python sources. The
+package knows no roles, levels or nodes.
 """

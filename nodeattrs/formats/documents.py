@@ -1,10 +1,11 @@
 """Documents: parsed data files that give the line of each value.
 
-JSON, YAML, TOML, .env, .ini and .properties all become a `Document`: a tree of dicts, lists and JSON scalars, and the
-line of any path, which is looked for only when it is needed. Nothing in a file runs.
+JSON, YAML, TOML, .env, .ini and .properties all become a `Document`. It has a tree of dicts, lists and JSON scalars,
+and also gives the line of any path. Lines are looked for only when they are needed. Nothing in a file runs.
 
-The limits of `core.budget` hold for each document: 10 MB of UTF-8 text, 500 levels, and for YAML a million values once
-its aliases are written out. A fault in a file is a `DocumentError` with the file, the line and the column.
+The limits of `core.budget` hold for each document: 10 MB of UTF-8 text and 500 levels. YAML may have a million values;
+a value that an alias repeats counts each time. A fault in a file is a `DocumentError` with the file, the line and the
+column.
 
     >>> document = parse('{"name": "web",\\n "port": 80}', "roles/web.json", "json")
     >>> document.tree
@@ -58,7 +59,9 @@ class Document:
     warnings: faults that do not stop reading, such as a key written twice
     levels:   a limit for the depth of *tree*: it has at most this many maps and lists inside each other
 
-    `place` gives the line of a path, `locator` makes origins with lines, and `error` makes an error with a line.
+    `place` gives the line and column of a path, or of the nearest path above. `locator` returns an object that makes
+    origins with lines. `error` returns an error with a line, and does not raise it. `text` is the text, and `digest`
+    its id as a Git blob.
     """
 
     def __init__(self, text: Text, reading: ParsedText) -> None:
@@ -130,6 +133,7 @@ class DocumentLocator(NamedTuple):
     under:    a path in the document. The paths that `at` takes begin there
 
     `at` never fails: for a path that the document does not have, it returns the line of the nearest path above.
+    `unplaced` is an origin without a line.
     """
 
     document: Document
@@ -257,8 +261,8 @@ def syntax_in(text: str, file: str) -> Syntax:
     """The syntax of a text by its content. The first line that is no comment decides which syntaxes are tried.
 
     For `[name]` these are JSON, TOML, INI and YAML; for `name = value` TOML, env and INI. A text that begins like an
-    object of JSON is JSON; another bracket may be JSON or YAML. The first one that can parse the whole text is the
-    result, or the first of all if none can. For any other line it is YAML.
+    object of JSON is JSON; another bracket may be JSON or YAML. The result is the first syntax that can
+    parse the whole text; if none can, the first one that was tried. For any other line the result is YAML.
 
     file: the name in messages; it does not decide
 

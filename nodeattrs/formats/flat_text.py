@@ -1,6 +1,7 @@
 """Parsers of texts with one entry a line: .env, .ini and Java's .properties. All values are text.
 
-A key without a value is null. Of a key written twice the last one counts, with a warning. Nothing is filled in:
+A key without a value is null. If a key is written twice, the last value counts, and there is a warning. Nothing is
+filled in:
 `${HOME}` stays as it is written, and a dot in a key is part of its name.
 """
 

@@ -1,7 +1,7 @@
 """The parser of JSON, with the place of each key.
 
-`json` parses. The scanner below finds offsets in a text that parsed, and only when they are needed. Stricter than
-`json`: no NaN or Infinity, no number beyond a double, no half of a surrogate pair, 500 levels.
+The module `json` parses. If offsets are needed, the scanner below finds them in a text that `json` accepted. This
+parser is stricter than `json`: no NaN or Infinity, no number beyond a double, no half of a surrogate pair, 500 levels.
 """
 
 from __future__ import annotations

@@ -36,7 +36,9 @@ class LayerReader:
     warnings: warnings about all files that were read so far, such as keys written twice
     pipes:    whether a path may be a pipe; True only for paths that the caller named, not a repository
 
-    `read` takes a path, `layers` the content of a file that was read already.
+    `read` takes a path, `layers` the content of a file that was read already. Both return one layer for each document.
+    A file that is encrypted as a whole, or lies outside of the border, is one unknown layer. DocumentError is raised
+    for a missing file, for a document other than a map, and for a number in `document` that the file does not have.
     """
 
     syntax: Syntax | None = None

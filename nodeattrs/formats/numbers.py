@@ -1,4 +1,4 @@
-"""Written numbers that a tree can hold: those of JSON, so neither NaN nor infinity."""
+"""Written numbers that a tree can hold: the numbers of JSON, so neither NaN nor infinity."""
 
 from __future__ import annotations
 

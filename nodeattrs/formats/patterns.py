@@ -1,8 +1,8 @@
 """Regular expressions from outside, searched within a limit of processor time.
 
-A search with Python's `re` may take hours, and cannot be stopped in its own process. So its cost is estimated first: a
-cheap search runs here, any other one in a child process, which the system ends after the seconds of the limits. The
-answer is always that of `re`.
+A search with Python's `re` may take hours, and cannot be stopped in its own process. So its cost is estimated first. A
+cheap search runs in this process. Any other search runs in a child process, which the system ends after the seconds of
+the limits. In both, `re` gives the answer.
 
 Expressions are in Python's language; `puppet.regex` translates Ruby's. An expression that `re` cannot express is
 searched with the package `regex`, which has a limit of its own.
@@ -86,9 +86,10 @@ class Expression:
     source:  the expression as the caller wrote it
     pattern: the compiled pattern
 
-    `search` and `match` return whether it matches: anywhere, or at the start of the text. `groups` returns the groups,
-    and `all_matches` and `replaced` do what `re` does in `findall` and `sub`.
-    Each of them raises TooMuch if it takes more processor time than `Limits.seconds`.
+    `search` and `match` return whether it matches: anywhere, or at the start of the text. `groups` returns the groups
+    of the first match, by number and by name; None without a match. `all_matches` and `replaced` do what `re` does in
+    `findall` and `sub`. Each of them raises TooMuch if it takes more processor time than `Limits.seconds`. `is_cheap`
+    says whether a text of some length is searched in this process.
     """
 
     def __init__(self, source: str, pattern: re.Pattern[str]) -> None:

@@ -28,6 +28,9 @@ class Mark:
             element of a list and for the root, the offset of the value
     parts:  key or index -> Mark; {} for a scalar. Values that a YAML alias repeats share one dict
     before: if the map has the key several times, (value, mark) of the entry just before this one; else None
+
+    `again` lists all earlier entries under the key, the oldest first. `nearest` gives the mark at a path, or at the
+    nearest path above that has one.
     """
 
     __slots__ = ("_again", "before", "offset", "parts")
@@ -66,6 +69,9 @@ class Text:
 
     file: the name in messages; the file is not read
     text: the text
+
+    `place` gives the line and column of an offset. `error` returns a DocumentError at an offset, and `repeated` returns
+    the warning for a key that a map has twice; neither raises it. `content` is the text in UTF-8.
     """
 
     def __init__(self, file: str, text: str) -> None:

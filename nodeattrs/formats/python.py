@@ -1,7 +1,8 @@
 """Places in Python sources: the line of a path inside the literal of a statement.
 
-Code that runs knows its line, but a map that is written over twenty lines is one statement. This module finds the line
-inside it. It parses the source and never runs it. For a computed value, the deepest certain place is the answer.
+Code that runs knows the line of its statement, but one statement may set a map that is written over twenty lines. This
+module finds the line inside the statement. It parses the source and never runs it. For a computed value it gives the
+deepest place that is certain.
 """
 
 from __future__ import annotations
@@ -53,7 +54,11 @@ class PythonText:
     """A Python source, to find the line of a value in it. It is parsed when a method first needs that, and never run.
 
     file: its name in messages; the file is not read
-    text: the source. If it does not parse, all places are those that the caller gives
+    text: the source. If it does not parse, `tree` is an empty module, and `place` returns the line that it is given
+
+    `place` gives the line of a part of the literal that a statement sets. `has_places_below` says whether an entry of a
+    value may have another place than the value. `setting` gives the syntax nodes of a statement and its value, or None.
+    `column` turns an offset in bytes into a column. `digest` is the id of the text as a Git blob.
 
     >>> text = PythonText("attributes/default.py", "default['web'] = {\\n  'port': 80,\\n  'modules': ['ssl'],\\n}\\n")
     >>> text.place(1, ("modules", 0))
@@ -92,7 +97,7 @@ class PythonText:
         own = None if setting is None else _own_value(setting)
         return line, self.column(line, own.col_offset if own is not None and own.lineno == line else span[2])
 
-    def says_below(self, line: int, path: Path, span: Span) -> bool:
+    def has_places_below(self, line: int, path: Path, span: Span) -> bool:
         """Whether paths below *path* may have places of their own: the value at *path* is a literal map or list, or a
         call.
 

@@ -1,7 +1,7 @@
 """Remove an entry from a JSON or YAML text, and leave every other character as it is; hide secrets in a text.
 
-Whole lines are removed where the entry has them alone; inside brackets the entry goes with its comma. The new text is
-parsed again, and given only if its value is the old one without the entry. No file is read or written.
+Lines that only the entry has are removed as a whole; inside brackets the entry is removed with its comma. The new text
+is parsed again. It is returned only if its value is the old value without the entry. No file is read or written.
 """
 
 from __future__ import annotations

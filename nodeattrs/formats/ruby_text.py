@@ -66,7 +66,7 @@ class Call(NamedTuple):
 
     word:      the word
     offset:    the offset of the word in the text
-    arguments: returns the values of its arguments (raises: DocumentError, if one is not a literal)
+    arguments: returns the values of its arguments, [] for none (raises: DocumentError, if one is not a literal)
     result:    returns the value of its block, which has to be one expression (raises: DocumentError)
     """
 
@@ -77,7 +77,11 @@ class Call(NamedTuple):
 
 
 class Ruby:
-    """A Ruby source and its variables. The constructor parses it; `calls` goes through its statements and runs nothing.
+    """A Ruby source and its variables. The constructor parses it, and nothing is run.
+
+    `calls` goes through the statements, and yields the calls of some words in the order in which Ruby makes them.
+    `anywhere` yields such calls at any depth. `value` gives the value of a syntax node. `refused` returns an error
+    about a node, and does not raise it.
 
     text:     the source
     words:    called with the source of a word or expression that is not understood here; it returns its value, or None

@@ -1,7 +1,8 @@
-"""The program of the child process in which `formats.patterns` makes searches that may take long.
+"""The program of the child process that makes long searches for `formats.patterns`.
 
-Run as a script it reads one question a line and writes one answer a line, both as JSON. The system ends the process
-where a search takes more processor time than the question allows. It imports the standard library alone.
+It reads a question from each line of standard input, and writes an answer to each line of standard output, both as
+JSON. The system ends the process if a search takes more processor time than the question allows. The program imports
+only the standard library.
 """
 
 from __future__ import annotations
@@ -19,8 +20,7 @@ def answer(pattern: re.Pattern[str], method: str, words: tuple[Any, ...]) -> Any
     """Call a method of a pattern with *words*; the result can be written as JSON.
 
     method: "search" and "match" give a bool. "groups" gives [groups as a list, groups by name] of the first match, or
-            None.
-            Any other name is a method of `re.Pattern`, such as "sub"
+            None. Any other name is a method of `re.Pattern`, such as "sub"
     words:  the arguments of the method
     """
     if method in ("search", "match"):

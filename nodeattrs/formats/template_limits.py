@@ -1,11 +1,12 @@
 """A sandbox of Jinja2 whose templates draw on a budget while they run.
 
-`formats.jinja` makes it; importing this module needs Jinja2. It knows the names of the filters of Jinja and Ansible.
+`formats.jinja` makes the sandbox. Importing this module requires Jinja2. The module knows the names of the filters of
+Jinja and Ansible.
 
-A template takes steps from the budget for each token, each pass of a loop, each call, filter and test, and for the
-size of their arguments and results. A call that makes a large value of small ones is estimated before it runs. A step
-stands for half a microsecond or more, so the ten million of a budget end within about five seconds. Each template also
-has the seconds of the limits.
+A template takes steps from the budget for each token, each pass of a loop, and each call, filter and test. Large
+arguments and results take more steps. The cost of a call that makes a large value from small ones is estimated before
+the call. A step stands for half a microsecond or more, so the ten million of a budget end within about five seconds.
+Each template also has the seconds of the limits.
 """
 
 from __future__ import annotations
@@ -420,7 +421,8 @@ class CountedEnvironment(SandboxedEnvironment):
     extensions: extensions of Jinja
     options:    further arguments of Jinja's environment, except `finalize` and `optimized`
 
-    Compiling and rendering a template raise TooMuch if the budget is used up. The methods here override Jinja's.
+    Compiling and rendering a template raise TooMuch if the budget is used up. All methods override Jinja's; Jinja calls
+    them.
     """
 
     intercepted_binops = frozenset(["+", "-", "*", "**", "%"])

@@ -1,8 +1,8 @@
 """Trees from the events of a YAML parser: `Builder` is the base class of all readers of YAML.
 
 A subclass says which value a scalar or a key has, for plain documents, Hiera, cloud-init or Ansible. No tag can run
-anything, nothing recurses, and a `Budget` is drawn on before memory is used: a value that an alias repeats counts each
-time. The parser is libyaml where PyYAML has it.
+code, and no function recurses. The builder draws on a `Budget` before it uses memory; a value that an alias repeats
+counts each time. The parser is libyaml if PyYAML has it.
 """
 
 from __future__ import annotations
@@ -81,8 +81,9 @@ class Frame:
     key_offset: the offset of *key*
     height:     the depth of the values below it: 1 for a map or list that contains no other
     before:     how many values the budget still allowed when it began
-    under:      the (data, parts) that `<<` has merged, which count less than the map's own keys; None for none
+    under:      the (data, parts) that `<<` has merged, which the map's own keys override; None for none
     merged:     the keys that `<<` has set; only a subclass that merges in place sets it
+    step:       the key or index of the value that comes next; None if a key comes next
     """
 
     __slots__ = ("before", "data", "event", "height", "is_map", "key", "key_offset", "merged", "parts", "under")
@@ -110,8 +111,10 @@ class Frame:
 class Builder:
     """Builds one tree and its marks from a YAML text. Make an instance, call `run` once, and read `tree`.
 
-    A subclass has to override `scalar` and `key`. It may override `made`, `aliased`, `merged`, `unmerged` and `fault`.
-    `run` calls these hooks. The class attributes below are switches for a subclass.
+    A subclass has to override `scalar` and `key`, which give the value of a scalar and the key for a value. It may
+    also override `made` (a finished map or list), `aliased`, `merged`, `unmerged` and `fault`. `run` calls these hooks.
+    `error` returns, and does not raise, the error at an event. `constructed` gives the value of a scalar as PyYAML
+    does.
 
     text:      the text to read
     marks:     whether to keep the offset of each part; False: `mark` is empty
@@ -121,15 +124,24 @@ class Builder:
     documents: with the switch `takes_all`, (tree, mark) of each document; `tree` is None then
     warnings:  faults that do not stop reading, added by hooks
     open:      while `run` reads, the maps and lists whose end it has not read yet, the outermost first
+
+    Switches, which a subclass sets:
+    only_first:      read the first document alone. Without this and the next one, a second document is an error
+    takes_all:       read all documents, into `documents`
+    merges_in_place: `<<` overrides keys before it. False: each key of the map overrides what `<<` merges
+    anchors_once:    an anchor that is set again is an error
+    half_pairs:      half of a surrogate pair may be escaped. False: an error
+    values_stand:    a scalar on a later line than its key has a mark there. False: at the key
+    pure:            use PyYAML's own parser, not libyaml
     """
 
-    only_first = False  # of several documents the first is read, and the others are not looked at
-    takes_all = False  # of several documents each is read, and kept in `documents`
-    merges_in_place = False  # merged keys count more than those before `<<`, not less than all others
-    anchors_once = False  # an anchor that is set again is refused
-    half_pairs = False  # half of a surrogate pair may be escaped
-    values_stand = True  # a scalar on a later line than its key stands there; otherwise where the key does
-    pure = False  # the parser is PyYAML's own, and not libyaml
+    only_first = False
+    takes_all = False
+    merges_in_place = False
+    anchors_once = False
+    half_pairs = False
+    values_stand = True
+    pure = False
 
     def __init__(self, text: Text, *, marks: bool = True, budget: Budget | None = None) -> None:
         self.text = text
@@ -435,7 +447,10 @@ def _implied(text: str) -> str:
 
 
 def tag_of(event: Any) -> str:
-    """The whole tag of a scalar: as it is written, or as its text implies: "tag:yaml.org,2002:int" for 8."""
+    """The whole tag of a scalar: as it is written, or as its text implies: "tag:yaml.org,2002:int" for 8.
+
+    A quoted scalar without a tag is a text: "tag:yaml.org,2002:str".
+    """
     if event.tag and event.tag != "!":
         return str(event.tag)
     # libyaml and PyYAML do not agree on a lone "!"; what it stands before is read as if it were not there.
@@ -474,7 +489,7 @@ class Safe(Builder):
     repeated: list[RepeatedKey] | None = None
 
     def scalar(self, event: Any) -> Any:
-        """The value of a scalar. raises: DocumentError"""
+        """The value of a scalar, by its tag; MERGE for the key `<<`. raises: DocumentError, also for an unknown tag"""
         tag = tag_of(event)
         if tag in self.texts:
             return event.value
@@ -486,7 +501,7 @@ class Safe(Builder):
         in_pair = len(self.open) > 1 and self.open[-2].event.tag in _PAIRS
         if is_key and tag == f"{YAML}value" and not in_pair:
             return event.value
-        raise self.unknown_tag(event)
+        raise self._unknown_tag(event)
 
     def key(self, frame: Frame, value: Any, event: Any) -> Any:
         """The value itself, a scalar of any type. If the map has the key already, it is added to `repeated`.
@@ -509,12 +524,12 @@ class Safe(Builder):
         if not frame.is_map and tag in _LISTS:
             return data
         if frame.is_map or tag not in _PAIRS:
-            raise self.unknown_tag(frame.event)
+            raise self._unknown_tag(frame.event)
         if not all(type(entry) is dict and len(entry) == 1 for entry in data):
             raise self.error("each entry of an ordered map is a map of one key", frame.event)
         return [pair for entry in data for pair in entry.items()]
 
-    def unknown_tag(self, event: Any) -> DocumentError:
+    def _unknown_tag(self, event: Any) -> DocumentError:
         """Make the error for an unknown tag. It does not print the tag, which may be a password that begins with !."""
         tag = str(event.tag).removeprefix(YAML)
         what = "that asks for a Python object" if tag.startswith("python/") else "that is not known here"

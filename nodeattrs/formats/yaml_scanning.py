@@ -1,7 +1,8 @@
 """PyYAML's loader in Python, for texts that libyaml reads differently, or where PyYAML has no libyaml.
 
-PyYAML's own looks before each token at every place where a key may start, and each open bracket is one: a text of
-a thousand brackets takes seconds. The places are in the order of the text, so the first of them are enough.
+Before each token, PyYAML's own loader looks at every place where a key may start, and each open bracket is such a
+place. So a text of a thousand brackets takes seconds. The places are in the order of the text, so this loader looks
+only at the first ones.
 """
 
 from __future__ import annotations

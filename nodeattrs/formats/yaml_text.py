@@ -1,7 +1,7 @@
 """The parser of YAML for values of JSON, with the place of each key.
 
 PyYAML reads the scalars (YAML 1.1: `yes` is true, `0644` is octal). Other values are errors: bytes, sets, Python
-objects, NaN and infinity. Dates stay the text that is written. Aliases and merge keys (`<<`) give separate copies.
+objects, NaN and infinity. Dates stay text, as they are written. Aliases and merge keys (`<<`) give separate copies.
 """
 
 from __future__ import annotations

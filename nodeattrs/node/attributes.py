@@ -1,7 +1,7 @@
 """The attributes of a node: fifteen slots, written by component, read as one merged tree, traced by path.
 
-It connects the ledger with writers, views and traces. How slots merge is decided in `slots` and `view`; run-lists,
-documents and what a run does are elsewhere.
+The module connects the ledger with writers, views and traces. `slots` and `view` decide how slots merge. `node.node`
+adds run-lists and documents.
 """
 
 from __future__ import annotations
@@ -106,9 +106,22 @@ class Attributes(Mapping[Any, Any]):
 
     `node[key]` reads the merged value, `node.default[key] = ...` writes at a level, and `node.trace(path)` names the
     lines that set a value. An absent key raises NoSuchAttribute (a KeyError); `node[key] = ...` raises
-    AttributeIsReadOnly. `read` returns None for an absent path, and `read_strict` raises. `write` and `unlink` set and
-    remove at a level that is given by name. `rm` removes a path from all levels except automatic, `rm_default` and the
-    like from one. `unknown` adds a layer that could not be read, so that values below it are uncertain.
+    AttributeIsReadOnly.
+
+    read, exist:    the merged value at a path, None if it is absent; whether it is set
+    write, unlink:  set or remove a value in one component, such as "role_default"; return the value, or a copy of the
+                    removed value
+    read_strict, write_strict, unlink_strict: the same, but an error instead of None or of replacing a value in the way
+    rm:             removes a path from all levels except automatic; returns the merged value as it was, or None
+    rm_default, rm_override, rm_normal: the same for one level
+    unknown:        adds a layer that could not be read, so that values below it are uncertain
+    to_dict, value: a copy of the merged tree; `to_plain` leaves deferred values as they are
+    merged:         merges what each component has at one path: null or text above the path hides no value
+    combined_default, combined_override: merged views of one level
+    slots:          the content of each slot by its number
+    debug_value:    (component, value) of a path, for each component
+    has_attribute:  whether any slot has a top-level key
+
     Two nodes are equal only if they are the same object; a node equals a mapping with the same merged values.
 
     name, environment: of the node
@@ -279,20 +292,20 @@ class Attributes(Mapping[Any, Any]):
         return self.to_dict(evaluate)
 
     @property
-    def combined_default(self) -> LevelView:
+    def combined_default(self) -> _LevelView:
         """The four default components merged, as they are now.
 
         `node.combined_default["a"]` reads it as a map; `node.combined_default("a", "b")` is `merged` for these
         components.
         """
-        return LevelView(self._ledger, DEFAULT_GROUP)
+        return _LevelView(self._ledger, DEFAULT_GROUP)
 
     @property
-    def combined_override(self) -> LevelView:
+    def combined_override(self) -> _LevelView:
         """The four override components merged, as they are now: `node.combined_override["a"]`, or
         `node.combined_override("a", "b")`.
         """
-        return LevelView(self._ledger, OVERRIDE_GROUP)
+        return _LevelView(self._ledger, OVERRIDE_GROUP)
 
     # Path methods on one component
 
@@ -503,7 +516,7 @@ def _remove_path(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[P
         return as_it_was
 
 
-class LevelView(MapView):
+class _LevelView(MapView):
     """The merged view of one level; a later write does not change it.
 
     `view["a"]["b"]` reads as any merged map does. `view("a", "b")` merges on the current values instead: it

@@ -1,8 +1,7 @@
 """The causes of a value: calls that led to the line that set it, literals, attributes and documents that it came from.
 
-Causes are found on demand from the program text (`causes.flow`), from notes of the run (calls, documents that were
-read), and from the traces of attributes that were read. A value is never computed for that. Only files of the
-repository count.
+Causes are found on demand. They come from the program text (`causes.flow`), from notes of the run (calls, documents
+that were read), and from traces of attributes that were read. No value is computed. Only files of the repository count.
 """
 
 from __future__ import annotations
@@ -107,7 +106,7 @@ def _causes_of_code(
     code = _code(site.text)
     frames = tuple(_frames([_expression(site), *map(_expression, calls)])) if calls else ()
     is_statement = isinstance(setting[0], (ast.Call, ast.Expr))
-    found = Flow(value, finder.module_finder(locator)).sources(code, setting[1], path, frames, is_statement)
+    found = Flow(value, finder._module_finder(locator)).sources(code, setting[1], path, frames, is_statement)
     composed = [*islice(_composed(locator, finder, found, value, here), _MOST)]
     missing = [Cause(UNAVAILABLE, locator.placed(path)) for path in finder.unavailable]
     return tuple(dict.fromkeys((*led, *composed, *missing)))
@@ -166,11 +165,11 @@ def _composed(
     locator: Any, finder: CauseFinder, found: list[SourceExpression], value: Any, here: Origin
 ) -> Iterator[Cause]:
     """Yield a cause for each expression that was found, without the one at *here*, which sets the value itself."""
-    likely = [one for one in found if finder.is_likely(one, value)]
+    likely = [one for one in found if finder._is_likely(one, value)]
     for one in likely or found:
         column = one.code.text.column(one.node.lineno, one.node.col_offset)
         at = locator.placed(one.code.file, one.node.lineno, column)
-        for cause in finder.causes_from(one, value if one.exact else ABSENT, at):
+        for cause in finder._causes_from(one, value if one.exact else ABSENT, at):
             is_here = (cause.origin.file, cause.origin.line) == (here.file, here.line) and cause.what == WRITTEN
             if not is_here or cause.path is not None:
                 yield cause
@@ -179,9 +178,8 @@ def _composed(
 class CauseFinder:
     """Turns the expressions that one value comes from into causes. Made for each value; the constructor reads nothing.
 
-    `causes_from` does it for one expression. It looks at attributes of the node, at documents that calls have read, and
-    at files of the repository. `is_likely` rules out an attribute that has another value now. `module_finder` makes the
-    function that gives `flow.Flow` the text of imported modules.
+    The functions of this module use it: for attributes of the node, documents that calls have read, and files of the
+    repository. Other modules only pass it on.
 
     path:        the path of the value in its slot
     read:        a function from the path of an attribute to its origin and causes; it returns None if it has no origin
@@ -194,7 +192,7 @@ class CauseFinder:
         self._read = read
         self.unavailable: dict[str, None] = {}
 
-    def module_finder(self, locator: CodeLocator | SavedLocator) -> Any:
+    def _module_finder(self, locator: CodeLocator | SavedLocator) -> Any:
         """A function (module name, importing file) -> `flow.ParsedCode` of the module, for `flow.Flow`.
 
         It returns None for a module outside of the repository, and for one whose version is not available; the latter
@@ -211,19 +209,19 @@ class CauseFinder:
 
         return imported
 
-    def is_likely(self, found: SourceExpression, value: Any) -> bool:
+    def _is_likely(self, found: SourceExpression, value: Any) -> bool:
         """False for an attribute whose value now differs from *value*; True for all else, and where it is not known."""
         if found.what != "attribute" or not found.exact or value is ABSENT or _known(found.path) != found.path:
             return True
         return _same(self._ledger.part_at(PLAN, found.path, compute=False), value)
 
-    def causes_from(self, found: SourceExpression, wanted: Any, at: Origin) -> Iterator[Cause]:
+    def _causes_from(self, found: SourceExpression, wanted: Any, at: Origin) -> Iterator[Cause]:
         """Yield the causes for one expression. Nothing if no place that it reads has the value.
 
         A literal is its own cause. An attribute gives the line that set it, and the causes of that line. A call gives
         each document that it has read.
         wanted: the value. Only places in attributes and documents with an equal value are causes; ABSENT: all places
-            are
+                are
         at:     the origin of the expression
         """
         if found.what == "literal":

@@ -1,9 +1,10 @@
 """One component of a node as its setter sees it: the attribute file's slot under the recipe's (rule 2).
 
-Chef keeps a component in one mutable tree; here it is two slots, and this module makes them behave as one. A recipe
-sees the attribute file's tree under its own. A map that a recipe assigns hides the attribute file's values there; a map
-that it only steps through is merged. A change in or below a list copies the whole list into the recipe's slot. A
-deletion happens in both slots. An attribute file sees and changes its own slot only, also when it runs late.
+Chef keeps a component in one mutable tree. Here a component has two slots, and this module makes them behave as one
+tree. A recipe sees the attribute file's tree under its own. A map that a recipe assigns hides the attribute file's
+values at its path; a map that a recipe only steps through is merged. A change in or below a list copies the whole list
+into the recipe's slot. A deletion happens in both slots. An attribute file sees and changes its own slot only, also
+when it runs late.
 
 Other components are not known here. Chaining, `unless` and Python's item syntax belong to the writers.
 """
@@ -134,24 +135,35 @@ class _DetachedAtPath:
 class ComponentTree:
     """One component of a node, read and changed for the current setter of the ledger. The ledger keeps the values.
 
-    Reading starts at `root` or `place`; `plain_of` copies a value. `write` and `store` set a value, and `change_list`
-    changes a list. `delete` removes one key, `unlink` a path, and `empty` everything. `step_through` and `create_step`
-    make the maps on the way to a path. A change goes into the slot of the current setter (`slot`). `detach` notes
-    a container that is about to be replaced; a writer that was made before finds it with `detached_since`.
+    A *place* is a pair: (value in the attribute file's slot, value in the recipe's slot), each perhaps ABSENT. A change
+    goes into the slot of the current setter (`slot`).
+
+    root, place:  the place of the whole component, and of a path; nothing is created
+    plain_of:     a copy of the value at a place
+    create_step, step_through: make the maps on the way to a path
+    write, store: set a value; `write` makes the maps on its way, and `store` requires them
+    change_list:  changes a list
+    delete, unlink: remove a path; return a copy of the value, or None if it is absent. Below a scalar, `unlink` returns
+                  None, and `delete` raises an error
+    replace, empty: set the content of the current slot; empty both slots
+    step_error:   returns an error, and does not raise it
+    detach:       notes a container that is about to be replaced; a writer that was made before finds it with
+                  `detached_since`
+    note_silent:  only adds to the history
 
     ledger:    the fifteen trees, which it changes
     component: its name and slots
     lower:     the number of the slot that attribute files write
     upper:     the number of the slot that recipes write; the same as *lower* for a component with one slot
-    detached:  path -> the last containers that were replaced there, for writers that refer to them
+
     """
 
-    __slots__ = ("_has_two_slots", "component", "detached", "ledger", "lower", "upper")
+    __slots__ = ("_detached", "_has_two_slots", "component", "ledger", "lower", "upper")
 
     def __init__(self, ledger: Ledger, component: Component) -> None:
         self.ledger = ledger
         self.component = component
-        self.detached: dict[Path, _DetachedAtPath] = {}
+        self._detached: dict[Path, _DetachedAtPath] = {}  # by path: the last containers that were replaced there
         # Copies of the component's fields, since every step reads them.
         self.lower, self.upper, self._has_two_slots = component.file, component.recipe, component.has_two_slots
 
@@ -506,7 +518,7 @@ class ComponentTree:
             for part in place:
                 if isinstance(part, OwnedMap):
                     part.shared = True  # nothing may change it any more
-            self.detached.setdefault(path, _DetachedAtPath()).add(Detached(self.ledger.serial, place))
+            self._detached.setdefault(path, _DetachedAtPath()).add(Detached(self.ledger.serial, place))
 
     def detached_since(self, path: Path, born: int) -> tuple[Path, Detached] | None:
         """Returns (path, container) for the first container that was replaced since *born*, at *path* or above it.
@@ -517,7 +529,7 @@ class ComponentTree:
         """
         found = []
         for depth in range(len(path) + 1):
-            known = self.detached.get(path[:depth])
+            known = self._detached.get(path[:depth])
             if known is not None:
                 if known.forgotten >= born:
                     raise TypeConflict(

@@ -76,7 +76,7 @@ def computed_or_failure(value: Deferred, path: Path) -> Any:
 def json_default(value: Any) -> Any:
     """The `default` of `json.dumps`: nodes, views, writers, deferred values and secrets as JSON data.
 
-    Deferred values are computed, secrets become a marker, keys text.
+    Deferred values are computed, secrets become a marker, and keys become text.
     raises: TypeError, for any other object
 
     >>> import json

@@ -1,8 +1,8 @@
 """Values that a run brings into a node: saved attributes, JSON attributes, facts, environment and roles.
 
 Each is merged over the content of one slot by Chef's deep merge: maps merge, lists unite, anything else is replaced. A
-replaced value goes into the history, so that a role that lost to another role is still named. A run gives plain data
-and locators; files and run-lists are not read here.
+replaced value goes into the history, so that a trace also names a role that lost to another role. A run gives plain
+data and locators; files and run-lists are not read here.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class EnvironmentLike(Protocol):
     """An environment: its name and the attributes that it sets at two levels.
 
     It may also have `default_locator` and `override_locator`, which give the place of each value. Without them the
-    origin of each value is the environment's name.
+    origin of each value has the environment's name and no place.
     """
 
     @property
@@ -61,8 +61,10 @@ class Intake:
 
     A run calls `keep_saved`, `merge_normal`, `merge_json` and `merge_facts` in this order, then `set_environment` and
     `set_roles`. A method for which the run has no values is not called. Data is copied, with the origins that a locator
-    gives. `empty_levels` empties default and override first. `ensure_tags` makes normal `tags` a list, as `merge_json`
-    does.
+    gives. `keep_saved`, `set_environment`, `set_roles` and, by default, `merge_facts` replace the content of their
+    slots; the others add to it. `merge_facts` raises BadArgument for facts without `platform`.
+    `empty_levels` empties default and override first. `ensure_tags` makes normal `tags` a list, as `merge_json` does.
+    `set_automatic` sets facts that the run itself knows, and `merge_automatic` deep merges facts.
     source: docs/merging.md, "A run"
     """
 
@@ -109,8 +111,8 @@ class Intake:
     def keep_saved(self, node: Attributes) -> None:
         """Make the normal attributes of *node*, as an earlier run left them, the content of slot 7.
 
-        They are copied. Their origins are marked as saved. Values that the node's own document had set
-        are left out, since `merge_normal` merges them again in each run. *node* is not changed.
+        They are copied. Their origins are marked as saved. Values that the node's own document had set are left out,
+        since `merge_normal` merges them again in each run. *node* is not changed.
         """
         with node._ledger.lock:
             other = _as_saved(node._ledger)
@@ -277,8 +279,8 @@ def _settle(component: ComponentTree, tree: Mapping[Any, Any], locator: Locator)
 
 def _mark(component: ComponentTree, locator: Locator) -> int:
     ledger = component.ledger
-    bulk = SLOTS[component.lower - 1].source == "facts" and not isinstance(locator, Origin)
-    return ledger.marks.add(Mark(locator, bulk=bulk)) if ledger.provenance else 0
+    is_facts = SLOTS[component.lower - 1].source == "facts" and not isinstance(locator, Origin)
+    return ledger.marks.add(Mark(locator, is_facts=is_facts)) if ledger.provenance else 0
 
 
 def _upper_first(lower: Part, upper: Part) -> Part:

@@ -1,8 +1,8 @@
 """Reading maps that are joined but not merged yet (`maps.Joined`): one key at a time, or all as a plain copy.
 
-The plain copy does what the core's merge does (core/folding.py), without origins, and merges into a copy that it owns
-instead of copying each step. Tests hold the two equal. "Deferred values" means `Deferred` and `Withheld` here: values
-that are computed, or refused, when they are read.
+The plain copy is the same as the result of the core's merge (core/folding.py), without origins; tests compare the two.
+It is merged into one copy, where the core copies each step. "Deferred values" means `Deferred` and `Withheld` here:
+values that are computed, or refused, when they are read.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def evaluated(data: Any, deferred: Iterable[Any], path: Path = ()) -> Any:
 
     data:     a copy that the caller owns, from `unevaluated_copy`
     deferred: if *data* is a map: the keys whose entries contain deferred values, as `unevaluated_copy` gave them.
-        Ignored for other data
+              Ignored for other data
     path:     where *data* is in the node, for messages
     raises:   ValueWithheld, DeferredCycle, any error of a deferred value
     """
@@ -161,7 +161,7 @@ def unevaluated_copy(part: Any, deferred: dict[Any, None]) -> Any:
 
     It computes nothing, so it can be made under the ledger's lock; `evaluated` then computes without the lock.
     deferred: a dict to which keys are added. If *part* is a map: each top-level key whose entry contains deferred
-        values. If it is not, None is added if it contains any
+              values. If it is not, None is added if it contains any
     """
     if type(part) is not Joined:
         if not isinstance(part, dict):

@@ -1,7 +1,7 @@
 """The fifteen trees of a node, their merged view, and the history of overwritten values.
 
-Every change of a node goes through the ledger. A write changes a map in place, and the map keeps the replaced value
-under the number of the *version* that was read last. Views of that version and of earlier ones find it there
+Every change of a node goes through the ledger. A write changes a map in place. The map keeps the replaced value with
+the number of the *version* that was read last, for views of this version and of earlier ones
 (docs/decisions/0004). Values that were overwritten or erased, and values that an `unless` did not set, go into the
 history. Components and writers are not known here: a slot is a number from 1 to 15.
 """
@@ -34,9 +34,15 @@ class Ledger(dict[Any, Any]):
 
     The ledger is also a dict: a cache of the merged values that were read, by top-level key or by a tuple of steps.
     `node[key]` reads it directly. A write empties it. Two ledgers are equal only if they are the same object.
-    `roots` and `part_at` give values that are not merged or copied yet. `plan` gives a part of the order of precedence.
-    `switch_setter` sets the line that the next changes come from, and `switch_back` restores the one before.
-    `note_silent` and `note_empty_map` add to the history; `unsettled_keys` names facts that a snapshot must copy.
+    `put`, `replace` and `erase` note the old value in the history; `erase` of an absent path does nothing.
+
+    origin:      (origin, mark) of a path in a slot; for an absent path, of the map above
+    part_at:     the value at a path, not merged or copied yet; ABSENT for an absent path. `roots`: the same for no path
+    plain_copy:  a copy of such a value; `merged_tree` is a merged copy of all
+    plan:        a part of the order of precedence, with the rules for paths
+    switch_setter, switch_back: set the current setter, which makes the next changes; restore the setter before
+    note_silent, note_empty_map: add to the history alone
+    unsettled_keys: the facts that a snapshot must copy
 
     trees:      the maps by slot number; [0] is never used
     marks:      the lines that set values, by number
@@ -114,8 +120,7 @@ class Ledger(dict[Any, Any]):
     def view(self) -> MapView:
         """The merged view of the current version; the same object until a write.
 
-        A view that was given out never changes, also
-        after a write.
+        A view that was given out never changes, also after a write.
         """
         with self.lock:
             if self._view is None:
@@ -164,7 +169,7 @@ class Ledger(dict[Any, Any]):
         Nothing is copied: the caller must not change the result.
         branch:  a part of the order of precedence; PLAN for all
         compute: True computes a deferred value at *path* or on the way to it. False returns a deferred value at *path*
-            as it is, and ABSENT for a path below one
+                 as it is, and ABSENT for a path below one
         """
         with self.lock:
             here: Any = self.roots() if branch is PLAN else joined_roots(self.trees, self.plan(branch))
@@ -421,9 +426,9 @@ class Event(NamedTuple):
 
     *Mark*: the number of a line that sets values; see `Ledger.marks`.
 
-    what:   one of EVENTS
+    what:   one of EVENTS: "overwritten", "erased" or "silent"
     value:  the old value, or the value that was not set; it is shared and must not change. A map has the marks of its
-        entries
+            entries
     set_by: the origin of that value. For a map: the mark of those entries that have no mark of their own
     by:     the mark of the line that overwrote or erased it; 0 if that is not reported ("silent")
     """

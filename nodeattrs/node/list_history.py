@@ -1,8 +1,8 @@
 """The history of a list that was united or changed in place: who set it first, and who changed it since.
 
-Used by traces, which show such a list as one row. A recipe that changes an attribute file's list takes a copy of it
-into its own slot; the weaker slot still has the old one. So the history of a list may begin in the weaker of the two
-slots of a component. Other slots are not looked at.
+Traces use it to show such a list as one row. A recipe that changes an attribute file's list stores the changed copy in
+its own slot; the weaker slot still has the old list. So the history of a list may begin in the weaker of the two slots
+of a component. Other slots are not looked at.
 """
 
 from __future__ import annotations
@@ -71,9 +71,10 @@ class ListHistory:
 
     Made by `list_history_at`. The constructor reads nothing. Each property is computed at its first use and kept, so
     the ledger must not change meanwhile.
-    `taken_over` is the version in the weaker slot that this list began as. `changes` gives the lines that set and
-    changed the list. `is_left` says whether the first elements are still in it. `events` and `continues` say which
-    entries of the trace are earlier versions of this list, and so need no row of their own.
+    The list may be a copy of the list in the weaker slot. `changes` gives the lines that set and changed the
+    list; None if it was not changed in place. `is_left` says whether an element of the first setters is still in it.
+    `events` has the events of the history that are earlier versions of this list, and `continues` says so of a claim.
+    Such events and claims need no row of their own in the trace.
 
     path:  the path that is traced: of the list, or of something in it
     depth: the number of steps of *path* that lead to the list
@@ -94,7 +95,7 @@ class ListHistory:
         return list(_states(self.ledger, self.slot, self.at))
 
     @cached_property
-    def taken_over(self) -> _State | None:
+    def _taken_over(self) -> _State | None:
         """The version of the list in the weaker slot that this list began as, with all its changes there.
 
         None if the list did not begin as a copy, if it was only united, or if that version is no longer in the history.
@@ -122,7 +123,7 @@ class ListHistory:
         """
         if self.depth < len(self.path):
             return True
-        early = later_marks(self.taken_over.set_by) if self.taken_over is not None else ()
+        early = later_marks(self._taken_over.set_by) if self._taken_over is not None else ()
         marks_left = {setter.source for setter in self._left}
         return not marks_left.isdisjoint((*first_marks(self.now), *early)) or self._first().value == []
 
@@ -140,7 +141,7 @@ class ListHistory:
         own:  the claim's path in its slot
         path: the path that is traced
         """
-        taken = self.taken_over
+        taken = self._taken_over
         if taken is None or taken.event is not None or claim.rank != taken.slot or own[: self.depth] != self.at:
             return False
         rest = own[self.depth :]
@@ -170,7 +171,7 @@ class ListHistory:
         }
         if those and those <= self._left:
             return True
-        is_step = state is self.taken_over or (state.event is not None and state.event.by in later_marks(self.now))
+        is_step = state is self._taken_over or (state.event is not None and state.event.by in later_marks(self.now))
         if not is_step or first_marks(state.set_by) != first_marks(self.now):
             return bool(rest) and setters_at(state.value, state.set_by, rest, self.at) == self._setters
         if not rest:
@@ -188,7 +189,7 @@ class ListHistory:
         return _set_so(self.ledger.trees[self.slot], self.at, rest, those)
 
     def _list(self, now: ChangedListOrigins) -> ListChanges:
-        taken, first = self.taken_over, self._first()
+        taken, first = self._taken_over, self._first()
         slot = None if taken is None or taken.event else taken.slot
         claims = (_claim(self.ledger, first.slot, At(one, self.path), self.path, first.value) for one in now.first)
         return ListChanges(slot, tuple(claims), self._changers(now, 0))
@@ -205,7 +206,7 @@ class ListHistory:
 
     def _changers(self, now: ChangedListOrigins, since: int) -> tuple[Claim, ...]:
         """A claim for each change in place but the first *since*: the early ones in the slot it was taken over from."""
-        taken = self.taken_over
+        taken = self._taken_over
         early = 0 if taken is None else len(later_marks(taken.set_by))
         claims = []
         for index, number in enumerate(now.later[since:], since):

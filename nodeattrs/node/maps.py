@@ -1,9 +1,9 @@
 """The maps that slots are made of, and the origins of their entries.
 
-A map in a slot is *frozen* or *owned*. A frozen map is a plain dict that never changes after it was copied in, with all
-below it. An `OwnedMap` may be changed in place by a write, as long as it is not shared. Loaded data is frozen; a write
-makes the maps on its path owned, each by a copy of one level. The origin of an entry is a mark: the number of the line
-that set it. Neither kind of map is handed to users.
+A map in a slot is *frozen* or *owned*. A frozen map is a plain dict. It never changes after it was copied in, and nor
+do the maps and lists inside. A write may change an `OwnedMap` in place, as long as it is not shared. Loaded data is
+frozen; a write replaces each map on its path by an owned copy of this one level. The origin of an entry is a mark: the
+number of the line that set it. Neither kind of map is handed to users.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class OwnedMap(dict[Any, Any]):
     past:    (version, key, old value) for each change in place, the last one last; ABSENT if the key was new
     shared:  True: another tree has this map, too, so a write copies it first. Never set back to False
     since:   the number of the last version that did not have this map. Views of that version and of earlier ones do not
-        read it
+             read it
     """
 
     __slots__ = ("origin", "origins", "past", "shared", "since")

@@ -38,9 +38,13 @@ class Node(Attributes):
 
     Reading is as from an immutable mapping: an absent key raises NoSuchAttribute (a KeyError). One thread may write
     while others read; several writers take turns. A value that was read never changes, deferred values excepted.
-    `snapshot` gives the whole state with origins as data, and `restore` makes a node of it. `to_chef` gives Chef's node
-    JSON as data, without origins, `to_chef_json` gives it as text, and `from_chef` reads it. `to_hash` merges all
-    levels.
+    snapshot, restore:  the whole state with origins as data; the node from such data
+    to_chef, from_chef: Chef's node JSON as data, without origins; the node from such data. `to_chef_json` is text
+    to_hash:            a copy of the merged attributes, with name, environment and run-list
+    run_list:           a copy of the list; assigning a list replaces it
+    tags, tag, untag:   a copy of normal `tags`; add or remove names, and return all tags
+
+    `restore` and `from_chef` raise DocumentError for damaged data.
     source: docs/merging.md
 
     >>> node = Node("web1")

@@ -1,8 +1,8 @@
 """The trace of a path of a node: which slot wins, which lose, who set each, and what was set before.
 
-The merge is walked again by the core (`core.tracing`). This module adds the origins of values, the setters of list
-elements, changes of a list in place (`list_history`), and values of the history. For causes it also takes a ledger back
-to the moment when a line set a value. Nothing is cached.
+The core walks through the merge again (`core.tracing`). This module adds the origins of values, the setters of list
+elements, changes of a list in place (`list_history`), and values of the history. For causes it also restores the ledger
+as it was when a line set a value. Nothing is cached.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reading snapshots (`snapshots`) and Chef's node JSON (`documents`).
 
-A document may be damaged or forged: it is read as a whole, or refused with a DocumentError that says why. A secret that
+A document may be damaged or forged. It is read as a whole, or a DocumentError says why it is refused. A secret that
 was left out becomes `Withheld`, which raises an error when it is read.
 """
 
@@ -49,7 +49,7 @@ def identity_in_snapshot(snapshot: Any) -> NodeIdentity:
     """The name, environment and run-list in a snapshot. A missing environment is "_default", a missing run-list [].
 
     raises: DocumentError, if *snapshot* is not a snapshot, has an unknown version, no name, or a field of the wrong
-        type
+            type
     """
     if not isinstance(snapshot, Mapping) or snapshot.get("format") != FORMAT:
         raise DocumentError("this is no snapshot of a node", hint="make one with node.snapshot()")
@@ -293,13 +293,15 @@ def _unpacked_path(path: list[Any]) -> Path:
 class SavedLocator:
     """The locator of a value that a saved run set, as its snapshot has it. Reads no files, unless causes are asked for.
 
-    `at` gives the place of a path. `for_next_run` makes a copy whose origin begins with "saved".
+    `at` gives the origin of a path. `placed` gives an origin for another file and line, and `source` the text of
+    another file, or None. `for_next_run` makes a copy whose origin begins with "saved". `site` is `code`, or None if no
+    repository is known.
 
     origin:      the origin of the whole value
     places:      step -> [line, column, places below]; a step is left out if it has the line and column of the map above
-        it
+                 it
     lines:       the lines of the expression that set the value. If they are not known, the one line in the origin; None
-        if no line is known
+                 if no line is known
     run:         the saved run, with the sources of the repository
     code:        the expression that set the value; None if no code of the repository set it
     calls:       the calls that led there, the innermost first

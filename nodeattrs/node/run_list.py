@@ -22,6 +22,8 @@ class RunListItem(NamedTuple):
     type:    "recipe" or "role"
     name:    as written, spaces included; not empty
     version: of a recipe, as written, with one or two dots; None where none was given
+
+    `parse` reads a text, or raises InvalidRunListItem. A bare name is a recipe.
     """
 
     type: str

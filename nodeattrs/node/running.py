@@ -1,7 +1,7 @@
 """Functions for runs of a node: the current setter, the line of a call, documents that code reads, whole trees.
 
-A *setter* is the recipe, attribute file, role, ... that sets values now (`setters`). They are functions, so that `Node`
-has only the methods that its users need. Repositories are not known here.
+A *setter* is the recipe, attribute file, role, ... that sets values now (`setters`). These are functions and not
+methods, so that `Node` has only the methods that its users need. The module knows no repository.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def walk(node: Attributes, *path: Any) -> Any:
 
     No steps give the view of the whole node.
     raises: NullInTheWay, for a step below null or below an absent value; TypeConflict, for a step below a number. A
-        step below a text gives None
+            step below a text gives None
     """
     here: Any = node._ledger.view()
     steps = steps_of(path)

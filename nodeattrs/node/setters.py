@@ -1,8 +1,8 @@
-"""Setters, the sources that set values, and marks, the lines that did.
+"""Setters are the sources that set values; marks are the lines that set them.
 
-A setter is a source with a name: "recipe apache2::default". A *mark* is what a slot keeps for each value: the number of
-a `Mark`, which has a locator, a verb, and the depth where the locator begins to count paths. A line of code is noted as
-a code object and an offset; its file and line are looked up when they are asked for. Slots are not known here.
+A setter is a source with a name: "recipe apache2::default". For each value, a slot keeps a *mark*: the number of a
+`Mark`. A `Mark` has a locator, a verb, and the depth where the locator begins to count paths. A line of code is noted
+as a code object and an offset; its file and line are looked up only when they are needed. The module knows no slots.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ CALLER = Setter("caller")
 class Mark(NamedTuple):
     """A line of code, or a document, that sets values in one way. Slots keep its number in `Marks`, not this object.
 
-    `line` and `unplaced` give its origin with the line only, and with neither line nor column.
+    `line` gives its origin with line and without column, and `unplaced` without both.
 
     locator: finds the place of a value
     verb:    set, replace, full assignment, append, erase, or silent for a value that an `unless` did not set
     depth:   the number of steps to leave out at the beginning of a path in the slot before the locator gets it
-    bulk:    whether it is a document of facts: a snapshot keeps its file and no lines
+    is_facts: whether it is a document of facts; a snapshot then keeps its file and no lines
     is_late: whether it set deferred values in a saved run, which were computed only when that run was saved
     """
 
     locator: Locator
     verb: Verb = Verb.SET
     depth: int = 0
-    bulk: bool = False
+    is_facts: bool = False
     is_late: bool = False
 
     @property
@@ -116,10 +116,15 @@ def _calls_to(frame: Any, entered: CodeType | None) -> Calls:
 class Marks:
     """The marks of one node by number, and the current setter. Mark 0 is there at first: an unknown setter.
 
-    `number_here` gives the number for the line that calls now, and adds a mark if it is new; `marks[number]` is the
-    Mark. Marks are never removed, so a greater number was first used later. `place` gives the origin for a number and a
-    path. `is_part` says whether the code of one mark lies inside the code of another. `known_setter` gives the same
-    object for equal setters. `note_read` records that a call read a document.
+    `marks[number]` is the Mark. Marks are never removed, so a greater number was first used later.
+
+    number_here: the number for the line that calls now; a new line gets a new mark
+    add, all:    add a mark, and return its number; a list of all marks
+    place:       (origin, Mark) for a number and a path
+    is_part:     whether the code of one mark begins inside the code of another
+    known_setter: the same object for equal setters
+    note_read:   records that the calling line read a document
+    documents_read: yields (expression, documents) for each such call
 
     root:        a function that returns the folder to which files are relative
     table:       the marks by number; a line of code is kept as a tuple until its mark is read

@@ -1,8 +1,8 @@
 """Sites: expressions in Python sources that set a value, read one or call a function; and the locator of such values.
 
-For code that ran in this process, a site is an instruction of a code object. For a saved run, the snapshot names it:
-lines and columns in the version of the file that ran (`SavedRun`). Sources of this process are read from linecache when
-a place inside an expression is asked for.
+For code that ran in this process, a site is an instruction of a code object. For a saved run, the snapshot has lines
+and columns in the version of the file that ran (`SavedRun`). Sources of this process are read from linecache when a
+place inside an expression is needed.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _MOST_SITES, _MOST_SPANS = 20_000, 256
 class ExpressionSite:
     """An expression that ran, and its place in the source. The base of `CodeSite` (this process) and `SavedSite`.
 
-    The source is read and parsed at the first use of `text`, `setting` or `place`, and kept. `setting` is the syntax
-    tree of the expression and of the value in it. `place` gives the line of a part of that value. These give None if
-    the source is not available.
+    The source is read and parsed at the first use of `text`, `setting` or `place`, and kept. `setting` is the pair
+    (expression, value in it) of syntax nodes; None if the source is not available. `place` gives (line, column) of a
+    part of that value. `has_places_below` says whether an entry of a part may have another place than the part.
 
     file:             the source file, as code objects name it
     span:             (first line, last line, first column, last column); None if the line is not known
@@ -77,11 +77,11 @@ class ExpressionSite:
             return self.text.place(self.span[0], path, self.span)
         return self.span[0], None if self.span[2] is None else self.text.column(self.span[0], self.span[2])
 
-    def says_below(self, path: Path) -> bool:
+    def has_places_below(self, path: Path) -> bool:
         """Whether a path below *path* may have another place than *path*; False where the source is not known."""
         if self.span is None or self.is_step or self.text is None:
             return False
-        return self.text.says_below(self.span[0], path, self.span)
+        return self.text.has_places_below(self.span[0], path, self.span)
 
 
 class CodeSite(ExpressionSite):
@@ -190,6 +190,8 @@ class LineRange(NamedTuple):
 
     source:      the id of a code object, or a file name; ranges of different sources never overlap
     first, last: line numbers from 1
+
+    `a.begins_in(b)` is True if the first line of a is a line of b.
     """
 
     source: Any
@@ -205,7 +207,9 @@ class CodeLocator:
     """The locator of a value that a line of Python code set. `at` finds the line, inside a literal the line of each
     part.
 
-    Making one reads nothing.
+    Making one reads nothing. `lines` are the lines of the expression; None if they are not known. `has_places_below`
+    says whether a path below a path may have another line. `placed` gives an origin for another file and line. `source`
+    gives the text of another file; an empty one if the file cannot be read.
 
     site:       the expression that set the value
     kind, name: of the setter
@@ -236,9 +240,9 @@ class CodeLocator:
         """The origin of *path* inside the value: the line of the expression, or of its part in a literal."""
         return self.placed(self.site.file, *self.site.place(path))
 
-    def says_below(self, path: Path) -> bool:
+    def has_places_below(self, path: Path) -> bool:
         """Whether a path below *path* may have another place than *path*; False where the source is not known."""
-        return self.site.says_below(path)
+        return self.site.has_places_below(path)
 
     def source(self, filename: str) -> PythonText:
         """The parsed source of another file, as linecache has it now; an empty one where it cannot be read."""
@@ -253,7 +257,10 @@ class CodeLocator:
 
 
 class Versions(Protocol):
-    """Gives the files of a repository by name and digest. `store.saved_nodes.RepositoryVersions` is one."""
+    """Gives the files of a repository by name and digest. `store.saved_nodes.RepositoryVersions` is one.
+
+    `root` is the folder. `content` gives the bytes of the version with a digest; None if it is not available.
+    """
 
     @property
     def root(self) -> str:
@@ -277,7 +284,8 @@ class FileVersion(NamedTuple):
 class SavedRun:
     """The source files of one saved run. A file is read at its first use; each version is parsed once.
 
-    `content`, `text` and `text_at` return None for a version that is not available.
+    `content` gives the bytes of a version, and `text` its parsed source. `text_at` finds the version by the name of the
+    file, as code objects have it. Each returns None for a version that is not available. `path` is that name of a file.
 
     sources:  the versions that the snapshot names
     versions: gives their content; None if there is no repository: then no version is available
@@ -352,7 +360,11 @@ class SavedDocument(NamedTuple):
 
 
 class SavedRead(NamedTuple):
-    """A call of a saved run that has read documents. `read_documents` reads them again."""
+    """A call of a saved run that has read documents. `read_documents` reads them again, and yields (data, locator).
+
+    site:      the call
+    documents: what it has read. A document whose version is not available is left out when they are read again
+    """
 
     site: SavedSite
     documents: Sequence[SavedDocument]

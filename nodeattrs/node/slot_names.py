@@ -1,6 +1,7 @@
 """The fifteen slots of a node and the six levels by name.
 
-For modules that print a table of precedence: it imports nothing. The policies between slots are in `slots`.
+Modules that print a table of precedence use it, since it imports nothing else. The policies between slots are in
+`slots`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ class Slot(NamedTuple):
     number: 1 to 15, weakest first, as the Chef documentation counts
     level:  "default", "force_default", "normal", "override", "force_override" or "automatic"
     source: "attribute file", "recipe", "environment", "role" or "facts"
+    title:  level and source as text: "force_default / recipe"
     """
 
     number: int

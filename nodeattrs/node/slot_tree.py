@@ -16,15 +16,15 @@ from nodeattrs.node.slots import Slot
 class SlotTree:
     """The content of one slot of a node: `node.slots[2]`. Every call looks at the current values; nothing is cached.
 
-    `to_dict` copies the values. `origin` says which line set a path, and `verb` says how. `layer` is the slot as a
-    layer of a fold.
+    `to_dict` copies the values. `origin` says which line set a path, and `verb` says how; for a path that is not set,
+    both are about the nearest map above. `layer` is the slot as a layer of a fold, which shares the maps.
 
     number:   1 to 15, weakest first, as the Chef documentation counts
     level:    "default", "force_default", "normal", "override", "force_override" or "automatic"
     source:   "attribute file", "recipe", "environment", "role" or "facts"
     title:    level and source as text: "force_default / recipe"
     assigned: the paths of maps that a recipe assigned as a whole; they hide the attribute file's values. [] in most
-        slots
+              slots
     unknown:  the layers of this slot that could not be read; () in most slots
     """
 

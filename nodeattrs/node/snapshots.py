@@ -1,8 +1,8 @@
 """Snapshots: a node as data for JSON, with all fifteen slots, the origins of their values, and the history.
 
-`restoring` reads them. Origins are kept as *marks*, the lines that set values (`setters`): a packed mark has the
-setter, file and line, the lines of values inside, and the place of the code, in which causes are found later. "Packed"
-means: in the form of a snapshot.
+`restoring` reads them. "Packed" means: in the form of a snapshot. Origins are kept as *marks*, the lines that set
+values (`setters`). A packed mark has the setter, file and line, and the lines of values inside. It also has the place
+of the code, in which causes are found later.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class _ValueCauses:
                 self._below((*path, step), inner, At(by.source, (*by.path, step)))
 
     def _note(self, path: Path, value: Any, by: At) -> None:
-        if self._ledger.marks[by.source].bulk:
+        if self._ledger.marks[by.source].is_facts:
             return
         causes = causes_of(self._ledger, by, value, frozenset({path}), brief_then)
         if causes:
@@ -309,7 +309,7 @@ class _Reach:
 
     def _entries(self, value: OwnedMap, path: Path) -> None:
         own, origins = value.origin, value.origins
-        is_bulk = self.marks[own].bulk
+        is_bulk = self.marks[own].is_facts
         for key, inner in value.items():
             by = origins.get(key, own)
             if is_bulk and by == own and not isinstance(inner, OwnedMap):  # a fact, of which there are many
@@ -322,14 +322,14 @@ class _Reach:
         if type(value) is Deferred:
             self.late.add(number)
         mark = self.marks[number]
-        if mark.bulk:
+        if mark.is_facts:
             return  # the lines of thousands of facts are not worth their room
         here = self.covered.setdefault(number, {})
         path = path[mark.depth :]
         for step in path:
             here = here.setdefault(step, {})
         if type(value) is dict or type(value) is list:
-            _mirror(here, value, path, getattr(mark.locator, "says_below", None))
+            _mirror(here, value, path, getattr(mark.locator, "has_places_below", None))
 
 
 def _setters(set_by: Any, at: Path) -> Iterator[At]:
@@ -346,16 +346,16 @@ def _setters(set_by: Any, at: Path) -> Iterator[At]:
             yield from _setters(one, (*at, index))
 
 
-def _mirror(here: dict[Any, Any], value: Any, path: Path, says_below: Callable[[Path], bool] | None) -> None:
+def _mirror(here: dict[Any, Any], value: Any, path: Path, has_places_below: Callable[[Path], bool] | None) -> None:
     """Add the steps inside a value to *here*, as far as they may have lines of their own. path: as its locator
     counts
     """
-    if says_below is not None and not says_below(path):
+    if has_places_below is not None and not has_places_below(path):
         return
     for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
         below = here.setdefault(step, {})
         if isinstance(inner, (dict, list)):
-            _mirror(below, inner, (*path, step), says_below)
+            _mirror(below, inner, (*path, step), has_places_below)
 
 
 def _packed_lines(mark: Mark, covered: dict[Any, Any], base: Origin, at: Path) -> list[Any]:
@@ -372,13 +372,13 @@ def _packed_lines(mark: Mark, covered: dict[Any, Any], base: Origin, at: Path) -
 
 
 def _packed_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
-    base = mark.unplaced if mark.bulk else mark.locator.at(())  # for facts the file without a line
+    base = mark.unplaced if mark.is_facts else mark.locator.at(())  # for facts the file without a line
     over = getattr(mark.locator, "lines", None)
     lines = [] if type(mark.locator) is Origin else _packed_lines(mark, covered, base, ())
     packed = {**_packed_origin(base), "verb": mark.verb.value}
     if mark.depth:
         packed["depth"] = mark.depth
-    if mark.bulk:
+    if mark.is_facts:
         packed["bulk"] = True
     if isinstance(mark.locator, SavedLocator) and mark.locator.is_earlier:
         packed["earlier"] = True
@@ -403,7 +403,7 @@ def packed(value: Any, evaluate: bool = True, whole: bool = True) -> Any:
 
     JSON scalars are themselves; maps, lists and other values are maps with one letter as their key: "m", "j", "l", ...
     evaluate: True computes deferred values, and keeps the reason if one fails; False keeps only the text of their
-        `repr`
+              `repr`
     whole:    True: a map with nothing but JSON in it is packed as one; False skips that check
     """
     if isinstance(value, dict):

@@ -66,6 +66,7 @@ class Deferred:
 
     compute: a function without arguments. raises: BadValue, if it cannot be called
     place:   where it was made, for messages; "": the file and line of the function
+    code:    the code object of the function; None for a callable that is not written in Python
     """
 
     __slots__ = ("_compute", "_place")
@@ -81,8 +82,7 @@ class Deferred:
 
         path:   where the value is in the node, for messages; an error of the function gets a note with that path
         raises: DeferredCycle, if the value needs itself; BadKey, BadValue, for a result that no node can hold; any
-            error of
-                the function
+                error of the function
         """
         chain: list[Deferred] = _running.__dict__.setdefault("chain", [])
         if any(one is self for one in chain):
@@ -136,7 +136,8 @@ def lazy(compute: Callable[[], Any]) -> Deferred:
 
 
 class Withheld:
-    """The value at a path whose secret a document left out. Reading the path raises ValueWithheld."""
+    """The value at a path whose secret a document left out. Reading the path calls `read`, which raises
+    ValueWithheld."""
 
     __slots__ = ()
 
@@ -294,12 +295,15 @@ def refuse_spelled(path: tuple[Any, ...], is_set: Callable[[Path], bool]) -> Non
 class Secrets:
     """The sensitive paths of a node; `wrapped` wraps the secrets in a value that enters a slot.
 
+    `wrapped` changes maps and lists in place, and returns the value, or for a secret scalar a Sensitive. `may_be_in` is
+    False if no secret can be in a tree.
+
     The constructor takes texts ("db.password") or steps. raises: BadArgument, for anything but a list of paths
 
     paths: the paths as steps; the step "*" stands for any. Everything below a path is secret, too. (): nothing is
-        secret
+           secret
     first: the first steps of these paths. A value whose path begins otherwise is not secret. None if a path begins with
-        "*"
+           "*"
     """
 
     __slots__ = ("first", "paths")

@@ -195,12 +195,12 @@ class ReadCache(dict[Any, Any]):
 
     A view uses this dict's `__getitem__` as its own, so a repeated read runs no Python code (docs/decisions/0004).
     Scalars, and views of maps and lists, are kept; a deferred value is computed at each read. An absent key raises
-    NoSuchAttribute. `maps` gives the maps to merge, and `ordered_keys` all keys of the view.
+    NoSuchAttribute.
 
     part:    the maps of the view, joined and not merged
     version: the version that the view shows
     path:    the path of the view in the node
-    order:   all keys, after `ordered_keys` was called; None before that
+    order:   all keys in order, once a caller has listed them; None before that
     """
 
     __slots__ = ("order", "part", "path", "version")
@@ -209,7 +209,7 @@ class ReadCache(dict[Any, Any]):
         self.part, self.version, self.path = part, version, path
         self.order: tuple[Any, ...] | None = None
 
-    def maps(self) -> Any:
+    def _maps(self) -> Any:
         """The maps to merge, as they were in this version. The caller holds the lock."""
         if self.version.is_old:
             self.part = maps_at_version(self.part, self.version.number)
@@ -220,7 +220,7 @@ class ReadCache(dict[Any, Any]):
             return read_steps(self, self.path, key)
         path = (*self.path, key)
         with self.version.reading(ENTRY, path):
-            value = entry_at(self.maps(), key)
+            value = entry_at(self._maps(), key)
         kind = type(value)
         if kind in READY:
             self[key] = value
@@ -236,15 +236,15 @@ class ReadCache(dict[Any, Any]):
         with self.version.looks.brief(is_brief=False):  # a function may decide something
             return _read(value, path)
 
-    def ordered_keys(self) -> tuple[Any, ...]:
+    def _ordered_keys(self) -> tuple[Any, ...]:
         """All keys of the map, the keys of weaker maps first. They are computed at the first call, and kept."""
         if self.order is None:
             with self.version.reading(KEYS, self.path):
-                self.order = tuple(keys_of(self.maps()))
+                self.order = tuple(keys_of(self._maps()))
         return self.order
 
     def _absent(self, key: Any, path: Path) -> NoSuchAttribute:
-        hint = meant(key, self.ordered_keys()) or "use .get(...) or .read(...) for None instead"
+        hint = meant(key, self._ordered_keys()) or "use .get(...) or .read(...) for None instead"
         if isinstance(key, str) and "." in key:
             hint = f"a dot belongs to its key; a path is steps: {''.join(f'[{step!r}]' for step in key.split('.'))}"
         return NoSuchAttribute(f"no attribute {spell(path)}", path=path, hint=hint)
@@ -270,7 +270,8 @@ class MapView(_View, Mapping[Any, Any]):
 
     An absent key raises NoSuchAttribute (a KeyError); `.get(key)` gives None instead. Several steps may be taken in one
     subscript: `node["a", "b"]` is `node["a"]["b"]`. A write raises AttributeIsReadOnly. Maps and lists in it are views.
-    `view | other` and `merge` give a plain dict in which entries of *other* replace entries of the view.
+    `view | other` and `merge` give a plain dict in which entries of *other* replace entries of the view. `to_dict` and
+    `to_plain` are independent copies, all levels deep; `to_plain` leaves deferred values as they are.
 
     part:    the maps to merge: one map, or several as `Joined`
     version: the version of the ledger that the view shows; by default the maps never change
@@ -288,10 +289,10 @@ class MapView(_View, Mapping[Any, Any]):
         self.__getitem__ = self._cache.__getitem__
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._cache.ordered_keys())
+        return iter(self._cache._ordered_keys())
 
     def __len__(self) -> int:
-        return len(self._cache.ordered_keys())
+        return len(self._cache._ordered_keys())
 
     def __contains__(self, key: object) -> bool:
         cache = self._cache
@@ -300,7 +301,7 @@ class MapView(_View, Mapping[Any, Any]):
         if type(key) is tuple and key:
             return self._there(key)
         with cache.version.reading(SORT, (*self._path, key)):
-            return has_key(cache.maps(), key)
+            return has_key(cache._maps(), key)
 
     def __eq__(self, other: object) -> bool:
         # Compared in C: view by view would take several frames a level.

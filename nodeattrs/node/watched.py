@@ -1,7 +1,8 @@
 """A node that notes which of its facts a run reads, and whether the run reads its name.
 
-Nodes that are equal in all that a run read can share its answer (`core.looks`, `contract.sharing`). Such a read is
-called a look. This module switches the notes on; `view` and `maps.WatchedMap` note the reads of facts.
+A *look* is a read of a fact or of the name. Nodes with equal values at all looks of a run share its answer
+(`core.looks`, `contract.sharing`). This module switches the notes on; `view` and `maps.WatchedMap` note the reads of
+facts.
 """
 
 from __future__ import annotations

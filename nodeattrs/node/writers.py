@@ -115,8 +115,15 @@ class Writer(_Handle):
 
     A subscript gives a writer for a map or list, and a scalar as it is. Stepping to an absent key stores an empty map
     there, as Chef does. Several steps may be taken in one subscript: `default["a", "b"] = 1` is `default["a"]["b"] =
-    1`. `get`, `read`, `exist` and `in` create nothing. Assigning stores a copy. Once its map was replaced, the writer
-    keeps the old content to itself.
+    1`. Assigning stores a copy. Once its map was replaced, the writer keeps the old content to itself.
+
+    get, read:      a copy of a value, None if it is absent; like `exist` and `in`, they create nothing
+    write:          stores a value; makes maps on its way, and replaces scalars and lists there
+    delete, unlink: remove a value; return a copy of it, or None
+    pop:            the same, but raises NoSuchAttribute (a KeyError) for an absent key without a default
+    read_strict, unlink_strict: raise an error for an absent value
+    write_strict:   raises an error for a scalar or list in the way
+    setdefault:     stores a value if the key is absent; returns what is there then
 
     >>> from nodeattrs import Node
     >>> node = Node("web1")
@@ -237,8 +244,7 @@ class Writer(_Handle):
 
         Deferred values are not computed: a level gives the stored value, as Chef's does.
         raises: ValueWithheld, for a secret that a document left out; BadArgument, for `read("a.b")`, if there is no key
-            "a.b",
-                but a value at "a", "b"
+                "a.b", but a value at "a", "b"
         """
         value = self._at(path)
         if value is not ABSENT:
@@ -343,7 +349,14 @@ class ListWriter(_Handle):
     """A list of one component, read and changed in place, with Ruby's and Python's methods.
 
     An index gives a writer for a map or list, and a scalar as it is; a slice gives a plain list. Each change stores a
-    new list in the slot of the current setter. Once its list was replaced, the writer keeps the old content to itself.
+    new list in the slot of the current setter. All methods that are not named here return this writer. Once its list
+    was replaced, the writer keeps the old content to itself.
+
+    pop, shift, delete_at: remove one element, and return it; None for an index out of range
+    delete:  removes all equal elements; returns the value, or None if there was none
+    uniq:    removes duplicates; returns None if there were none
+    to_list: a plain copy of the list
+
     raises: TypeConflict, at a change, where no list is there any more
     cost:   each change copies the list
     """
@@ -594,7 +607,7 @@ class FullWriter(_PathWriter):
     argument and returns it. A subscript creates nothing.
 
     before: called with the path before the store; None: nothing is called. `force_default_full` and
-        `force_override_full` remove the path from all components of their level with it
+            `force_override_full` remove the path from all components of their level with it
     raises: BadArgument, without a path
     """
 

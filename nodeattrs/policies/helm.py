@@ -55,6 +55,8 @@ class ChartValues:
     path:  the keys below which the release has them, such as ("db",) for a subchart; () for the chart that is installed
     layer: the values.yaml of the chart, where the paths begin at its own root; or an unknown layer
     needs: whether the chart names subcharts as dependencies. If so, Helm first merges their values into its own
+    laid:  the layer with its values moved below *path*; a subchart without `global` gets an empty map there. An unknown
+           layer is unchanged
     """
 
     path: Path
@@ -67,9 +69,9 @@ class ChartValues:
 
         An unknown layer is returned unchanged.
         """
-        return self.laid_with(self.layer.value)
+        return self._laid_with(self.layer.value)
 
-    def laid_with(self, value: Any) -> Layer:
+    def _laid_with(self, value: Any) -> Layer:
         """As `laid`, but with *value* in place of the values of the chart. An unknown layer is returned unchanged."""
         layer = self.layer
         if type(value) is Unknown:
@@ -84,8 +86,10 @@ class ChartValues:
 class MovedLocator(NamedTuple):
     """Finds the lines of values that were moved from one path to another.
 
+    `at` takes a path where a value is now, and gives the place where the document has it.
+
     locator: the locator of the document
-    target:  the path where the values are now; each path that `at` gets begins with it
+    target:  the path where the values are now; `at` requires a path that begins with it, and does not check this
     source:  the path where the document has the values
     given:   a path below *target* with a value that the document does not set, so that its origin has no line; None for
              none
@@ -163,7 +167,7 @@ class HelmPolicy(NamedPolicy):
             above = [one for one in charts if _is_above(one, chart) and len(one.path) >= depth]
             joined = _as_joined(value, [dig(one.layer.value, chart.path[len(one.path) :]) for one in above])
             found = {key: one for key, one in joined.items() if one is not None}
-        return chart.laid_with(found)
+        return chart._laid_with(found)
 
 
 def plan_of_imports(charts: Sequence[ChartValues]) -> Fold:

@@ -1,7 +1,8 @@
 """Helm's `--set`, such as `a.b=1,c[0].d={x,y}`, as layers over values files.
 
-true, false, null and whole numbers are values of their type; all else is text. The sign behind a backslash stands for
-itself. An index changes a list of a values file; a list of the chart is not known here, and is replaced.
+true, false, null and whole numbers are values of their type; anything else is text. The sign behind a backslash has no
+special meaning. An index changes a list of a values file. A list of the chart is replaced, since this module does not
+get it.
 
 source: Helm, Using Helm, "The Format and Limitations of --set"
 """

@@ -1,7 +1,7 @@
-"""Policies with names, for files of any kind: the class, and those that need no module of their own.
+"""Policies with names, for files of any kind: their class, and the policies that need no module of their own.
 
-Each is data: the table of rules for two values that meet, other tables at some paths, and the order of merging. No
-files are read here.
+Each policy is data: the table of rules for two values that meet, other tables at some paths, and the order of merging.
+No files are read here.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ from nodeattrs.core.tree import Path
 class NamedPolicy:
     """A policy with a name, such as "compose". Its method `plan` makes a `Fold` of layers; `core.fold.fold` merges it.
 
+    `plan` takes the weakest layer first; without layers it makes a fold without children. `to_dict` gives the tables as
+    data.
+
     name:     the name in settings and commands
     summary:  one sentence, for people
     source:   the tool or standard that has these rules, and the place in its documentation
@@ -44,8 +47,7 @@ class NamedPolicy:
     paths:    (path, other table) pairs; a step "*" of a path means any key
     opening:  the policy that merges the first layer over nothing; None: the layer is taken as it is
     among:    the policy that merges the layers after the first with each other; the result is then merged over the
-              first.
-              None: the layers are merged one after the other
+              first. None: the layers are merged one after the other
     from_top: True: merging begins with the strongest layer, and each weaker layer is merged below the result
     prepare:  called with the tree of a layer, it returns the tree to merge; None: the tree is not changed
     """

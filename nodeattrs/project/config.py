@@ -93,6 +93,8 @@ class CheckRule(NamedTuple):
     only:    the allowed places: "roles", "environments", "nodes", "data_bags" or "hiera"; () allows none
     because: the reason, for the finding; "" for none
     place:   file and line of the rule
+
+    `is_about` says whether the rule applies to a path at a level. A value without a level has the level "".
     """
 
     path: Path
@@ -306,6 +308,8 @@ class RepositorySettings:
     """The settings of one repository. The constructor reads nothing. `config` reads and checks them once and keeps
     them.
 
+    `config` has the defaults if there is no nodeattrs.toml; `document` is None then. `config` raises DocumentError for
+    a wrong setting. `shown` makes a path relative to the folder.
     root:     the folder of the repository; as an attribute absolute
     warnings: warnings about settings that are probably not meant; complete after `config` was read
     raises:   NotFound from the constructor, if there is no such folder

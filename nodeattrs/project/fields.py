@@ -1,7 +1,8 @@
 """Reads the fields of one document, each as the kind that the caller names.
 
 Faults are collected with their lines, and raised together when the document is read. Kinds are texts, booleans, maps,
-lists, versions, version constraints and run-lists. Knows neither which fields a role has nor the document's syntax.
+lists, versions, version constraints and run-lists. The module knows neither the fields of a role nor the document's
+syntax.
 """
 
 from __future__ import annotations
@@ -58,8 +59,14 @@ class Fields:
     """Reads and checks the fields of one document. It collects faults and warnings; `finish` raises the faults.
 
     Read each field by its kind with `text`, `flag`, `map`, ...; call `only` with the names of all known fields, and
-    `finish` at the end. `wrong` adds a fault, and `warn` a warning. A path is one step or several from the root. A
-    field that is null counts as missing.
+    `finish` at the end. A field that is missing, null or of a wrong kind gives an empty value: "", False, {} or [];
+    "0.0.0" as a `version`. A wrong kind is a fault. A path is one step or several from the root.
+
+    wrong, warn:     add a fault, or a warning
+    constant, named: check the value of a field
+    only:            warns of unknown fields
+    parsed:          whether a function accepts a value; if not, a fault is added
+
     tree:     the data of the document
     locator:  gives the line of each path
     what:     the subject of messages: "role web"

@@ -1,6 +1,7 @@
 """The settings of one call: defaults, nodeattrs.toml, environment variables and options, merged like attributes.
 
-Finds the repository whose settings count, and keeps the origin of each setting. `project.config` checks the values.
+The module finds the repository whose settings count, and keeps the origin of each setting. `project.config` checks the
+values.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ class Settings:
     """The settings of one call, merged from defaults, nodeattrs.toml, environment variables and options.
 
     An option is the strongest. The constructor finds the repository and reads no file. `folded` reads and merges the
-    settings once and keeps them.
+    settings once and keeps them; it raises DocumentError for a wrong one. `traces` yields a trace for each setting.
+    `store` is the path or URL of the saved nodes, by default the usual place.
     options:    name -> the value given; None for an option that is not given
     environ:    the environment variables
     start:      the folder where the search for a nodeattrs.toml begins; it goes upwards

@@ -47,6 +47,8 @@ def _is_version(text: str) -> bool:
 class Version(NamedTuple):
     """A cookbook version with two or three parts; a missing third part is zero. Versions compare number by number.
 
+    `parse` raises BadArgument for any other text.
+
     >>> Version.parse("1.2") == Version.parse("1.2.0"), Version.parse("1.10.0") > Version.parse("1.9.0")
     (True, True)
     """
@@ -71,6 +73,8 @@ class Version(NamedTuple):
 
 class Constraint(NamedTuple):
     """A constraint on versions, such as "~> 1.2". `parse` makes it from a text, `allows` tests a version.
+
+    A bare version allows that version alone; "" allows all. `parse` raises BadArgument for a wrong text.
 
     operator: one of = < > <= >= ~>
     version:  the version to compare with

@@ -44,8 +44,8 @@ class NodeFacts(NamedTuple):
 def nodes_at(path: Path, file: str | None = None) -> dict[str, NodeFacts]:
     """The nodes in a file of facts: name -> NodeFacts; the facts of a single node without a name are under "".
 
-    The file is an answer of PuppetDB to /inventory, /factsets, /facts or /nodes, the answer of a classifier for one
-    node, or the facts of one node: as `facter` prints them, or as a Puppet server keeps them.
+    The file is an answer of PuppetDB to /inventory, /factsets, /facts or /nodes, or the answer of a classifier for one
+    node. Or it has the facts of one node, as `facter` prints them, or as a Puppet server keeps them.
     An empty file gives {"": no facts}, an empty list of PuppetDB gives {}.
     path:   `-` is standard input
     file:   its name in messages; *path* itself unless given

@@ -1,9 +1,8 @@
 """References to resources, and the chains that are made of them.
 
-A reference is its text, `File[/etc/ntp.conf]`. References, lists of them and collectors are
-put in order with `>>` (Puppet's `->`) and `>> ~` (Puppet's `~>`); `<<` and `<< ~` are the
-reversed forms. It knows no catalog: a link is handed to its listeners, and a chain can be
-given to a catalog as a whole.
+A reference is its text, `File[/etc/ntp.conf]`. References, lists of them and collectors are put in order with `>>`
+(Puppet's `->`) and `>> ~` (Puppet's `~>`); `<<` and `<< ~` are the reversed forms. The module knows no catalog: each
+new link is passed to the function `on_link`, and a chain can be given to a catalog as a whole.
 """
 
 from __future__ import annotations
@@ -44,8 +43,8 @@ class _Chained:
     def __rlshift__(self, left: Any) -> Chain:
         return _joined(left, self, "<-", "<~")
 
-    def __invert__(self) -> Notifying:
-        return Notifying(self)
+    def __invert__(self) -> _Notifying:
+        return _Notifying(self)
 
 
 class Reference(str):
@@ -75,6 +74,7 @@ class Ref(_Chained, Reference):
     """A reference, `Type[title]`, that can be part of a chain.
 
     on_link: called with each link that uses this reference; None for none
+    name:    the title: the text in the bracket, with its quotes
 
     >>> Ref("Package[ntp]") >> Ref("File[/etc/ntp.conf]") >> ~Ref("Service[ntpd]")
     <Chain Package[ntp] -> File[/etc/ntp.conf] ~> Service[ntpd]>
@@ -94,7 +94,8 @@ class Ref(_Chained, Reference):
 class Refs(_Chained, tuple[Ref, ...]):
     """Several references as one operand of a chain, as a tuple. `refs` makes it from texts and lists.
 
-    An arrow to it or from it relates each of its references.
+    An arrow to it or from it relates each of its references. `on_link` is the function of the first reference that has
+    one; None if none has.
     """
 
     @property
@@ -112,8 +113,8 @@ class Collector(_Chained):
 
     type:    the type, such as "Package"
     query:   the query; None: all resources of the type
-    before:  the operand at its left and the arrow between them, which are used if the collector finds nothing; None at
-             the beginning of a chain
+    before:  (operand at its left, arrow between the two), for a collector that finds nothing: a plan then links this
+             operand to the next one. None at the beginning of a chain
     on_link: called with each link that uses this collector; None for none
     """
 
@@ -124,7 +125,7 @@ class Collector(_Chained):
 
 
 @dataclass(frozen=True, eq=False)
-class Notifying:
+class _Notifying:
     """An operand with `~` in front of it: the right side of a notifying arrow. It cannot begin a chain.
 
     operand: what the `~` is in front of
@@ -188,7 +189,7 @@ def linked(left: Operand, arrow: Arrow, right: Operand) -> tuple[Link, Operand]:
 
 def _joined(left: Any, right: Any, plain: Arrow, notifying: Arrow) -> Chain:
     arrow = plain
-    if isinstance(right, Notifying):
+    if isinstance(right, _Notifying):
         arrow, right = notifying, right.operand
     if isinstance(right, Chain):
         raise BadArgument("a chain cannot stand right of an arrow", hint="leave the parentheses out: a >> b >> c")

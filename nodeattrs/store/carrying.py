@@ -89,7 +89,7 @@ def read_nodes(store: Store, lines: Iterable[str], file: str, sensitive: Iterabl
 
     Nothing is saved.
     store:     the store to import into; only read. A value is also replaced by a marker if the store has one at its
-        path
+               path
     file:      the name of the file in messages
     sensitive: further paths whose values are replaced by a marker
     raises:    DocumentError with file and line
@@ -172,10 +172,11 @@ def _report(on_node: OnNode | None, name: str) -> None:
 class RecordReader:
     """Turns records into revisions for one store, and replaces secrets in them by markers. It saves nothing.
 
-    A record is one revision of one node, as an export has it. `revision_in` raises errors for a bad record, and for a
-    number that is not higher than the one before of the same node. A value is replaced if it is at one of the
-    *sensitive* paths. It is also replaced if the store already has a marker at its path, or if another part of the
-    record has one. The markers of the store are read once for each node.
+    A record is one revision of one node, as an export has it, or a plain node document. `revision_in` returns the
+    revision. It raises errors for a bad record, and for a number that is not higher than in the record before of the
+    same node. A value is replaced if it is at one of the *sensitive* paths. It is also replaced if the store already
+    has a marker at its path, or if another part of the record has one. The markers of the store are read once for each
+    node.
 
     store:     the store into which the revisions shall go; only read
     sensitive: paths whose values are secrets, in addition to the markers

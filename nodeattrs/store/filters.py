@@ -3,8 +3,8 @@
 An entry is text, split at slashes ("network/interfaces/eth0"), or a list of keys, for keys with slashes (["filesystem",
 "/dev/sda1"]). There are no wildcards. No argument is changed, so the live node keeps all.
 
-Each slot of a snapshot is cut by the lists of its level, and the history with it, so that nothing blocked is left and
-the slots still merge to the document. Only this module, `node.snapshots` and `node.restoring` know the form of a
+In a snapshot, each slot and its history are cut by the lists of the slot's level. So no blocked value is left, and the
+slots still merge to the document. Only this module, `node.snapshots` and `node.restoring` know the form of a
 snapshot. Stores and files are not known here.
 """
 
@@ -68,8 +68,7 @@ def saved_document(
     allow, block: level -> entries; a level without a list, or with None, is kept whole
     shared:       True: facts in it may be the node's own objects, so that nothing in it may be changed
     raises:       BadArgument, for an unknown level or a bad entry; TypeConflict, if an entry leads into a value that is
-        not
-                  a map
+                  not a map
     """
     allow, block = _lists_by_level(allow, "allow"), _lists_by_level(block, "block")
     document: dict[str, Any] = node.to_chef(shared=shared)

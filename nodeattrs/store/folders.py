@@ -5,7 +5,7 @@
     history/web1@3.json   revision 3 with its time and notes, where the history was asked for
 
 A file is replaced as a whole, and only if its content changes. A file name has "%" and two digits for each byte
-outside of `[a-z0-9._-]`, so two nodes never share a file, also where the file system ignores case. The name of a node
+outside of `[a-z0-9._-]`. So two nodes never share a file, also where the file system ignores case. The name of a node
 is read from its document. Files that an export did not write, or that were edited, are never removed.
 """
 
@@ -52,7 +52,7 @@ class ExportResult:
     written: the number of new or changed files
     removed: the number of removed files, of nodes and revisions that the store no longer has
     kept:    the names of files of unknown nodes that were not removed, since they were edited or another program wrote
-        them
+             them
     """
 
     nodes: int = 0
@@ -86,8 +86,8 @@ def export_nodes(
 ) -> ExportResult:
     """Write the files of nodes to *folder*, which is made if it does not exist; returns the counts.
 
-    An export of all nodes also removes the files of nodes that the store no longer has, except files that were edited
-    or that another program wrote. If it is interrupted, export again.
+    An export of all nodes also removes the files of nodes that the store no longer has. Files that were edited, or that
+    another program wrote, stay. If it is interrupted, export again.
 
     names:   export only these nodes, and remove no files of other nodes; None: all nodes
     history: also write all revisions, below history/

@@ -50,9 +50,12 @@ class Noted(NamedTuple):
     report:     a short report of the catalog, if it was applied or tried with --noop; None if not
     by:         the source of the revision: RUN, or a command such as "node set"
     fleet:      the identifier of the call of a fleet, if its workers are on other machines; then two workers may get
-        the same node. "" otherwise
+                the same node. "" otherwise
     root:       the folder of the repository, relative to the folder of the store; "" if the store is not a file
     unread:     whether the snapshot names layers that were not read. `Store.save` sets it
+
+    `is_run` says whether `by` is RUN. `to_dict` leaves out defaults. `from_dict` raises ValueError for an unknown name
+    or a wrong type.
     """
 
     ok: bool = True

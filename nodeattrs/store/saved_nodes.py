@@ -35,7 +35,9 @@ _NAME = re.compile("[0-9a-f]{40}")
 class RepositoryVersions:
     """The files of a repository in any version, found by digest on disk or in Git: a `node.sites.Versions`.
 
-    The constructor reads nothing; each content is read once and kept. root: the folder of the repository
+    `content` gives the bytes of a file; None if neither disk nor Git has this version. The constructor reads nothing;
+    each content is read once and kept.
+    root: the folder of the repository
     """
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
@@ -147,6 +149,9 @@ class SavedNode:
     sensitive: paths whose values are never shown or stored
     where:     the store, for messages
     versions:  gives the files of the repository, to find the causes of values
+    note:      a remark for the user, such as that origins are not known; "" for none
+    node:      the whole node. Reading it raises DocumentError if the node is damaged
+    normal:    another node, for the next run, with only name, environment, run-list and normal attributes
     """
 
     def __init__(self, saved: Saved, sensitive: tuple[Path, ...], where: str, versions: Versions) -> None:
@@ -200,9 +205,9 @@ def load_saved(
 
     sensitive: paths whose values are never shown
     at:        a revision by its number, or a time: the latest revision at that time. Values that are secret in the
-        node's latest revision are not shown, either
+               node's latest revision are not shown, either
     root:      the folder of the repository in which causes are looked for; None: the folder that the revision names. If
-        it names none, the current folder
+               it names none, the current folder
     raises:    BadName, DocumentError, StoreError
     """
     saved = store.load(name, at)

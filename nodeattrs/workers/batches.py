@@ -2,8 +2,8 @@
 
     for result in each(function, names, jobs=4): ...
 
-A worker does one chunk of names at a time. The executor is chosen by the word of `--executor`; the library of a cluster
-is imported when its word is given. What is done with a name is not known here.
+A worker does one chunk of names at a time. The word of `--executor` chooses the executor; the library of a cluster is
+imported only for its word. The module does not know what the function does with a name.
 
 Worker processes of this machine read from two pipes of the parent. A message in the first asks them to begin no further
 name. The end of the second makes them exit at once, also when the parent is killed.
@@ -70,7 +70,8 @@ class Processes(Executor):
     jobs: the largest number of processes
 
     Use it in a `with` block. At the end of the block, tasks that wait are dropped, and started names are finished.
-    After a KeyboardInterrupt the workers end at once. `stop` asks the workers to begin no further name.
+    After a KeyboardInterrupt the workers end at once. `stop` asks the workers to begin no further name, and returns at
+    once; `submit` and `shutdown` work as in `Executor`.
     """
 
     def __init__(self, jobs: int) -> None:

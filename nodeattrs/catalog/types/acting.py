@@ -36,8 +36,9 @@ class Site:
     backups: the folder for copies of replaced files; None: no copies are kept
 
     `entry` and `folder` open a place below the root; they do not follow links that lead out of it. In no-op mode
-    nothing is made. The instance then notes which folders would exist by now (`foresee_folder`, `foresee_anything`),
-    and `is_foreseen` asks for them. The constructor touches no file.
+    nothing is made. The instance then notes which folders would exist by now (`foresee_folder`). `is_foreseen` says
+    whether the folder that contains a path would exist. `tidy` removes temporary files of killed processes beside a
+    path. The constructor touches no file.
     """
 
     root: Path = Path("/")
@@ -105,7 +106,7 @@ class Site:
         steps = _steps(name)
         self._foreseen.folders |= {"/".join(steps[:count]) for count in range(1, len(steps) + 1)}
 
-    def foresee_anything(self) -> None:
+    def _foresee_anything(self) -> None:
         """Note in no-op mode that any file may exist, since a command would have run."""
         self._foreseen.anything = True
 
@@ -126,8 +127,9 @@ class ResourceType:
     """The base of the resource types. Its defaults: no refresh, no automatic relations, no managed place.
 
     A subclass is a dataclass whose first field is the title; it defines `check` and `apply`. A transaction calls
-    `tidy`, then `check`, then `apply` for each change. In no-op mode it calls `check`, and `foresee` if something
-    differs.
+    `tidy`, then `check`, then `apply` for each change that `check` returned. In no-op mode it calls `check`, and
+    `foresee` if something differs. `automatic` gives metaparameter -> references of automatic relations. `manages` is a
+    place that only one resource may have.
     refreshable: whether `refresh` reacts to changes of other resources
     HIDDEN:      names of fields that queries and reports do not show, since they may hold secrets or long texts
     """
@@ -151,7 +153,7 @@ class ResourceType:
 
     def foresee(self, site: Site) -> None:
         """Note what would exist after the change; called in no-op mode, where `check` found a difference."""
-        site.foresee_anything()
+        site._foresee_anything()
 
     def automatic(self) -> Mapping[str, tuple[str | FirstOf, ...]]:
         """Candidates of automatic relations, by metaparameter: require, subscribe, before, notify; {} here."""

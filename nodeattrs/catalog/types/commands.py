@@ -1,7 +1,7 @@
 """The types `Execute` (a command, run when its conditions ask for it, or when it is refreshed) and `Log`.
 
-A command that takes too long is ended together with everything it has started, whatever process
-group, session or parent that has by now: its children are known by a mark in their environment.
+A command that takes too long is ended together with all processes that it has started. These are found by a mark in
+their environment, also if they have another process group, session or parent by now.
 """
 
 from __future__ import annotations

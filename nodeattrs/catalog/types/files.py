@@ -1,8 +1,8 @@
 """The types `File`, `Directory` and `Link`.
 
-A file is replaced as a whole, so that a power cut leaves the old one or the new one. What is not
-declared is not touched: a `File` without content is made only where `ensure` says so, and a link in its place
-stays. What may be secret is never shown, not as a diff and not in an error.
+A file is replaced as a whole, so that a power cut leaves the old file or the new one. What is not declared is not
+touched: a `File` without content is made only if `ensure` says so, and a link at its path stays. Content that may be
+secret is never shown, not as a diff and not in an error.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class File(_Placed):
     sensitive: show no content; always so with a secret in content or variables
     backup:    keep a copy of removed or replaced content, if the run has a folder for backups
 
-    A link at the path is replaced by a file with the wanted content. It is left alone if `ensure` is "present", or if
+    A link at the path is replaced by a file with the wanted content. The link stays if `ensure` is "present", or if
     no content is given. A directory at the path is an error.
     """
 

@@ -82,14 +82,16 @@ class Transaction:
     "?" for values. `condition_in` makes SQL for "one of these numbers", and `unused` finds the numbers that no row has.
     `lock` and `lock_node` block other writers until the transaction ends. `secret` and `packing` are read from the
     store, and raise StoreError if it is damaged. Errors of the database are raised as they are.
+
+    types:   words of SCHEMA -> what this database writes for them. INTEGER makes the number the row number, which needs
+             no index
+    numbers: SQL for a table with the column `value`, of the numbers that `as_value` packs into one value
+    holds:   SQL for "the first text contains the second one"; {} is the hole for each text
     """
 
     types: ClassVar = {"BIGKEY": "INTEGER PRIMARY KEY", "NUMBER": "INTEGER", "BYKEY": "WITHOUT ROWID"}
-    """The words of SCHEMA in this database. INTEGER makes the number the row number, which needs no index."""
     numbers = "json_each(?)"
-    """SQL for a table with the column `value`, from one value that `as_value` makes."""
     holds = "instr({}, {}) > 0"
-    """SQL for "the first text contains the second one", with two holes."""
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
@@ -196,10 +198,15 @@ _A_MAP = '{"'
 class Index:
     """The search index of a store, read and written in one transaction. The object has no state.
 
-    A node's attributes are in the index as *parts*, which nodes may share. To save a node, call `numbered` with its
-    parts, `new_parts`, and `set_parts`, which makes them the parts of the node. `answer` finds nodes. `forget` removes
-    a node; `forget_former` removes what no node uses any more. `has_parts_of` and `has_all_words` serve the check of a
-    store.
+    A node's attributes are in the index as *parts*, which nodes may share. To save a node, call the first three methods
+    in this order:
+
+    numbered:  number -> part, for the parts of the node
+    new_parts: number -> entries, for those parts that the store lacks
+    set_parts: makes them the parts of the node
+    answer:    the names of the nodes that a query finds, sorted
+    forget:    removes a node; `forget_former` removes what no node uses any more
+    has_parts_of, has_all_words: checks of the index, for the check of a store
 
     transaction: an open transaction of the store
     """
@@ -247,7 +254,7 @@ class Index:
     def set_parts(self, node: int, parts: Collection[int], new: Mapping[int, Mapping[SearchEntry, int]]) -> None:
         """Write the parts of a node, so that searches find it by exactly these.
 
-        Parts that it had before become former ones.
+        Parts that the node had before become former parts.
 
         node:  the number of the node
         parts: the numbers of all its parts

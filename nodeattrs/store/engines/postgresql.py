@@ -94,7 +94,7 @@ class PostgresqlStore(Store):
         connection.isolation_level = level.READ_COMMITTED if writes else level.REPEATABLE_READ
         connection.read_only = not writes
         with connection.transaction():
-            yield PostgresqlTransaction(connection)
+            yield _PostgresqlTransaction(connection)
 
     def _version(self, transaction: Transaction) -> int | None:
         # Not with to_regclass, whose result may be older or newer than the transaction.
@@ -113,7 +113,7 @@ class PostgresqlStore(Store):
         transaction.all("INSERT INTO version (number) VALUES (?)", VERSION)
 
 
-class PostgresqlTransaction(Transaction):
+class _PostgresqlTransaction(Transaction):
     """A transaction in PostgreSQL: the same methods with other types and SQL, real locks, and fewer statements.
 
     `PostgresqlStore` begins and ends the transaction around it.

@@ -1,7 +1,7 @@
 """The store in a SQLite file, which is the default.
 
-A reader sees one moment, and no writer waits for it (write-ahead log). Writers take turns; one that has waited for a
-minute raises StoreError.
+A reader sees the store at one moment, and writers do not wait for readers (write-ahead log). Writers take turns; a
+writer that has waited for a minute raises StoreError.
 """
 
 from __future__ import annotations

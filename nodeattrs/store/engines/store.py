@@ -1,7 +1,7 @@
 """`Store`: nodes and their revisions in a database, with texts by content and an index for search.
 
-It uses the SQL that SQLite and PostgreSQL share. The modules of the two connect, begin and end transactions. A *text*
-is a document, a snapshot or facts as compressed JSON (`texts`).
+It uses the SQL that SQLite and PostgreSQL share. The modules `sqlite` and `postgresql` connect, begin and end
+transactions. A *text* is a document, a snapshot or facts as compressed JSON (`texts`).
 """
 
 from __future__ import annotations
@@ -83,25 +83,34 @@ _PARENTS: list[object] = []
 class Store(ABC):
     """Saved nodes and their revisions in a database; `open_store` makes one. The constructor does not connect.
 
-    `save` adds a revision, `load` gives one with its content, `history` lists them, and `search` finds nodes. `load`
-    returns None, and the others an empty result, for a node that is not saved. A place without a store reads as empty;
-    the first save makes it, or `make`. `change` loads and saves in one transaction. `latest` gives the last revision of
-    each node, and `texts` the hashes of a node's content. `prune` deletes old revisions, and `check` lists faults.
+    save, save_all: add a revision, or one for each of several nodes. `save` raises NewerRevision if the latest revision
+                    is not *after*. `save_all` returns such an error in place of the node's revision
+    load:           one revision with its content; None for a node that is not saved
+    change:         loads, changes and saves a node in one transaction
+    history:        the revisions of a node without content, the latest first; [] for a node that is not saved
+    latest:         yields (name, last revision) of each node
+    search:         the names of the nodes that a query finds
+    texts:          the hashes of a node's content
+    delete:         deletes a node; returns whether it was there
+    prune:          deletes old revisions; returns their number
+    check:          the faults as sentences; [] for none
+    add_history:    adds revisions of one node from another store, with their numbers; all or none
+
+    A place without a store reads as empty; the first save makes the store, or `make`.
     Each thread of each process has its own connection; nothing is shared across a fork. Each method may raise
     StoreError, if the database fails, and BadName, for a name that no node can have.
     An engine is a subclass, which writes the abstract methods.
 
-    shown: the place of the store, as `describe` gives it for messages; without a password
+    shown:    the place of the store, as `describe` gives it for messages; without a password
+    failures: the errors that the library of the database raises; they become a StoreError
+    ways_out: (part of the message of such an error, hint) pairs
+    writes_together: whether `save_all` uses one transaction. False where other programs may write meanwhile:
+                     two savers could wait for each other
     """
 
     writes_together = False
-    """Whether `save_all` uses one transaction. Not where others write meanwhile: two savers could wait for each
-    other.
-    """
     failures: tuple[type[Exception], ...] = (OSError,)
-    """The errors that the library of the database raises; they become StoreError."""
     ways_out: tuple[tuple[str, str], ...] = ()
-    """(part of a message of the database, hint for it)."""
 
     def __init__(self, shown: str) -> None:
         self._shown = shown
@@ -212,8 +221,7 @@ class Store(ABC):
     def make(self, compression: str = ZLIB) -> None:
         """Make an empty store; does nothing if one exists with the same compression.
 
-        It is not necessary: `save` makes a store,
-        too.
+        It is not necessary: `save` makes a store, too.
 
         compression: "zlib" or "zstd"
         raises:      StoreError, if a store exists with another compression; BadArgument, for another word;
@@ -360,8 +368,7 @@ class Store(ABC):
         The store is made if it is missing. A text that the store has is not stored again. A revision is added even if
         nothing has changed.
         after:  the number of the revision that was loaded, 0 for a new node. The save is refused if the latest revision
-            is
-                another one. None: save in any case
+                is another one. None: save in any case
         raises: NewerRevision, if the latest revision is not *after*;
                 BadValue, if reading it back would give something else
         """

@@ -1,8 +1,8 @@
 """Texts of a store: documents, snapshots and facts as compressed JSON, each stored once by the hash of its content.
 
-A text is compressed with zlib, or with zstd where the store was made so. The facts of a node are a text of their own,
-since they are the same in most runs, and in document and snapshot. The document has null in their place, and the
-snapshot `{"j": null}` for each fact. Databases are not known here.
+A text is compressed with zlib, or with zstd where the store was made so. The facts of a node are a text of their own:
+they are the same in most runs, and the same in document and snapshot. The document has null in place of the facts, and
+the snapshot has `{"j": null}` for each fact. The module knows no database.
 """
 
 from __future__ import annotations
@@ -152,7 +152,8 @@ _HOLE = {"j": None}
 class StoredText:
     """A document, snapshot, facts or notes, encoded for a store. The constructor encodes and hashes; `pack` compresses.
 
-    `check` decodes the content again, and raises BadValue if it differs from the value.
+    `check` decodes the content again, and raises BadValue if it differs from the value. `pack` keeps its first result,
+    so give it the same word each time.
 
     value:   the data; BadValue, from the constructor, if it is not JSON
     what:    the name of the data in messages
@@ -278,7 +279,7 @@ def map_in(bodies: Mapping[bytes, bytes], name: bytes) -> JsonMap:
     """The map in the text with the hash *name*. bodies: hash -> compressed body
 
     raises: LookupError, if it is missing; zlib.error, ValueError, if it is damaged or not a map; TooMuch;
-        RecursionError
+            RecursionError
     """
     tree = decoded(text_in(bodies, name))
     if not isinstance(tree, dict):

@@ -120,7 +120,8 @@ _SECRET = "$sensitive"
 class NodesByValue:
     """Finds the nodes that have a given value at one path. It asks the search index of a store, and reads no documents.
 
-    `with_value` returns the names of the nodes, or None if the index cannot answer, as for a map.
+    `with_value` returns the names of the nodes, or None if the index cannot answer, as for a map. For ABSENT it returns
+    nodes where the path is not set, except those that have its last key elsewhere.
     The constructor searches the store once for each step above the path, for nodes that have a list there.
 
     path: keys only; it must not have the index of a list
@@ -136,8 +137,7 @@ class NodesByValue:
 
         The index does not know for a map, and for a list with a map or a list in it.
         value: JSON-able data, or the marker of a secret. ABSENT: the nodes where the path is not set. A node that has
-            the last
-               key of the path elsewhere is left out then
+               the last key of the path elsewhere is left out then
         """
         if value is ABSENT:
             anywhere = Query("", FieldTerm(Pattern((self._steps[-1],)), Pattern((Pattern.ANY,))))

@@ -1,8 +1,8 @@
 """The values that search finds a node with, from its document: two merged trees, divided into parts and entries.
 
-Chef searches another merge than a node reads: default, normal, override, automatic, with lists united, and null never
-replacing. Terms of our own search the tree that the node reads. Both are merged from the four levels of the document,
-under the rules for paths in it. Neither queries nor the index are known here.
+Chef searches another merge than a node reads. In Chef's merge of default, normal, override and automatic, lists unite,
+and null replaces nothing. Terms that only nodeattrs has search the tree that the node reads. Both trees are merged from
+the four levels of the document, under its rules for paths. The module knows neither queries nor the index.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ class IndexPart(NamedTuple):
     """The values at some keys of one map of a node. An index stores a part once for all nodes in which it is equal.
 
     A node has two trees: the one that Chef searches, and the one that the node reads. A part has the map from both.
-    `entries` computes what an index stores for the part; call it only for a part that the index lacks.
+    `entries` computes what an index stores for the part: entry -> the trees that have it, as bits CHEF and OWN. Call it
+    only for a part that the index lacks.
 
     key:   the hash of its content
     steps: the keys that lead to the map
@@ -98,7 +99,7 @@ class IndexPart(NamedTuple):
         for tree, view in ((self.chef, CHEF), (self.own, OWN)):
             for name in self.names:
                 if name in tree:
-                    for entry in entries_of(tree[name], (*self.steps, str(name))):
+                    for entry in _entries_of(tree[name], (*self.steps, str(name))):
                         found[entry] = found.get(entry, 0) | view
         return found
 
@@ -215,19 +216,19 @@ def _division(steps: Steps, text: bytes) -> list[tuple[bytes, Steps, Sequence[st
     return [(part.key, part.steps, part.names) for part in _parts(steps, tree, tree)]
 
 
-def entries_of(value: Any, steps: Steps) -> list[SearchEntry]:
+def _entries_of(value: Any, steps: Steps) -> list[SearchEntry]:
     """The entries of a value at *steps*: one for each scalar in it, for each list as a whole, and for each empty map.
 
     The same entry may be there twice.
     """
     if isinstance(value, dict) and value:
-        return [entry for key, inner in value.items() for entry in entries_of(inner, (*steps, str(key)))]
+        return [entry for key, inner in value.items() for entry in _entries_of(inner, (*steps, str(key)))]
     if not isinstance(value, dict | list):
         return [SearchEntry(steps, *scalar_text(value))]
     found = [SearchEntry(steps, "w", whole(value).replace("\0", NO_NUL))]
     for inner in _elements(value):
         if inner != {}:
-            found += entries_of(inner, steps)
+            found += _entries_of(inner, steps)
     return found
 
 
@@ -241,7 +242,10 @@ def _elements(value: JsonMap | list[Any]) -> Iterator[Any]:
 
 
 def scalar_text(value: Any) -> tuple[str, str]:
-    """Returns (kind, text) of a scalar, as a `SearchEntry` has them."""
+    """Returns (kind, text) of a scalar, as a `SearchEntry` has them.
+
+    The kind is "z" for null, "b" for a boolean, "n" for a number and "s" for a text.
+    """
     if value is None:
         return "z", ""
     if isinstance(value, bool):

@@ -10,7 +10,7 @@
     plain:   WORD | PHRASE | range
 
 `f:(a OR NOT b)` is `f:a OR NOT f:b`. A word without a field is looked for in the field "text". Case does not count:
-both sides are casefolded. An index answers a query; none is known here.
+both sides are casefolded. An index answers a query; this module knows no index.
 """
 
 from __future__ import annotations
@@ -36,6 +36,9 @@ _WHOLE_WORDS = re.compile(f"{_WORD_SIGN}+")
 
 class Pattern:
     """Words of a query with wildcards, to be found in a value (`in_text`) or to name a field (`is_name`).
+
+    `in_text` takes a casefolded text, and looks for whole words. `is_name` compares the case of letters, unless the
+    pattern has a wildcard or is a phrase.
 
     phrase:  whether the words were in quotation marks; then they are not the exact name of a field
     parts:   plain texts, `Pattern.ANY` for "*", `Pattern.ONE` for "?", `Pattern.GAP` between the words of a phrase
@@ -84,7 +87,7 @@ class Pattern:
         return name == self.plain if self.plain is not None else self.in_text(name.casefold())
 
     @property
-    def is_anything(self) -> bool:
+    def _is_anything(self) -> bool:
         """Whether the pattern is "*" alone."""
         return self.parts == (Pattern.ANY,)
 
@@ -96,6 +99,7 @@ class Range(NamedTuple):
 
     low, high: the ends; None: the range has no end there
     with_low, with_high: whether the end itself belongs to the range
+    exact:     the only text in the range, if both ends are equal and belong to it; else None
     """
 
     low: str | None
@@ -435,7 +439,7 @@ _NO_FIELD = Pattern(("text",))
 
 
 def _term(field: Pattern, value: Pattern | Range) -> Condition:
-    if field.is_anything and isinstance(value, Pattern) and value.is_anything:
+    if field._is_anything and isinstance(value, Pattern) and value._is_anything:
         return Everything()
     return FieldTerm(field, value)
 

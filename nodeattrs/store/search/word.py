@@ -15,8 +15,8 @@ def search_word(store: Store, before: Callable[[], None] | None = None) -> Calla
     """The function search(index, query, attributes) for recipes, which searches a store's latest revisions.
 
     It returns a list with the merged attributes of each node that the query finds; [] for none. *index* must be "node".
-    *attributes* is a map title -> path as text. If it is given, each node is a map from each title to the value at its
-    path, or to None if that is not set.
+    *attributes* is a map title -> path as text. If it is given, each node is a map: title -> value at the path, or None
+    if the path is not set.
     before: called before each search; None: nothing is called
     raises, at a call of search: BadArgument, for another index; QueryNotUnderstood, QueryNotSupported
     """
