@@ -307,6 +307,29 @@ class TestFlux:
         code, out, _ = in_folder({}, "impact", "old", "new", "--exit-code", "--dialect", "folds")
         assert (code, "flux/a.yaml#shop" in out, "flux/b.yaml#shop" in out) == (5, True, True)
 
+    @pytest.mark.parametrize("kind", ["GitRepository", "Bucket"])
+    def test_impact_sees_a_file_that_becomes_a_manifest_of_the_source(
+        self, in_folder: InFolder, tmp_path: Path, kind: str
+    ) -> None:
+        in_folder({}, "list", "subjects")
+        for place, more in (("old", ""), ("new", in_yaml(kind, "shop", {"url": REPO, "ref": {"tag": "v1"}}))):
+            for name, text in {**self.release(CHART_HERE), "more.yaml": more}.items():
+                (tmp_path / place / name).parent.mkdir(parents=True, exist_ok=True)
+                (tmp_path / place / name).write_text(text)
+        out = in_folder({}, "impact", "old", "new", "--dialect", "folds")[1]
+        assert ("flux/shop.yaml#shop" in out) == (kind == "GitRepository")
+
+    def test_a_commit_has_the_remotes_of_its_repository(self, in_folder: InFolder, tmp_path: Path) -> None:
+        files = self.release(CHART_HERE, values={"port": 1})
+        files["flux/system/source.yaml"] = in_yaml("GitRepository", "shop", {"url": "https://git.example.org/other"})
+        in_folder(files, "list", "subjects")
+        identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        for words in (["init", "-q"], ["remote", "add", "origin", REPO], ["add", "-A"], [*identity, "commit", "-qm1"]):
+            subprocess.run(["git", *words], cwd=tmp_path, check=True)
+        changed = self.release(CHART_HERE, values={"port": 2})["flux/shop.yaml"]
+        code, out, _ = in_folder({"flux/shop.yaml": changed}, "impact", "HEAD", "--dialect", "folds")
+        assert (code, "port" in out, "image" in out) == (5, True, False)
+
     @pytest.mark.parametrize(
         "files", [{"valuesFiles": ["charts/shop/values-prod.yaml"]}, {"valuesFile": "charts/shop/values-prod.yaml"}]
     )

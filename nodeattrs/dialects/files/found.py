@@ -164,7 +164,7 @@ def _each_release(
         return
     for document in read_documents(root, file):
         yield from flux.releases(document, manifests)
-        yield from argo.releases(document, root)
+        yield from argo.releases(document, manifests.sources)
 
 
 def policy_for(files: Sequence[str], folder: Path) -> str:

@@ -39,9 +39,11 @@ class Folds(InRepository):
         """All folds by name. raises: DocumentError, for the settings"""
         return self._given or found_folds(self._sources)
 
-    @cached_property
+    @property
     def _sources(self) -> GitSources:
-        return GitSources(self.side.root)
+        """The sources of Flux in these files, which all answers share."""
+        found: GitSources = self.side.kept.setdefault("git sources", GitSources(self.side.root, self.side.remotes))
+        return found
 
     @cached_property
     def _given(self) -> Mapping[str, PlainFold]:
