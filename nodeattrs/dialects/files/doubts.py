@@ -62,12 +62,14 @@ def _conditional(layer: Layer) -> Layer:
 
 
 def _lines(layer: Layer, value: Any, path: Path) -> Iterator[tuple[Path, int]]:
-    """The path of each text, number and list, with its line."""
+    """The path of each text, number and list, with its line. Dots in keys also make the path of Spring."""
     if isinstance(value, dict) and value:
         for key, entry in value.items():
             yield from _lines(layer, entry, (*path, key))
     elif path:
-        yield path, layer.origin.at(path).line or 1
+        line = layer.origin.at(path).line or 1
+        yield path, line
+        yield tuple(step for key in path for step in str(key).split(".")), line
 
 
 def _read_otherwise(layer: Layer) -> Iterator[Layer]:

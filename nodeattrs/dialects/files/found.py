@@ -18,11 +18,12 @@ from nodeattrs.dialects.files.extends import is_of_ruff, is_tsconfig
 from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import Release, read_documents
 from nodeattrs.errors import DocumentError
-from nodeattrs.policies import COMPOSE, DEFAULT_POLICY, RUFF, TSCONFIG
+from nodeattrs.policies import APPSETTINGS, COMPOSE, DEFAULT_POLICY, RUFF, TSCONFIG
 from nodeattrs.project.config import PlainFold
 
 _VALUES = re.compile(r"values[-._](?!schema\.)[^/]+\.ya?ml|[^/]+[-._]values\.ya?ml")
 """Values files beside a chart's values.yaml: values-prod.yaml, prod-values.yaml."""
+_APPSETTINGS = re.compile(r"appsettings(?:\..+)?\.json", re.IGNORECASE)
 _FOR_TESTS = "ci"
 """The folder of a chart with values files for its tests."""
 _COMPOSE = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
@@ -172,7 +173,7 @@ def policy_for(files: Sequence[str], folder: Path) -> str:
     policy.
 
     files:  at least one, the weakest first, relative to *folder*. The name of the first file decides; for tsconfig and
-            Ruff the name of the last. A folder with a Chart.yaml as the first gives Helm's policy
+            Ruff and .NET the name of the last. A folder with a Chart.yaml as the first gives Helm's policy
     """
     names = [os.path.basename(file) for file in files]
     if (folder / files[0] / CHART).is_file() or names[0] in ("values.yaml", "values.yml"):
@@ -181,6 +182,8 @@ def policy_for(files: Sequence[str], folder: Path) -> str:
         return TSCONFIG
     if is_of_ruff(names[-1]):
         return RUFF
+    if _APPSETTINGS.fullmatch(names[-1]):
+        return APPSETTINGS
     return COMPOSE if names[0] in _COMPOSE else DEFAULT_POLICY
 
 
