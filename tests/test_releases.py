@@ -496,6 +496,19 @@ class TestHelmfile:
             assert value(in_folder, {}, "port", f"helmfile.yaml#{environment}/shop") == (0, port)
             assert value(in_folder, {}, "image.tag", f"helmfile.yaml#{environment}/shop") == (0, tag)
 
+    def test_a_template_that_writes_lines_may_set_anything(self, in_folder: InFolder) -> None:
+        text = (
+            "releases:\n- name: shop\n  chart: ./charts/shop\n  values:\n  - port: 7\n"
+            '    {{- with index .Values "more" }}\n    {{- toYaml . | nindent 4 }}\n    {{- end }}\n'
+        )
+        assert subjects(in_folder, {**CHART, "helmfile.yaml": text}) == ["helmfile.yaml#shop"]
+        assert value(in_folder, {}, "port", "helmfile.yaml#shop") == (5, 7)
+
+    def test_a_release_whose_name_is_filled_in_has_an_answer(self, in_folder: InFolder) -> None:
+        text = "values: [{name: shop}]\n---\nreleases:\n- {name: '{{ .Values.name }}', chart: ./charts/shop}\n"
+        assert subjects(in_folder, {**CHART, "helmfile.yaml": text}) == ["helmfile.yaml#0"]
+        assert value(in_folder, {}, "port", "helmfile.yaml#0") == (0, 80)
+
     @pytest.mark.parametrize(
         ("text", "expected"),
         [

@@ -93,8 +93,9 @@ def found_fold(sources: GitSources, name: str) -> FoundFold | None:
     file, sign, own = name.partition("#")
     if sign:
         kind = release_kind(root, file)
-        environment = own.rpartition("/")[0] if kind == "releases" else None
-        return _releases(manifests, file, kind, environment).get(own) if kind else None
+        environments = (own.rpartition("/")[0], None) if kind == "releases" else (None,)
+        found = (_releases(manifests, file, kind, one).get(own) for one in environments) if kind else iter(())
+        return next(filter(None, found), None)  # a template that is filled in may give a release another name
     if (root / name / CHART).is_file():
         return PlainFold((name,), "helm")
     folder, _, base = name.rpartition("/")
