@@ -29,7 +29,7 @@ CHAIN = {
         compilerOptions={"strict": True, "lib": ["es5"], "paths": {"a": ["b"]}}, include=["src"], references=[]
     ),
     "node_modules/@org/kit/package.json": tsconfig(name="@org/kit", tsconfig="base.json"),
-    "node_modules/@org/kit/base.json": tsconfig(compilerOptions={"strict": False, "paths": {"c": ["d"]}}),
+    "node_modules/@org/kit/base.json": tsconfig(compilerOptions={"strict": False, "paths": {"c": ["d"]}}) + " // kit",
 }
 
 

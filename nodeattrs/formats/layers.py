@@ -38,6 +38,7 @@ class LayerReader:
     kind:     the `kind` of the origins of the layers
     warnings: warnings about all files that were read so far, such as keys written twice
     pipes:    whether a path may be a pipe; True only for paths that the caller named, not a repository
+    comments: whether JSON of any name may have comments; False: the name decides
 
     `read` takes a path, `layers` the content of a file that was read already.
     """
@@ -48,6 +49,7 @@ class LayerReader:
     kind: str = "file"
     warnings: list[DocumentError] = field(default_factory=list)
     pipes: bool = False
+    comments: bool = False
 
     def read(
         self, path: pathlib.Path, file: str | None = None, name: str = "", budget: Budget | None = None
@@ -88,7 +90,8 @@ class LayerReader:
 
     def _documents(self, text: str, file: str, budget: Budget) -> list[Document]:
         syntax = self.syntax or syntax_of(file) or syntax_in(text, file)
-        text = without_comments(text) if syntax == "json" and may_have_comments(file) else text
+        has_comments = syntax == "json" and (self.comments or may_have_comments(file))
+        text = without_comments(text) if has_comments else text
         try:
             return parse_all(text, file, syntax, budget, self.tags)
         except DocumentError as error:
