@@ -21,8 +21,8 @@ from nodeattrs.policies.helm import HELM, HELM_4_1
 from nodeattrs.policies.named import POLICIES, NamedPolicy
 
 APPSETTINGS, COMPOSE, HIERA = "appsettings", "compose", "hiera-deep"
-NETPLAN, RUFF, TSCONFIG = "netplan", "ruff", "tsconfig"
-_OF_TOOLS = (APPSETTINGS, COMPOSE, HIERA, NETPLAN, RUFF, TSCONFIG)
+GIT, NETPLAN, RUFF, SYSTEMD, TSCONFIG = "git", "netplan", "ruff", "systemd", "tsconfig"
+_OF_TOOLS = (APPSETTINGS, COMPOSE, GIT, HIERA, NETPLAN, RUFF, SYSTEMD, TSCONFIG)
 NAMES = ("across", "inside", "helm", "helm-4.1", "json-merge-patch", "replace", *_OF_TOOLS)
 """The names of all policies."""
 DEFAULT_POLICY = ACROSS.name

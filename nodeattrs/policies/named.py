@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.folding import meet
-from nodeattrs.core.part import Part, by_position, handler, made
+from nodeattrs.core.part import Part, by_position, concat, handler, listed, made
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ACROSS,
@@ -160,6 +160,31 @@ def _rules_of_ruff() -> Iterator[tuple[str, str]]:
         yield from ((f"{home}{above}{one}", "append") for above in ("", "lint.") for one in _JOINED_BY_RUFF)
 
 
+# --- files whose keys may be repeated; the first element of a list is None where an empty text makes others void
+
+
+def _first(lower: Part, upper: Part) -> Part:
+    return listed(list(upper.elements())[1:], upper) if upper.value[:1] == [None] else upper
+
+
+def _following(lower: Part, upper: Part) -> Part:
+    return _first(lower, upper) if upper.value[:1] == [None] else concat(lower, upper)
+
+
+def _opened(lower: Part, upper: Part) -> Part:
+    return meet(_REPEATED, made({}, upper), upper)
+
+
+_REPEATED = Policy(
+    "repeated",
+    Line(MAP, MAP, MEET, "two maps meet key by key"),
+    Line(ABSENT_KIND, MAP, _opened, "the first file that has it"),
+    Line(ABSENT_KIND, LIST, _first, "the first file that has it"),
+    Line(LIST, LIST, _following, "the later list follows, or an empty text makes the earlier one void"),
+    Line(ANY, PRESENT, TAKE, "the later value replaces the earlier one"),
+)
+
+
 # --- appsettings.json of .NET
 
 
@@ -247,6 +272,16 @@ POLICIES = (
         "options of a file replace options of the files that it extends; lists of extend-* and of ignore are joined",
         "Ruff, Settings, extend",
         ruled(ACROSS, read_rules(dict(_rules_of_ruff()))),
+    ),
+    *(
+        NamedPolicy(
+            name,
+            f"keys that {name} takes as lists follow each other, others are replaced",
+            source,
+            _REPEATED,
+            opening=_REPEATED,
+        )
+        for name, source in (("git", "git-config(1), Values"), ("systemd", "systemd.syntax(7), systemd.unit(5)"))
     ),
     _WithoutCase(
         "appsettings",

@@ -14,6 +14,7 @@ from pathlib import Path
 from nodeattrs import border
 from nodeattrs.dialects.files import argo, flux, helmfile
 from nodeattrs.dialects.files.charts import CHART
+from nodeattrs.dialects.files.doubts import policy_of_repeated
 from nodeattrs.dialects.files.extends import is_of_ruff, is_tsconfig
 from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import Release, read_documents
@@ -173,8 +174,9 @@ def policy_for(files: Sequence[str], folder: Path) -> str:
     """The name of the policy for some files: that of the program that reads files with such names, or the default
     policy.
 
-    files:  at least one, the weakest first, relative to *folder*. The name of the first file decides; for tsconfig and
-            Ruff and .NET the name of the last. A folder with a Chart.yaml as the first gives Helm's policy
+    files:  at least one, the weakest first, relative to *folder*. The name of the first file decides; for tsconfig,
+            Ruff, .NET, Git and systemd the name of the last. A folder with a Chart.yaml as the first gives Helm's
+            policy
     """
     names = [os.path.basename(file) for file in files]
     if (folder / files[0] / CHART).is_file() or names[0] in ("values.yaml", "values.yml"):
@@ -185,7 +187,9 @@ def policy_for(files: Sequence[str], folder: Path) -> str:
         return RUFF
     if _APPSETTINGS.fullmatch(names[-1]):
         return APPSETTINGS
-    return COMPOSE if names[0] in _COMPOSE else DEFAULT_POLICY
+    if names[0] in _COMPOSE:
+        return COMPOSE
+    return policy_of_repeated((folder / files[-1]).absolute().as_posix()) or DEFAULT_POLICY
 
 
 def _of_chart(folder: Path, steps: Sequence[str], names: Sequence[str]) -> dict[str, PlainFold]:
