@@ -25,7 +25,7 @@ _CONDITIONS: tuple[tuple[Path, str], ...] = (
 """Where Spring says when a document counts, in small letters without dashes; the last one up to version 2.3."""
 
 
-_OF_GIT = r"(?:.*/)?(?:\.?gitconfig|\.gitmodules|\.git/config)"
+_OF_GIT = r"(?:.*/)?(?:\.?gitconfig|\.gitmodules)"
 _OF_SYSTEMD = r".*\.(?:service|socket|timer|target|mount|automount|swap|path|slice|scope)(?:\.d/[^/]*\.conf)?"
 _READ_OTHERWISE = {
     _OF_GIT: "is read as INI, and Git takes quotes, comments, capitals and repeated keys otherwise",
