@@ -1,4 +1,4 @@
-"""Files that are folded: .env, .ini, .properties, files of Git and systemd, YAML with documents and tags, and Compose's."""
+"""Files that are folded: .env, .ini, .properties, files of Git and systemd, YAML with tags, and Compose files."""
 
 from __future__ import annotations
 
