@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.effort import examples
+from tests.oracles import repeated
 from tests.oracles import ruff as oracle
 
 InFolder = Callable[..., tuple[int, str, str]]
@@ -29,7 +31,7 @@ CHAIN = {
         compilerOptions={"strict": True, "lib": ["es5"], "paths": {"a": ["b"]}}, include=["src"], references=[]
     ),
     "node_modules/@org/kit/package.json": tsconfig(name="@org/kit", tsconfig="base.json"),
-    "node_modules/@org/kit/base.json": tsconfig(compilerOptions={"strict": False, "paths": {"c": ["d"]}}),
+    "node_modules/@org/kit/base.json": tsconfig(compilerOptions={"strict": False, "paths": {"c": ["d"]}}) + " // kit",
 }
 
 
@@ -249,7 +251,7 @@ class TestOtherTools:
             ("application.yml", "x: 1\nspring.config.import: other.yml\n"),
             ("application.properties", "x=1\nspring.config.import[0]=other.yml\n"),
             ("gitconfig", "[Include]\npath = other\n"),
-            ("gitconfig", 'x = 1\n[includeIf "gitdir:~/a.b/"]\npath = other\n'),
+            ("gitconfig", '[x]\ny = 1\n[includeIf "gitdir:~/a.b/"]\npath = other\n'),
             ("compose.yaml", "include: [other.yaml]\nx: 1\n"),
         ],
     )
@@ -268,3 +270,61 @@ class TestOtherTools:
 
     def test_a_file_of_the_name_without_such_a_key_is_certain(self, in_folder: InFolder) -> None:
         assert in_folder({"ruff.toml": "x = 1\n"}, "why", "x", "ruff.toml")[0] == 0
+
+
+UNIT = ("web.service", "web.service.d/10.conf")
+CONFIGS = ("system/gitconfig", ".gitconfig")
+
+
+REPEATED = {
+    "web.service": "[Unit]\nAfter=a.target\n[Service]\nExecStart=/bin/a \\\n  -x\nEnvironment=A=1\nType=simple\n",
+    "web.service.d/10.conf": "[Unit]\nAfter=\n[Service]\n# note\nExecStart=\nExecStart=/bin/b\nEnvironment=B=2\n",
+    "system/gitconfig": '[credential]\n\thelper = store\n[Remote "Origin"]\n\tURL = "a ; b" # c\n\tmirror\n',
+    ".gitconfig": '[credential]\n\thelper =\n\thelper = cache\n[remote "Origin"]\n\turl = d\n\tmirror = no\n',
+}
+
+
+class TestRepeatedKeys:
+    @pytest.mark.parametrize(
+        ("key", "files", "value", "line"),
+        [
+            ("Service.ExecStart", UNIT, '["/bin/b"]', "web.service.d/10.conf:5"),
+            ("Service.Environment", UNIT, '["A=1", "B=2"]', "web.service:6"),
+            ("Service.Type", UNIT, '"simple"', "web.service:7"),
+            ("Unit.After", UNIT, '["a.target"]', "web.service:2"),
+            ("credential.helper", CONFIGS, '["cache"]', ".gitconfig:2"),
+            ("remote.Origin.url", CONFIGS, '["a ; b", "d"]', "system/gitconfig:4"),
+            ("remote.Origin.mirror", CONFIGS, '"no"', ".gitconfig:6"),
+        ],
+    )
+    def test_keys_that_are_lists_follow_each_other_until_an_empty_text(
+        self, in_folder: InFolder, key: str, files: tuple[str, ...], value: str, line: str
+    ) -> None:
+        code, out, errors = in_folder(REPEATED, "why", key, *files)
+        assert (code, errors, f"{key} = {value}" in out, line in out) == (0, "", True, True)
+
+    @pytest.mark.parametrize(
+        ("file", "text", "error"),
+        [
+            ("gitconfig", "x = 1\n", "1:1: a line that says nothing"),
+            ("gitconfig", '[a]\nx = "b\n', "a quote is opened here"),
+            ("gitconfig", "[a]\nx = \\q\n", "Git knows no escape"),
+            ("gitconfig", "[a]\nb = 1\n[a.b]\nc = 1\n", "4:1: b is a key and a section"),
+            ("gitconfig", "[a.b]\nc = 1\n[a]\nb = 1\n", "4:1: b is a section and a key"),
+            ("a.service", "Type=simple\n", "1:1: a line that says nothing"),
+            ("a.service", "[Service]\nType\n", "2:1: a line that says nothing"),
+        ],
+    )
+    def test_what_the_program_refuses_is_an_error_of_the_line(
+        self, in_folder: InFolder, file: str, text: str, error: str
+    ) -> None:
+        code, _, errors = in_folder({file: text}, "why", "a.b", file)
+        assert (code, error in errors) == (1, True)
+
+    def test_random_chains_of_git_are_what_git_reads(self, tmp_path: Path) -> None:
+        for number in range(examples(20, 3)):
+            assert repeated.of_git(tmp_path / str(number), random.Random(number))
+
+    def test_random_units_are_what_systemd_reads(self, tmp_path: Path) -> None:
+        for number in range(examples(20, 3)):
+            assert repeated.of_systemd(tmp_path, random.Random(number), number)

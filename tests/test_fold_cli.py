@@ -458,6 +458,10 @@ class TestSpring:
         assert "counts under the profile docker alone" in done.err
         assert call("application.yml").tree == {"server": {"port": 8080}}
 
+    def test_a_key_with_dots_under_a_profile_is_the_path_that_spring_makes_of_it(self, call: Call) -> None:
+        Path("application.yml").write_text("server: {port: 1}\n---\nspring.profiles: docker\nserver.port: 2\n")
+        assert call("application.yml --explain server.port").code == 5
+
     def test_a_document_that_is_named_counts(self, call: Call) -> None:
         Path("application.yml").write_text("a: 1\n---\nspring.config.activate.on-profile: docker\na: 2\n")
         assert (call("application.yml#1").code, call("application.yml#2").tree["a"]) == (0, 2)
@@ -539,3 +543,30 @@ class TestJsonWithComments:
     def test_other_json_has_no_comments(self, call: Call) -> None:
         Path("other.json").write_text(self.TEXT)
         assert call("other.json").code == 1
+
+
+class TestVariables:
+    """Variables with a prefix are a layer over the files."""
+
+    def test_variables_lie_over_files_and_set_over_variables(self, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+        Path("base.yaml").write_text("db: {port: 1, hosts: [a], user: u}\n")
+        Path(".env").write_text("SHOP_DB__PORT=2\nSHOP_DB__USER=v\nOTHER=1\n")
+        monkeypatch.setenv("SHOP_DB__PORT", "3")
+        monkeypatch.setenv("SHOP_DB__HOSTS", '["b"]')
+        words = "base.yaml .env --env-prefix SHOP_"
+        assert call(words).tree == {"db": {"port": "3", "hosts": ["b"], "user": "v"}}
+        lines = call(f"{words} --set db.port=4 --explain db.port").out.splitlines()[2:6]
+        places = ("--set db.port", "variable SHOP_DB__PORT", ".env:1", "base.yaml:1")
+        assert [place in line for place, line in zip(places, lines, strict=True)] == [True] * 4
+
+    def test_the_text_between_keys_can_be_another_one(self, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+        Path("base.yaml").write_text("db: {port: 1}\n")
+        monkeypatch.setenv("SHOP_DB_PORT", "3")
+        assert call("base.yaml --env-prefix SHOP_ --nested _").tree == {"db": {"port": "3"}}
+
+    def test_a_variable_below_another_one_is_an_error(self, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+        Path("base.yaml").write_text("db: {port: 1}\n")
+        monkeypatch.setenv("SHOP_DB", "3")
+        monkeypatch.setenv("SHOP_DB__PORT", "3")
+        done = call("base.yaml --env-prefix SHOP_")
+        assert (done.code, "SHOP_DB__PORT and SHOP_DB set a value and one below it" in done.err) == (1, True)

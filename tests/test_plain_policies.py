@@ -116,6 +116,11 @@ CASES: list[tuple[str, str, tuple[str, ...], str]] = [
     ("replace", "dict.update", ("a: {x: 1}\nb: 1", "a: {y: 1}"), "{a: {y: 1}, b: 1}"),
     ("hiera-deep", "Hiera, merge behaviors: deep", ("l: [1, 2]\nm: {a: 1}", "l: [2, 3]\nm: {a: 2, b: 1}"),
      "{l: [1, 2, 3], m: {a: 2, b: 1}}"),
+    ("appsettings", ".NET: keys without case", ("Logging: {Level: Info}", "logging: {LEVEL: Debug, x: 1}"),
+     "Logging: {Level: Debug, x: 1}"),
+    ("appsettings", ".NET: elements by index", ("l: [{A: 1}, b, c]", "L: [{a: 2}, d]"), "l: [{A: 2}, d, c]"),
+    ("appsettings", ".NET: empty and null", ("l: [a]\nm: {k: 1}\nt: x", "l: []\nm: null\nt: null"),
+     "{l: [a], m: {k: 1}, t: null}"),
     ("inside", "docs/merging.md, rule 1", ("l: [1, 2]", "l: [2, 3]"), "l: [1, 2, 3]"),
     ("across", "docs/merging.md, rule 3", ("l: [1, 2]", "l: [2, 3]"), "l: [2, 3]"),
 ]  # fmt: skip
@@ -140,8 +145,19 @@ class TestDocumentedCases:
         assert "services.w.x-a" in str(refused.value)
         assert ["2.yaml:3", "1.yaml:3"] == [origin.place for origin in refused.value.origins]
 
+    def test_a_value_over_a_map_of_an_appsettings_file_is_refused(self):
+        with pytest.raises(MergeConflict, match="keeps both"):
+            of("appsettings", "a: {b: 1}", "A: x")
+
 
 class TestWhy:
+    def test_a_key_in_other_capitals_has_its_own_line(self):
+        merged = of("appsettings", "a:\n  b: [x, {c: 1}]", "x: 1\nA:\n  B:\n  - y\n  - C: 2")
+        assert [str(one) for path in (("a", "b", 0), ("a", "b", 1, "c")) for one in merged.origins(path)] == [
+            "2.yaml:4 (file 2.yaml)",
+            "2.yaml:5 (file 2.yaml)",
+        ]
+
     """A policy with a name explains itself as the core's do."""
 
     def test_each_part_of_a_list_that_became_a_map_names_its_own_line(self):

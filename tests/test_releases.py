@@ -307,6 +307,29 @@ class TestFlux:
         code, out, _ = in_folder({}, "impact", "old", "new", "--exit-code", "--dialect", "folds")
         assert (code, "flux/a.yaml#shop" in out, "flux/b.yaml#shop" in out) == (5, True, True)
 
+    @pytest.mark.parametrize("kind", ["GitRepository", "Bucket"])
+    def test_impact_sees_a_file_that_becomes_a_manifest_of_the_source(
+        self, in_folder: InFolder, tmp_path: Path, kind: str
+    ) -> None:
+        in_folder({}, "list", "subjects")
+        for place, more in (("old", ""), ("new", in_yaml(kind, "shop", {"url": REPO, "ref": {"tag": "v1"}}))):
+            for name, text in {**self.release(CHART_HERE), "more.yaml": more}.items():
+                (tmp_path / place / name).parent.mkdir(parents=True, exist_ok=True)
+                (tmp_path / place / name).write_text(text)
+        out = in_folder({}, "impact", "old", "new", "--dialect", "folds")[1]
+        assert ("flux/shop.yaml#shop" in out) == (kind == "GitRepository")
+
+    def test_a_commit_has_the_remotes_of_its_repository(self, in_folder: InFolder, tmp_path: Path) -> None:
+        files = self.release(CHART_HERE, values={"port": 1})
+        files["flux/system/source.yaml"] = in_yaml("GitRepository", "shop", {"url": "https://git.example.org/other"})
+        in_folder(files, "list", "subjects")
+        identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        for words in (["init", "-q"], ["remote", "add", "origin", REPO], ["add", "-A"], [*identity, "commit", "-qm1"]):
+            subprocess.run(["git", *words], cwd=tmp_path, check=True)
+        changed = self.release(CHART_HERE, values={"port": 2})["flux/shop.yaml"]
+        code, out, _ = in_folder({"flux/shop.yaml": changed}, "impact", "HEAD", "--dialect", "folds")
+        assert (code, "port" in out, "image" in out) == (5, True, False)
+
     @pytest.mark.parametrize(
         "files", [{"valuesFiles": ["charts/shop/values-prod.yaml"]}, {"valuesFile": "charts/shop/values-prod.yaml"}]
     )
@@ -472,6 +495,19 @@ class TestHelmfile:
         for environment, port, tag in (("prod", 1, "v2"), ("test", 2, "v3")):
             assert value(in_folder, {}, "port", f"helmfile.yaml#{environment}/shop") == (0, port)
             assert value(in_folder, {}, "image.tag", f"helmfile.yaml#{environment}/shop") == (0, tag)
+
+    def test_a_template_that_writes_lines_may_set_anything(self, in_folder: InFolder) -> None:
+        text = (
+            "releases:\n- name: shop\n  chart: ./charts/shop\n  values:\n  - port: 7\n"
+            '    {{- with index .Values "more" }}\n    {{- toYaml . | nindent 4 }}\n    {{- end }}\n'
+        )
+        assert subjects(in_folder, {**CHART, "helmfile.yaml": text}) == ["helmfile.yaml#shop"]
+        assert value(in_folder, {}, "port", "helmfile.yaml#shop") == (5, 7)
+
+    def test_a_release_whose_name_is_filled_in_has_an_answer(self, in_folder: InFolder) -> None:
+        text = "values: [{name: shop}]\n---\nreleases:\n- {name: '{{ .Values.name }}', chart: ./charts/shop}\n"
+        assert subjects(in_folder, {**CHART, "helmfile.yaml": text}) == ["helmfile.yaml#0"]
+        assert value(in_folder, {}, "port", "helmfile.yaml#0") == (0, 80)
 
     @pytest.mark.parametrize(
         ("text", "expected"),

@@ -17,7 +17,7 @@ from typing import Any
 from nodeattrs.contract.sides import Side
 
 EVERYTHING = "*"
-"""The key that means: it may have looked at anything."""
+"""The key that means: it may have looked at anything. "*.yaml" means each file that ends so."""
 
 _OPENS = {"open": False, "os.listdir": True, "os.scandir": True, "glob.glob": False}
 _STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "ctypes.dlopen")
@@ -47,8 +47,8 @@ class _Watch:
         """What was looked at below the folder, as keys of a side."""
         found: set[str] = set()
         for path, listed in tuple(self.raw):  # other threads may look at something meanwhile
-            if path == EVERYTHING:
-                found.add(EVERYTHING)
+            if path.startswith(EVERYTHING):
+                found.add(path)
                 continue
             whole = os.path.abspath(path)
             if whole.startswith(self._top):
@@ -70,8 +70,30 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 def note_everything() -> None:
     """Note that the watched answer may have looked at anything, such as a store; does nothing outside of `watched`."""
+    note_read(EVERYTHING)
+
+
+def note_read(*paths: str) -> None:
+    """Note that the watched answer depends on files that were read before it; does nothing outside of `watched`.
+
+    paths: of files, or "*" with an ending for all files below the side that have it
+    """
     if _Current.watch is not None:
-        _Current.watch.raw.add((EVERYTHING, False))
+        _Current.watch.raw.update((path, False) for path in paths)
+
+
+@contextmanager
+def unnoted() -> Iterator[None]:
+    """A context manager: what this process looks at in the block is not noted. The caller notes what its answer needs.
+
+    It is for files that are read once for many answers: else the first of these answers would depend on all of them.
+    """
+    watch, raw = _Current.watch, {*_Current.watch.raw} if _Current.watch is not None else set()
+    try:
+        yield
+    finally:
+        if watch is not None:
+            watch.raw = raw
 
 
 @contextmanager

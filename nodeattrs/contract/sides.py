@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from nodeattrs import border
 from nodeattrs.core.tree import near
@@ -45,6 +46,8 @@ class Side:
     root:  the folder of the question, at or below *top*
     files: path relative to *top* -> mark of the file; for a link "link:" and its target
     notes: sentences about files that were left out
+    remotes: the URLs of Git's remotes, for the files of a commit; None: the folder has its own
+    kept:  what answers have read of these files for the next answer; `write_file` empties it
 
     A key is a path relative to *top*, with forward slashes.
 
@@ -62,18 +65,27 @@ class Side:
     root: Path
     files: Mapping[str, str]
     notes: tuple[str, ...] = ()
+    remotes: tuple[str, ...] | None = None
+    kept: dict[str, Any] = field(default_factory=dict, compare=False)
     _marks: dict[str, str] = field(default_factory=dict, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "kept": {}}
 
     def mark(self, key: str) -> str:
         """The mark of what is at a path; "" for nothing, FOLDER for a folder; cached.
 
-        key: relative to *top*; with a slash at its end, the mark of a folder's list of names
+        key: relative to *top*; with a slash at its end, the mark of a folder's list of names. "*.yaml" is one mark for
+             all files that end with .yaml
         """
         if key not in self._marks:
             self._marks[key] = self._marked(key)
         return self._marks[key]
 
     def _marked(self, key: str) -> str:
+        if key.startswith("*"):
+            marks = sorted(f"{path} {mark}" for path, mark in self.files.items() if path.endswith(key[1:]))
+            return hashlib.sha1("\0".join(marks).encode("utf-8", "surrogateescape")).hexdigest()
         if not key.endswith("/") and key:
             return self.files.get(key) or (FOLDER if key in self._folders else "")
         folder = key.rstrip("/")
@@ -242,7 +254,7 @@ def commit_side(git: Git, commit: str, title: str, place: Path, like: Side | Non
         root.mkdir(parents=True)
         writer.notes.append(f"{title} has no folder {git.prefix.rstrip('/')}")
     marks = {one.path: one.id for one in entries if one.mode != _LINK} | writer.marks
-    return Side(title, place, root, marks, tuple(writer.notes))
+    return Side(title, place, root, marks, tuple(writer.notes), () if git.prefix else tuple(git.remotes()))
 
 
 def _link_equal(files: list[Blob], like: Side | None, place: Path) -> list[Blob]:
@@ -338,7 +350,7 @@ def copy_side(side: Side, place: Path, title: str = "") -> Side:
             shutil.copy2(side.top / file, target)
     root = place / os.path.relpath(side.root, side.top)
     root.mkdir(parents=True, exist_ok=True)
-    return Side(title or side.title, place, root, dict(side.files))
+    return Side(title or side.title, place, root, dict(side.files), remotes=side.remotes)
 
 
 def write_file(side: Side, file: str, content: str | bytes | None) -> None:
@@ -346,6 +358,7 @@ def write_file(side: Side, file: str, content: str | bytes | None) -> None:
 
     file: relative to the top of the side; folders on the way are made
     """
+    side.kept.clear()
     target = side.top / file
     if target.is_symlink() or target.is_file():
         target.unlink()

@@ -12,7 +12,9 @@ from typing import Any
 from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.formats.tags import Tagged
 
-_SIGNS = re.compile(r"ENC\[(\w+),|(?m:^[^\S\n]*\$ANSIBLE_VAULT;)|!vault|\bsops")
+_SIGNS = ("ENC[", "$ANSIBLE_VAULT;", "!vault", "sops")
+"""Each encrypted file has one of these texts."""
+_SECRET = re.compile(r"ENC\[(\w+),|(?m:^[^\S\n]*\$ANSIBLE_VAULT;)")
 _NOTES = {"mac", "version", "lastmodified"}
 _SOPS, _VAULT = "SOPS is not decrypted here", "Ansible Vault is not decrypted here"
 
@@ -24,7 +26,7 @@ def encrypted_whole(text: str) -> str | None:
 
 def may_be_encrypted(text: str) -> bool:
     """Whether a text has a sign of SOPS, hiera-eyaml or Ansible Vault. True may be wrong, False is certain."""
-    return _SIGNS.search(text) is not None
+    return any(sign in text for sign in _SIGNS)
 
 
 def marked(tree: Any) -> Any:
@@ -58,8 +60,8 @@ def _marked(value: Any) -> Any:
 def _reason(value: Any) -> str | None:
     if type(value) is Tagged:
         return _VAULT if value.tag in ("!vault", "!vault-encrypted") else _reason(value.value)
-    found = _SIGNS.search(value) if isinstance(value, str) else None
-    if found is None or not (found[1] or "$" in found[0]):
+    found = _SECRET.search(value) if isinstance(value, str) else None
+    if found is None:
         return None
     if found[1] is None:
         return _VAULT

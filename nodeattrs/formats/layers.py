@@ -1,4 +1,4 @@
-"""Files as layers of a fold, each value with its line.
+"""Files and variables as layers of a fold, each value with its line.
 
 An encrypted value becomes a secret, and a file that is encrypted as a whole an unknown layer. A value under a YAML tag
 that is not YAML's own is a `Tagged`.
@@ -6,21 +6,24 @@ that is not YAML's own is a `Tagged`.
 
 from __future__ import annotations
 
+import json
+import os
 import pathlib
+import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs import border
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
-from nodeattrs.errors import DocumentError
+from nodeattrs.core.tree import Path
+from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.formats.documents import Document, Syntax, content_of, decoded, parse_all, syntax_in, syntax_of
 from nodeattrs.formats.encrypted import encrypted_whole, marked, may_be_encrypted
-from nodeattrs.formats.json_comments import may_have_comments, without_comments
 from nodeattrs.kinds import NO_DOCUMENT, SEVERAL_DOCUMENTS
 
 
@@ -35,6 +38,7 @@ class LayerReader:
     kind:     the `kind` of the origins of the layers
     warnings: warnings about all files that were read so far, such as keys written twice
     pipes:    whether a path may be a pipe; True only for paths that the caller named, not a repository
+    comments: whether JSON of any name may have comments; False: the name decides
 
     `read` takes a path, `layers` the content of a file that was read already. Both return one layer for each document.
     A file that is encrypted as a whole, or lies outside of the border, is one unknown layer. DocumentError is raised
@@ -47,6 +51,7 @@ class LayerReader:
     kind: str = "file"
     warnings: list[DocumentError] = field(default_factory=list)
     pipes: bool = False
+    comments: bool = False
 
     def read(
         self, path: pathlib.Path, file: str | None = None, name: str = "", budget: Budget | None = None
@@ -87,7 +92,8 @@ class LayerReader:
 
     def _documents(self, text: str, file: str, budget: Budget) -> list[Document]:
         syntax = self.syntax or syntax_of(file) or syntax_in(text, file)
-        text = without_comments(text) if syntax == "json" and may_have_comments(file) else text
+        has_comments = syntax == "json" and (self.comments or may_have_comments(file))
+        text = without_comments(text) if has_comments else text
         try:
             return parse_all(text, file, syntax, budget, self.tags)
         except DocumentError as error:
@@ -154,3 +160,103 @@ def read_layer(
         hint = "say which one: document=1"
         raise DocumentError(f"it holds {len(layers)} documents", file=str(path), hint=hint, kind=SEVERAL_DOCUMENTS)
     return layers[0]
+
+
+# --- variables
+
+
+class _Variables(NamedTuple):
+    """The places of values that are variables: path -> the origin of its variable."""
+
+    origins: Mapping[Path, Origin]
+    whole: Origin
+
+    def at(self, path: Path) -> Origin:
+        """The origin of the path, or of the nearest path above it."""
+        steps = (path[:end] for end in range(len(path), -1, -1))
+        return next((self.origins[one] for one in steps if one in self.origins), self.whole)
+
+
+def environment_layer(variables: Mapping[str, str], prefix: str, nested: str) -> Layer:
+    """The layer of the variables whose names begin with a prefix: with "APP_" and "__", APP_DB__PORT sets db.port.
+
+    A text that is a JSON list or map is read as such; any other text stays a text.
+
+    nested: the text between two keys in a name; the keys are the name in lower case. "": a name is one key
+    raises: BadArgument, for a variable below another one, and two of one path
+    """
+    entries = ((name, variables[name], Origin("variable", name)) for name in sorted(variables))
+    return _variables(entries, prefix, nested, Origin("environment"))
+
+
+def dotenv_layer(layer: Layer, prefix: str, nested: str) -> Layer:
+    """The layer of a .env file, read as `environment_layer` reads variables. raises: BadArgument, as it does"""
+    texts = layer.value if isinstance(layer.value, dict) else {}
+    entries = ((name, text, layer.origin.at((name,))) for name, text in texts.items() if text is not None)
+    return _variables(entries, prefix, nested, layer.origin.at(()))
+
+
+def _variables(entries: Iterable[tuple[str, str, Origin]], prefix: str, nested: str, whole: Origin) -> Layer:
+    tree: dict[str, Any] = {}
+    names: dict[Path, str] = {}
+    origins: dict[Path, Origin] = {}
+    for name, text, origin in entries:
+        if not name.startswith(prefix) or name == prefix:
+            continue
+        rest = name.removeprefix(prefix).lower()
+        path = tuple(rest.split(nested.lower())) if nested else (rest,)
+        *above, last = path
+        holder: Any = tree
+        for step in above:
+            holder = holder.setdefault(step, {}) if isinstance(holder, dict) else None
+        if not isinstance(holder, dict) or last in holder:
+            other = next(one for at, one in names.items() if at[: len(path)] == path or path[: len(at)] == at)
+            what = "set the same key" if names.get(path) == other else "set a value and one below it"
+            raise BadArgument(f"{name} and {other} {what}", hint="unset one of them")
+        holder[last], origins[path], names[path] = _read(text), origin, name
+    return Layer(tree, _Variables(origins, whole))
+
+
+def _read(text: str) -> Any:
+    """A JSON list or map as such; any other text as it is."""
+    if text[:1] in ("[", "{"):
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            return text
+    return text
+
+
+# --- JSON with comments and trailing commas, as TypeScript, Visual Studio Code and .NET read some of their files
+
+_NAMES = re.compile(
+    r"(?i)(?:tsconfig|jsconfig|appsettings)(?:\..+)?\.json|\.?devcontainer\.json|.+\.(?:jsonc|code-workspace)"
+)
+_STRING = r'"(?:[^"\\\n]|\\.)*+"?'
+_COMMENT = re.compile(rf"({_STRING})|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_SPARE = re.compile(rf"({_STRING})|,(?=\s*[\]}}])", re.DOTALL)
+_SIGN = re.compile(r"[^\n]")
+
+
+def may_have_comments(file: str) -> bool:
+    """Whether a file name is one that a program reads as JSON with comments. The content is not looked at.
+
+    >>> [may_have_comments(one) for one in ("web/tsconfig.base.json", ".vscode/settings.json", "a.json")]
+    [True, True, False]
+    """
+    folder, name = os.path.split(file.replace(os.sep, "/"))
+    is_editors = os.path.basename(folder) == ".vscode" and name.endswith(".json")
+    return is_editors or _NAMES.fullmatch(name) is not None
+
+
+def without_comments(text: str) -> str:
+    """The text with blanks for comments, and for commas behind a last entry. An open comment ends with the text.
+
+    >>> without_comments('{"a": "//", // b' + chr(10) + '"l": [1,], /* c */}')
+    '{"a": "//",     \\n"l": [1 ]         }'
+    """
+    return _SPARE.sub(_blank, _COMMENT.sub(_blank, text))
+
+
+def _blank(found: re.Match[str]) -> str:
+    return found[1] if found[1] is not None else _SIGN.sub(" ", found[0])

@@ -20,8 +20,9 @@ from nodeattrs.policies import compose, netplan
 from nodeattrs.policies.helm import HELM, HELM_4_1
 from nodeattrs.policies.named import POLICIES, NamedPolicy
 
-COMPOSE, HIERA, NETPLAN, RUFF, TSCONFIG = "compose", "hiera-deep", "netplan", "ruff", "tsconfig"
-_OF_TOOLS = (COMPOSE, HIERA, NETPLAN, RUFF, TSCONFIG)
+APPSETTINGS, COMPOSE, HIERA = "appsettings", "compose", "hiera-deep"
+GIT, NETPLAN, RUFF, SYSTEMD, TSCONFIG = "git", "netplan", "ruff", "systemd", "tsconfig"
+_OF_TOOLS = (APPSETTINGS, COMPOSE, GIT, HIERA, NETPLAN, RUFF, SYSTEMD, TSCONFIG)
 NAMES = ("across", "inside", "helm", "helm-4.1", "json-merge-patch", "replace", *_OF_TOOLS)
 """The names of all policies."""
 DEFAULT_POLICY = ACROSS.name

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.folding import meet
-from nodeattrs.core.part import Part, handler, made
+from nodeattrs.core.part import Part, by_position, concat, handler, listed, made
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ACROSS,
@@ -20,6 +22,7 @@ from nodeattrs.core.policy import (
     DROP,
     INSIDE,
     KEEP,
+    LIST,
     MAP,
     MEET,
     NULL,
@@ -30,7 +33,8 @@ from nodeattrs.core.policy import (
     Policy,
 )
 from nodeattrs.core.rules import PathRule, Table, at_paths, read_rules, ruled
-from nodeattrs.core.tree import Path
+from nodeattrs.core.tree import Path, dig
+from nodeattrs.errors import MergeConflict
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +162,99 @@ def _rules_of_ruff() -> Iterator[tuple[str, str]]:
         yield from ((f"{home}{above}{one}", "append") for above in ("", "lint.") for one in _JOINED_BY_RUFF)
 
 
+# --- files whose keys may be repeated; the first element of a list is None where an empty text makes others void
+
+
+def _first(lower: Part, upper: Part) -> Part:
+    return listed(list(upper.elements())[1:], upper) if upper.value[:1] == [None] else upper
+
+
+def _following(lower: Part, upper: Part) -> Part:
+    return _first(lower, upper) if upper.value[:1] == [None] else concat(lower, upper)
+
+
+def _opened(lower: Part, upper: Part) -> Part:
+    return meet(_REPEATED, made({}, upper), upper)
+
+
+_REPEATED = Policy(
+    "repeated",
+    Line(MAP, MAP, MEET, "two maps meet key by key"),
+    Line(ABSENT_KIND, MAP, _opened, "the first file that has it"),
+    Line(ABSENT_KIND, LIST, _first, "the first file that has it"),
+    Line(LIST, LIST, _following, "the later list follows, or an empty text makes the earlier one void"),
+    Line(ANY, PRESENT, TAKE, "the later value replaces the earlier one"),
+)
+
+
+# --- appsettings.json of .NET
+
+
+@handler()
+def _by_index(lower: Part, upper: Part) -> Part:
+    return by_position(lower, upper, partial(meet, _APPSETTINGS))
+
+
+def _refused(lower: Part, upper: Part) -> Part:
+    raise MergeConflict(".NET keeps both here: the value, and what is below the key", hint="give one another key")
+
+
+_APPSETTINGS = Policy(
+    "appsettings",
+    Line(MAP, MAP, MEET, "two maps meet key by key, in capitals or not"),
+    Line(LIST, LIST, _by_index, "two lists meet element by element"),
+    Line((MAP, LIST), NULL, KEEP, "null leaves what is below the key"),
+    Line((MAP, LIST), PRESENT, _refused, "a map or list meets its like only"),
+    Line(ANY, PRESENT, TAKE, "the later value replaces the earlier one"),
+)
+
+
+class _Respelled(NamedTuple):
+    """Finds the lines of a file whose keys got other capitals.
+
+    inner: the locator of the file
+    tree:  its tree as it is written
+    """
+
+    inner: Locator
+    tree: Any
+
+    def at(self, path: Path) -> Origin:
+        """The place of a path, whose keys may have other capitals than in the file."""
+        written: list[Any] = []
+        here = self.tree
+        for step in path:
+            keys = here if isinstance(here, dict) else ()
+            written.append(next((key for key in keys if str(key).lower() == str(step).lower()), step))
+            here = dig(here, (written[-1],))
+        return self.inner.at(tuple(written))
+
+
+@dataclass(frozen=True, slots=True)
+class _WithoutCase(NamedPolicy):
+    """A policy for which keys are equal if they differ in capitals alone: the first layer says how a key is written."""
+
+    def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
+        """As `NamedPolicy.plan`, for layers with the same capitals."""
+        known: dict[tuple[Path, str], Any] = {}
+        return NamedPolicy.plan(self, [_respelled(one, known) for one in layers], rules)
+
+
+def _respelled(one: Layer | Fold, known: dict[tuple[Path, str], Any]) -> Layer | Fold:
+    if isinstance(one, Fold) or not isinstance(one.value, dict):
+        return one
+    return Layer(_with_known_keys(one.value, (), known), _Respelled(one.origin, one.value), one.title, one.policy)
+
+
+def _with_known_keys(value: Any, path: Path, known: dict[tuple[Path, str], Any]) -> Any:
+    if isinstance(value, list):
+        return [_with_known_keys(entry, (*path, index), known) for index, entry in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    keys = {key: known.setdefault((path, str(key).lower()), key) for key in value}
+    return {keys[key]: _with_known_keys(entry, (*path, keys[key]), known) for key, entry in value.items()}
+
+
 POLICIES = (
     NamedPolicy("across", "maps merge, anything else is replaced, lists too", "Chef, between levels", ACROSS),
     NamedPolicy("inside", "maps merge, lists unite, anything else is replaced", "Chef, inside a level", INSIDE),
@@ -177,6 +274,22 @@ POLICIES = (
         "options of a file replace options of the files that it extends; lists of extend-* and of ignore are joined",
         "Ruff, Settings, extend",
         ruled(ACROSS, read_rules(dict(_rules_of_ruff()))),
+    ),
+    *(
+        NamedPolicy(
+            name,
+            f"keys that {name} takes as lists follow each other, others are replaced",
+            source,
+            _REPEATED,
+            opening=_REPEATED,
+        )
+        for name, source in (("git", "git-config(1), Values"), ("systemd", "systemd.syntax(7), systemd.unit(5)"))
+    ),
+    _WithoutCase(
+        "appsettings",
+        "maps merge, keys without case; lists merge element by element; null leaves maps and lists",
+        ".NET, Configuration, JSON configuration provider",
+        _APPSETTINGS,
     ),
 )
 """Those that need no module of their own."""

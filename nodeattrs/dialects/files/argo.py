@@ -19,6 +19,7 @@ from nodeattrs import border
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import dig
+from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import (
     NOT_HERE,
     TEMPLATE_MARK,
@@ -30,7 +31,6 @@ from nodeattrs.dialects.files.releases import (
     elements,
     has_mark,
     inline_layers,
-    is_other_repository,
     origin_at,
     path_below,
     texts_by_path,
@@ -68,7 +68,12 @@ class _Application(NamedTuple):
     spec: Mapping[Any, Any]
     path: TreePath
     mark: str
-    root: Path
+    repository: GitSources
+
+    @property
+    def root(self) -> Path:
+        """The root of the repository."""
+        return self.repository.root
 
     def origin(self, path: TreePath, kind: str, name: object) -> Origin:
         """The line that has a path below `spec`."""
@@ -85,12 +90,12 @@ class _Application(NamedTuple):
             yield ("source",), source
 
 
-def releases(document: Document, root: Path) -> Iterator[tuple[str, Release]]:
+def releases(document: Document, repository: GitSources) -> Iterator[tuple[str, Release]]:
     """Yield (name, release) for each Helm source of an Application or ApplicationSet; nothing for another manifest.
 
     The second Helm source of an application has the name NAME/2. If the generators of an ApplicationSet cannot be
     followed here, it gives one application, with the template as it is written.
-    root:   the root of the repository, for the folders of charts and of generators
+    repository: for the folders of charts and of generators
     raises: DocumentError, if the applications of one ApplicationSet have more than 20 million characters
     """
     tree = document.tree
@@ -99,11 +104,11 @@ def releases(document: Document, root: Path) -> Iterator[tuple[str, Release]]:
     if kind not in _KINDS or not isinstance(name, str):
         return
     if kind == "Application":
-        yield from _of_application(name, document, tree.get("spec"), ("spec",), "", root)
+        yield from _of_application(name, document, tree.get("spec"), ("spec",), "", repository)
         return
     template = dig(tree, ("spec", "template"))
     size = 0
-    for parameters in _parameters(dig(tree, ("spec", "generators")), root):
+    for parameters in _parameters(dig(tree, ("spec", "generators")), repository):
         size += _size(template, parameters)
         if size > _LARGEST:
             raise DocumentError(f"makes applications of more than {_LARGEST:,} characters", file=document.file)
@@ -111,14 +116,14 @@ def releases(document: Document, root: Path) -> Iterator[tuple[str, Release]]:
         own = dig(one, ("metadata", "name"))
         named = own if isinstance(own, str) and parameters else name
         spec = one.get("spec") if isinstance(one, dict) else None
-        yield from _of_application(named, document, spec, ("spec", "template", "spec"), TEMPLATE_MARK, root)
+        yield from _of_application(named, document, spec, ("spec", "template", "spec"), TEMPLATE_MARK, repository)
 
 
 def _of_application(
-    name: str, document: Document, spec: Any, path: TreePath, mark: str, root: Path
+    name: str, document: Document, spec: Any, path: TreePath, mark: str, repository: GitSources
 ) -> Iterator[tuple[str, Release]]:
-    application = _Application(document, name, spec if isinstance(spec, dict) else {}, path, mark, root)
-    sources = [(at, one) for at, one in application.sources if _is_helm(one, root)]
+    application = _Application(document, name, spec if isinstance(spec, dict) else {}, path, mark, repository)
+    sources = [(at, one) for at, one in application.sources if _is_helm(one, repository.root)]
     for number, (at, source) in enumerate(sources):
         chart, origin, reason = _chart(application, at, source)
         values = [*_values(application, at, source, chart), *_overrides(application, chart)]
@@ -135,14 +140,14 @@ def _chart(application: _Application, at: TreePath, source: Mapping[Any, Any]) -
     key = "chart" if source.get("chart") else "path"
     named = source.get(key)
     origin = application.origin((*at, key), "chart", named)
-    reason = _elsewhere(application.root, source.get("repoURL"), source.get("targetRevision"))
+    reason = _elsewhere(application.repository, source.get("repoURL"), source.get("targetRevision"))
     folder = chart_at(application.root, "", named) if isinstance(named, str) and key == "path" and not reason else ""
     return folder, origin, reason or NOT_HERE
 
 
-def _elsewhere(root: Path, url: Any, revision: Any) -> str:
+def _elsewhere(repository: GitSources, url: Any, revision: Any) -> str:
     """Why the files of a repository at a revision are not those that are here; "" where they may be."""
-    if isinstance(url, str) and is_other_repository(root, url):
+    if isinstance(url, str) and repository.is_another(url):
         return f"is in another repository: {url}"
     is_pinned = isinstance(revision, (str, int, float)) and _PINNED.fullmatch(str(revision))
     return f"comes from revision {revision}, where it may have other values" if is_pinned else ""
@@ -191,7 +196,9 @@ def _file(application: _Application, at: TreePath, text: str, chart: str, is_opt
         if not chart:
             return unread_values(origin, "lies in a chart that is not here")
         return ValuesFile(
-            path_below(application.root, "" if text[0:1] == "/" else chart, text.lstrip("/")), origin, is_optional
+            path_below(application.root, "" if text[0:1] == "/" else chart, text.lstrip("/")),
+            origin,
+            is_optional,
         )
     # A file of another source; it may be missing only where the repository is known to be this one.
     ref, _, path = text[1:].partition("/")
@@ -199,7 +206,7 @@ def _file(application: _Application, at: TreePath, text: str, chart: str, is_opt
     reason = (
         "names no source"
         if source is None
-        else _elsewhere(application.root, source.get("repoURL"), source.get("targetRevision"))
+        else _elsewhere(application.repository, source.get("repoURL"), source.get("targetRevision"))
     )
     return unread_values(origin, reason) if reason else ValuesFile(path_below(application.root, "", path), origin)
 
@@ -219,17 +226,17 @@ def _parameter(application: _Application, at: TreePath, one: Mapping[Any, Any]) 
 # --- generators
 
 
-def _parameters(generators: Any, root: Path) -> Iterator[Mapping[str, str]]:
+def _parameters(generators: Any, repository: GitSources) -> Iterator[Mapping[str, str]]:
     """The parameters of each application that generators make; {} once for those that were not followed."""
     several = generators if isinstance(generators, list) else []
-    made = [_of_generator(one, root) if len(several) <= _MOST_PATTERNS else None for one in several]
+    made = [_of_generator(one, repository) if len(several) <= _MOST_PATTERNS else None for one in several]
     found = [parameters for one in made for parameters in one or ()]
     yield from found[:_MOST]
     if None in made or not found or len(found) > _MOST:
         yield {}
 
 
-def _of_generator(generator: Any, root: Path) -> list[Mapping[str, str]] | None:
+def _of_generator(generator: Any, repository: GitSources) -> list[Mapping[str, str]] | None:
     """The parameters of each application that a generator makes; None where it is not followed."""
     if not isinstance(generator, dict) or len(generator) != 1 or has_mark(generator, TEMPLATE_MARK):
         return None
@@ -238,11 +245,11 @@ def _of_generator(generator: Any, root: Path) -> list[Mapping[str, str]] | None:
         return [dict(texts_by_path(element)) for element in listed]
     if not isinstance(directories, list) or len(directories) > _MOST_PATTERNS:
         return None
-    if _elsewhere(root, dig(generator, ("git", "repoURL")), dig(generator, ("git", "revision"))):
+    if _elsewhere(repository, dig(generator, ("git", "repoURL")), dig(generator, ("git", "revision"))):
         return None
     prefix = dig(generator, ("git", "pathParamPrefix"))
     try:
-        return [*_of_directories(directories, prefix if isinstance(prefix, str) else "", root)]
+        return [*_of_directories(directories, prefix if isinstance(prefix, str) else "", repository.root)]
     except _TooMany:
         return None
 

@@ -32,8 +32,8 @@ from nodeattrs.dialects.files.folds import (
 from nodeattrs.dialects.files.reports import BlameReport, LastChanges, ShownPolicies, trace_report
 from nodeattrs.dialects.files.text import text_of
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, FoldNotFound
-from nodeattrs.formats.documents import read, standard_input
-from nodeattrs.formats.layers import LayerReader
+from nodeattrs.formats.documents import read, standard_input, syntax_of
+from nodeattrs.formats.layers import LayerReader, dotenv_layer, environment_layer
 from nodeattrs.policies import DEFAULT_POLICY, NAMES, policy_named
 from nodeattrs.policies.helm import HelmPolicy
 from nodeattrs.policies.helm_set import set_layers
@@ -51,6 +51,12 @@ _ARGUMENTS = (
         "what happens where two values meet: a name, or a TOML file with policy and [merge] (default: across)",
         {"metavar": "POLICY"},
     ),
+    Argument(
+        ("--env-prefix",),
+        "then the variables with this beginning, also in .env files: with APP_, APP_DB__PORT sets db.port",
+        {"metavar": "PREFIX"},
+    ),
+    Argument(("--nested",), "the text between keys in such a name (default: __)", {"metavar": "TEXT", "default": "__"}),
     Argument(("--name",), "a fold of nodeattrs.toml; further files override it", {"metavar": "NAME"}),
     Argument(
         ("--set",),
@@ -99,7 +105,7 @@ class _Layers:
         """The fold that nodeattrs.toml names, or the first chart; then files, then --set."""
         words: Sequence[str] = self._arguments["files"]
         chart = None if named is not None else chart_folder(words, Path(), self._policy)
-        files = [layer for word in words[chart is not None :] for layer in self._read(word)]
+        files = [layer for word in words[chart is not None :] for layer in self._read(word)] + self._variables()
         if named is not None and self._repository is not None:
             below = layers_of_fold(self._repository, named, self._policy)
             layers, charts = [*below.layers, *files], len(below.charts)
@@ -135,10 +141,18 @@ class _Layers:
         return fold_named(self._repository, name)
 
     def _read(self, word: str) -> Iterable[Layer]:
+        layers: Iterable[Layer]
         if word == "-":
             layers = self._reader.layers(standard_input(), "-", "stdin")
             return with_unknown(layers, is_chosen=self._reader.document is not None)
-        return layers_of([word], self._reader, Path(), policy=self._policy.name)
+        layers = layers_of([word], self._reader, Path(), policy=self._policy.name)
+        prefix, nested = self._arguments["env_prefix"], self._arguments["nested"]
+        return (dotenv_layer(one, prefix, nested) if prefix and _is_dotenv(one) else one for one in layers)
+
+    def _variables(self) -> list[Layer]:
+        """The layer of --env-prefix; none without it. raises: BadArgument, for two variables of one path"""
+        prefix = self._arguments["env_prefix"]
+        return [environment_layer(os.environ, prefix, self._arguments["nested"])] if prefix else []
 
     def _set(self, values: Sequence[Layer]) -> Sequence[Layer]:
         """The layers of --set; Helm sets it in its values files. values: their layers. raises: BadArgument"""
@@ -147,6 +161,10 @@ class _Layers:
             return [*map(_set_layer, words)]
         files = [one for one in values if type(one.value) is not Unknown]
         return [*set_layers(words, fold(files, ACROSS).value if files else {})]
+
+
+def _is_dotenv(layer: Layer) -> bool:
+    return syntax_of(layer.origin.at(()).file or "") == "env"
 
 
 def _policy(word: str | None, named: PlainFold | None) -> tuple[str, Sequence[PathRule]]:

@@ -15,6 +15,7 @@ from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.dialects.files.extends import spelled_paths
 from nodeattrs.errors import DocumentError
 from nodeattrs.kinds import DOTTED_KEY
+from nodeattrs.policies import GIT, SYSTEMD
 
 _CONDITIONS: tuple[tuple[Path, str], ...] = (
     (("spring", "config", "activate", "onprofile"), "under the profile"),
@@ -24,28 +25,38 @@ _CONDITIONS: tuple[tuple[Path, str], ...] = (
 """Where Spring says when a document counts, in small letters without dashes; the last one up to version 2.3."""
 
 
+_OF_GIT = r"(?:.*/)?(?:\.?gitconfig|\.gitmodules)"
+_OF_SYSTEMD = r".*\.(?:service|socket|timer|target|mount|automount|swap|path|slice|scope)(?:\.d/[^/]*\.conf)?"
 _READ_OTHERWISE = {
-    r"(?:.*/)?(?:\.?gitconfig|\.gitmodules)": "is read as INI, and Git takes quotes, comments, capitals and repeated "
-    "keys otherwise",
-    r".*\.(?:service|socket|timer|target|mount|automount|swap|path|slice|scope|network|netdev|link|nspawn)"
-    r"(?:\.d/[^/]*\.conf)?": "is read as INI, and systemd joins the values of many keys, until an empty one resets "
-    "them",
+    _OF_GIT: "is read as INI, and Git takes quotes, comments, capitals and repeated keys otherwise",
+    _OF_SYSTEMD: "is read as INI, and systemd joins the values of many keys, until an empty one resets them",
+    r".*\.(?:network|netdev|link|nspawn)(?:\.d/[^/]*\.conf)?": "is read as INI, and systemd takes a section that comes "
+    "again as another one",
     r"(?:.*/)?\.npmrc": "is read as INI, and npm makes lists of keys with [] and fills in variables",
 }
 """A pattern of the paths of files -> how their program reads them otherwise than an INI reader."""
 
 
-def with_unknown(layers: Iterable[Layer], is_chosen: bool = False) -> Iterator[Layer]:
+def policy_of_repeated(file: str) -> str:
+    """The policy for a file of Git or a unit of systemd, which is its syntax, too; "" for any other file name."""
+    if re.fullmatch(_OF_GIT, file):
+        return GIT
+    return SYSTEMD if re.fullmatch(_OF_SYSTEMD, file) else ""
+
+
+def with_unknown(layers: Iterable[Layer], is_chosen: bool = False, is_own: bool = False) -> Iterator[Layer]:
     """Yield the layers, with unknown layers among them.
 
     A document that Spring takes under a condition, such as a profile, is replaced by an unknown layer. A file of Git,
     systemd or npm is followed by an unknown layer. Any other layer stays as it is.
 
     is_chosen: the caller has chosen one document of a file; a document of Spring is then kept
+    is_own:    the layers were read as Git or systemd reads them; they get no unknown layer
     """
     for layer in layers:
         yield layer if is_chosen else _conditional(layer)
-        yield from _read_otherwise(layer)
+        if not is_own:
+            yield from _read_otherwise(layer)
 
 
 def _conditional(layer: Layer) -> Layer:
@@ -62,12 +73,14 @@ def _conditional(layer: Layer) -> Layer:
 
 
 def _lines(layer: Layer, value: Any, path: Path) -> Iterator[tuple[Path, int]]:
-    """The path of each text, number and list, with its line."""
+    """The path of each text, number and list, with its line. Dots in keys also make the path of Spring."""
     if isinstance(value, dict) and value:
         for key, entry in value.items():
             yield from _lines(layer, entry, (*path, key))
     elif path:
-        yield path, layer.origin.at(path).line or 1
+        line = layer.origin.at(path).line or 1
+        yield path, line
+        yield tuple(step for key in path for step in str(key).split(".")), line
 
 
 def _read_otherwise(layer: Layer) -> Iterator[Layer]:

@@ -190,6 +190,7 @@ def with_bases(
     if is_of_ruff(path.name):
         return [one for layer in layers for one in _with_bases_of_ruff(layer, path, reader, shown)]
     found: list[Layer] = []
+    reader = replace(reader, comments=True)
     for layer in layers:
         _follow(layer, path, (Path(os.path.realpath(path)),), (reader, shown), found)
         found.append(layer)

@@ -27,13 +27,13 @@ from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.files.charts import CHART, charts_at
-from nodeattrs.dialects.files.doubts import read_otherwise, with_unknown
+from nodeattrs.dialects.files.doubts import policy_of_repeated, read_otherwise, with_unknown
 from nodeattrs.dialects.files.extends import is_followed, with_bases, with_named_files
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
 from nodeattrs.formats.documents import Document, Syntax, syntax_of
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.node.values import Secrets
-from nodeattrs.policies import NAMES, NETPLAN, known_policies
+from nodeattrs.policies import GIT, NAMES, NETPLAN, known_policies
 from nodeattrs.policies.helm import ChartValues, HelmPolicy
 from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.project.config import PlainFold
@@ -68,7 +68,7 @@ def layers_of(
     folder: the folder to which words are relative
     shown:  called with a path, it returns the name of the file in places and messages
     policy: the name of the fold's policy. Under netplan's policy a folder is the root of a machine. Under TypeScript's
-            and Ruff's, the files that a file extends come before it
+            and Ruff's, the files that a file extends come before it. Git's and systemd's read their files
     raises: NoFileFits, for a pattern that matches no file; DocumentError
     """
     for word in words:
@@ -76,9 +76,11 @@ def layers_of(
         one = replace(reader, document=int(numbered[2])) if numbered else reader
         is_netplan = policy == NETPLAN and (folder / word).is_dir()
         for path in _netplan(folder / word) if is_netplan else _files(numbered[1] if numbered else word, folder):
-            layers = one.read(path, shown(path).replace(os.sep, "/"))
+            is_own = policy != "" and policy_of_repeated(path.absolute().as_posix()) == policy
+            own = replace(one, syntax="git" if policy == GIT else "systemd") if is_own else one
+            layers = own.read(path, shown(path).replace(os.sep, "/"))
             layers = with_bases(layers, path, one, shown) if is_followed(path.name, policy) else layers
-            yield from with_unknown(with_named_files(layers, policy), is_chosen=one.document is not None)
+            yield from with_unknown(with_named_files(layers, policy), one.document is not None, is_own)
 
 
 def _files(word: str, folder: pathlib.Path) -> list[pathlib.Path]:

@@ -14,15 +14,17 @@ from pathlib import Path
 from nodeattrs import border
 from nodeattrs.dialects.files import argo, flux, helmfile
 from nodeattrs.dialects.files.charts import CHART
+from nodeattrs.dialects.files.doubts import policy_of_repeated
 from nodeattrs.dialects.files.extends import is_of_ruff, is_tsconfig
 from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import Release, read_documents
 from nodeattrs.errors import DocumentError
-from nodeattrs.policies import COMPOSE, DEFAULT_POLICY, RUFF, TSCONFIG
+from nodeattrs.policies import APPSETTINGS, COMPOSE, DEFAULT_POLICY, RUFF, TSCONFIG
 from nodeattrs.project.config import PlainFold
 
 _VALUES = re.compile(r"values[-._](?!schema\.)[^/]+\.ya?ml|[^/]+[-._]values\.ya?ml")
 """Values files beside a chart's values.yaml: values-prod.yaml, prod-values.yaml."""
+_APPSETTINGS = re.compile(r"appsettings(?:\..+)?\.json", re.IGNORECASE)
 _FOR_TESTS = "ci"
 """The folder of a chart with values files for its tests."""
 _COMPOSE = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
@@ -92,8 +94,9 @@ def found_fold(sources: GitSources, name: str) -> FoundFold | None:
     file, sign, own = name.partition("#")
     if sign:
         kind = release_kind(root, file)
-        environment = own.rpartition("/")[0] if kind == "releases" else None
-        return _releases(manifests, file, kind, environment).get(own) if kind else None
+        environments = (own.rpartition("/")[0], None) if kind == "releases" else (None,)
+        found = (_releases(manifests, file, kind, one).get(own) for one in environments) if kind else iter(())
+        return next(filter(None, found), None)  # a template that is filled in may give a release another name
     if (root / name / CHART).is_file():
         return PlainFold((name,), "helm")
     folder, _, base = name.rpartition("/")
@@ -164,15 +167,16 @@ def _each_release(
         return
     for document in read_documents(root, file):
         yield from flux.releases(document, manifests)
-        yield from argo.releases(document, root)
+        yield from argo.releases(document, manifests.sources)
 
 
 def policy_for(files: Sequence[str], folder: Path) -> str:
     """The name of the policy for some files: that of the program that reads files with such names, or the default
     policy.
 
-    files:  at least one, the weakest first, relative to *folder*. The name of the first file decides; for tsconfig and
-            Ruff the name of the last. A folder with a Chart.yaml as the first gives Helm's policy
+    files:  at least one, the weakest first, relative to *folder*. The name of the first file decides; for tsconfig,
+            Ruff, .NET, Git and systemd the name of the last. A folder with a Chart.yaml as the first gives Helm's
+            policy
     """
     names = [os.path.basename(file) for file in files]
     if (folder / files[0] / CHART).is_file() or names[0] in ("values.yaml", "values.yml"):
@@ -181,7 +185,11 @@ def policy_for(files: Sequence[str], folder: Path) -> str:
         return TSCONFIG
     if is_of_ruff(names[-1]):
         return RUFF
-    return COMPOSE if names[0] in _COMPOSE else DEFAULT_POLICY
+    if _APPSETTINGS.fullmatch(names[-1]):
+        return APPSETTINGS
+    if names[0] in _COMPOSE:
+        return COMPOSE
+    return policy_of_repeated((folder / files[-1]).absolute().as_posix()) or DEFAULT_POLICY
 
 
 def _of_chart(folder: Path, steps: Sequence[str], names: Sequence[str]) -> dict[str, PlainFold]:

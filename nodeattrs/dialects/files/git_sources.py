@@ -1,6 +1,6 @@
-"""Sources of Flux in Git: whether a GitRepository is the repository that is read, with the files that are here.
+"""Sources in Git: whether a URL, or a GitRepository of Flux, is the repository that is read, with the files here.
 
-`flux` asks before it reads the chart of a HelmRelease from the files that are here. Nothing is fetched.
+`argo` and `flux` ask before they read a chart from the files that are here. Nothing is fetched.
 source: Flux, "Git Repositories", Reference
 """
 
@@ -8,38 +8,62 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nodeattrs import border
+from nodeattrs.contract.reading import note_read, unnoted
 from nodeattrs.core.tree import dig
-from nodeattrs.dialects.files.releases import is_other_repository, parse_documents
-from nodeattrs.errors import DocumentError
+from nodeattrs.dialects.files.releases import parse_documents
+from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.formats.documents import Document
+from nodeattrs.formats.nearest import work_tree_of
+from nodeattrs.git import Git
 
 _KIND = re.compile(rb"""^(?:\{?\s*"kind"|kind)[ \t]*:[ \t]*["']?GitRepository\b""", re.MULTILINE)
 _LARGEST, _MOST, _DEPTH = 1_000_000, 20_000, 8
 """Bytes of a manifest, the most YAML files that are read, and the most folders inside one another."""
 _FILLED = "${"
 """How a text begins that Flux fills in."""
+_ADDRESS = re.compile(r"\w[\w+.-]*://|[\w.-]+@[\w.-]+:")
+"""How the address of a repository on another machine begins."""
 _FIXED = ("commit", "semver", "tag")
 """Fields of `ref` that name a commit or a version. A branch is taken to be the files that are here."""
 
 
 class GitSources:
-    """The GitRepository manifests in the YAML files of a repository. `reason` asks whether one names this repository.
+    """A repository, and the GitRepository manifests in its YAML files.
 
     The constructor reads nothing. The first `reason` reads the files, and later ones do not: use one instance for one
-    version of the files. Files that cannot be read are left out. In a repository with too many YAML files none is
-    found.
+    version of the files. Links and files that cannot be read are left out. In a repository with too many YAML files
+    none is found.
 
-    root: the folder of the repository
+    root:    the folder of the repository
+    remotes: the URLs of its remotes; None: Git names them, if *root* is the top of its work tree
     """
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Path, remotes: Sequence[str] | None = None) -> None:
+        self.root, self._given = root, remotes
+
+    def is_another(self, url: str) -> bool:
+        """Whether a URL names another repository than each remote.
+
+        The last step of the addresses counts, since forks and other protocols share it. False without a remote on
+        another machine.
+        """
+        names = [_name_of(one) for one in self._remotes if _ADDRESS.match(one)]
+        return bool(names and url) and _name_of(url) not in names
+
+    @cached_property
+    def _remotes(self) -> Sequence[str]:
+        if self._given is not None:
+            return self._given
+        try:
+            with unnoted():
+                return Git(self.root).remotes() if work_tree_of(self.root) == self.root else []
+        except NodeattrsError:
+            return []
 
     def reason(self, name: str, namespace: Any) -> str:
         """Why the files of a GitRepository are not the files in this folder, as the end of a sentence; "" if they are.
@@ -50,12 +74,25 @@ class GitSources:
         name:      the name of the GitRepository
         namespace: its namespace; None fits any namespace, and so does a manifest without one
         """
-        found, unread = self._manifests
+        with unnoted():
+            found, unread = self._manifests
         named = [one for one in found if _is_named(one, name, namespace)]
+        note_read("*.yaml", "*.yml", *(os.path.join(self.root, one.file) for one in named))
         if not named or any(name in text for text in unread):
             return f"comes from the GitRepository {name}, which was not found in this repository"
-        reasons = (_elsewhere(one.tree.get("spec"), self.root) for one in named)
-        return next(filter(None, reasons), "")
+        return next(filter(None, (self._elsewhere(one.tree.get("spec")) for one in named)), "")
+
+    def _elsewhere(self, spec: Any) -> str:
+        """Why the files of a GitRepository with this `spec` are not those that are here; "" where they are."""
+        url, ref = dig(spec, ("url",)), dig(spec, ("ref",))
+        if not isinstance(url, str) or _FILLED in f"{url} {ref}":
+            return "comes from a GitRepository whose url or ref is not known"
+        if self.is_another(url):
+            return f"is in another repository: {url}"
+        for field, value in ref.items() if isinstance(ref, dict) else ():
+            if field in _FIXED or (field == "name" and not str(value).startswith("refs/heads/")):
+                return f"comes from {field} {value}, where it may have other values"
+        return ""
 
     @cached_property
     def _manifests(self) -> tuple[list[Document], list[str]]:
@@ -85,7 +122,7 @@ def _yaml_files(root: Path) -> Iterator[str]:
         folders[:] = [one for one in folders if one[0] != "." and one != "node_modules"] if depth < _DEPTH else []
         for name in names:
             path = os.path.join(folder, name)
-            if name.endswith((".yaml", ".yml")) and os.path.isfile(path) and not border.is_layer_outside(path):
+            if name.endswith((".yaml", ".yml")) and os.path.isfile(path) and not os.path.islink(path):
                 yield os.path.relpath(path, root).replace(os.sep, "/")
 
 
@@ -95,14 +132,6 @@ def _is_named(manifest: Document, name: str, namespace: Any) -> bool:
     return is_in_place and dig(manifest.tree, ("metadata", "name")) == name
 
 
-def _elsewhere(spec: Any, root: Path) -> str:
-    """Why the files of a GitRepository with this `spec` are not those that are here; "" where they are."""
-    url, ref = dig(spec, ("url",)), dig(spec, ("ref",))
-    if not isinstance(url, str) or _FILLED in f"{url} {ref}":
-        return "comes from a GitRepository whose url or ref is not known"
-    if is_other_repository(root, url):
-        return f"is in another repository: {url}"
-    for field, value in ref.items() if isinstance(ref, dict) else ():
-        if field in _FIXED or (field == "name" and not str(value).startswith("refs/heads/")):
-            return f"comes from {field} {value}, where it may have other values"
-    return ""
+def _name_of(url: str) -> str:
+    """The name of a repository: the last step of its URL."""
+    return re.split("[/:]", url.rstrip("/").removesuffix(".git"))[-1].lower()

@@ -44,6 +44,8 @@ _BLOCK = re.compile(r"\{\{-?\s*(if|range|with|define|block|end)\b")
 """Where lines begin that may be left out or repeated, and where they end."""
 _ALONE = re.compile(r"\{\{-?\s*(?:(?:if|range|with|define|block|end|else|template)\b|/\*|\$)")
 """A template that writes nothing if it is alone on a line."""
+_INSERTED = re.compile(r"\bn?indent\s+\d", re.ASCII)
+"""What a template has that writes several lines of YAML."""
 _RAW = re.compile(r"\{\{-?\s*`([^`]*)`\s*-?\}\}")
 _FIELD = re.compile(r"\{\{-?\s*\.([A-Za-z_][\w.]*)\s*-?\}\}", re.ASCII)
 _HELD = re.compile(r"⟦(\d{1,6})⟧")
@@ -267,9 +269,13 @@ def _on_lines(text: str) -> Iterator[str]:
 
 
 def _opens_block(line: str) -> bool:
-    """Whether a line begins or ends lines that may be left out or repeated."""
+    """Whether a line begins or ends lines that may be left out or repeated, or is a template that writes lines."""
     words = [match[1] for match in _BLOCK.finditer(_RAW.sub("", line))] if TEMPLATE_MARK in line else []
-    return 2 * words.count("end") != len(words)
+    return 2 * words.count("end") != len(words) or _writes_lines(line)
+
+
+def _writes_lines(line: str) -> bool:
+    return bool(_INSERTED.search(line)) and TEMPLATE_MARK in line and not _TEMPLATE.sub("", line).strip()
 
 
 def _masked(line: str, known: Mapping[str, str], held: list[str]) -> str:
@@ -281,7 +287,7 @@ def _masked(line: str, known: Mapping[str, str], held: list[str]) -> str:
         return line
     if line.lstrip().startswith("#"):
         return ""
-    if not _TEMPLATE.sub("", line).strip() and _ALONE.match(line.lstrip()):
+    if not _TEMPLATE.sub("", line).strip() and (_ALONE.match(line.lstrip()) or _writes_lines(line)):
         return ""
 
     def one(match: re.Match[str]) -> str:

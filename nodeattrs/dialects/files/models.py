@@ -6,7 +6,6 @@ the file and line, or the variable, of each wrong value; it prints no value.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from nodeattrs.core.sensitive import revealed, withheld
 from nodeattrs.core.tree import ABSENT, Path, as_path, dig, spell, under
 from nodeattrs.dialects.files.model_secrets import secret_paths
 from nodeattrs.errors import BadArgument, InvalidSettings, NoSuchAttribute, missing_extra
-from nodeattrs.formats.layers import read_layer
+from nodeattrs.formats.layers import dotenv_layer, environment_layer, read_layer
 from nodeattrs.policies import DEFAULT_POLICY, fold
 from nodeattrs.reports.explain import NodeExplanation, way_to
 from nodeattrs.reports.screen import Screen
@@ -46,18 +45,6 @@ class _Fault(NamedTuple):
     message: str
     is_missing: bool = False
     is_own: bool = False
-
-
-class _Variables(NamedTuple):
-    """The places of values that are variables: path -> the origin of its variable."""
-
-    origins: Mapping[Path, Origin]
-    whole: Origin
-
-    def at(self, path: Path) -> Origin:
-        """The origin of the path, or of the nearest path above it."""
-        steps = (path[:end] for end in range(len(path), -1, -1))
-        return next((self.origins[one] for one in steps if one in self.origins), self.whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +101,9 @@ def load(
         raise BadArgument("files is a list of paths, and not a text", hint=f"write [{files!r}]")
     layers = [read_layer(os.fspath(file)) for file in files]
     if dotenv is not None and env and os.path.exists(dotenv):
-        layers.append(_of_dotenv(read_layer(os.fspath(dotenv), syntax="env"), env, nested))
+        layers.append(dotenv_layer(read_layer(os.fspath(dotenv), syntax="env"), env, nested))
     if env:
-        given = os.environ if environ is None else environ
-        entries = ((name, given[name], Origin("variable", name)) for name in sorted(given))
-        layers.append(_variables(entries, env, nested, Origin("environment")))
+        layers.append(environment_layer(os.environ if environ is None else environ, env, nested))
     for key, value in (arguments or {}).items():
         if value is not None:
             layers.append(Layer(under(as_path(key), value), Origin("argument", key)))
@@ -130,44 +115,6 @@ def load(
     if isinstance(made, list):
         raise _error(model, [_without_secrets(one, secrets, folded) for one in made], folded, env, nested)
     return Loaded(made, folded)
-
-
-def _of_dotenv(layer: Layer, prefix: str, nested: str) -> Layer:
-    texts = layer.value if isinstance(layer.value, dict) else {}
-    entries = ((name, text, layer.origin.at((name,))) for name, text in texts.items() if text is not None)
-    return _variables(entries, prefix, nested, layer.origin.at(()))
-
-
-def _variables(entries: Iterable[tuple[str, str, Origin]], prefix: str, nested: str, whole: Origin) -> Layer:
-    """The layer of the variables with a prefix. raises: BadArgument, for a variable below another one"""
-    tree: dict[str, Any] = {}
-    names: dict[Path, str] = {}
-    origins: dict[Path, Origin] = {}
-    for name, text, origin in entries:
-        if not name.startswith(prefix) or name == prefix:
-            continue
-        rest = name.removeprefix(prefix).lower()
-        path = tuple(rest.split(nested.lower())) if nested else (rest,)
-        *above, last = path
-        holder: Any = tree
-        for step in above:
-            holder = holder.setdefault(step, {}) if isinstance(holder, dict) else None
-        if not isinstance(holder, dict) or last in holder:
-            other = next(one for at, one in names.items() if at[: len(path)] == path or path[: len(at)] == at)
-            what = "set the same key" if names.get(path) == other else "set a value and one below it"
-            raise BadArgument(f"{name} and {other} {what}", hint="unset one of them")
-        holder[last], origins[path], names[path] = _read(text), origin, name
-    return Layer(tree, _Variables(origins, whole))
-
-
-def _read(text: str) -> Any:
-    """A JSON list or map as such; any other text as it is."""
-    if text[:1] in ("[", "{"):
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
-            return text
-    return text
 
 
 def _by_pydantic(model: type[Model], value: Any) -> Model | list[_Fault]:

@@ -12,6 +12,8 @@ from functools import cached_property
 from typing import Any
 
 from nodeattrs.contract.answers import Answered, Setting, part_of
+from nodeattrs.contract.folder import Folder
+from nodeattrs.contract.reading import note_read
 from nodeattrs.dialects.common import InRepository
 from nodeattrs.dialects.files.extends import unread_extends
 from nodeattrs.dialects.files.flux import Manifests
@@ -23,7 +25,7 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.policies import policy_named
 from nodeattrs.policies.helm import ChartValues
 from nodeattrs.policies.named import NamedPolicy
-from nodeattrs.project.config import PlainFold
+from nodeattrs.project.config import FILE, PlainFold, RepositorySettings
 
 
 class Folds(InRepository):
@@ -40,8 +42,19 @@ class Folds(InRepository):
         return self._given or found_folds(self._sources)
 
     @cached_property
+    def repository(self) -> Folder:
+        """The folder of the side. All answers share its settings, which have a table for each fold."""
+        note_read(os.path.join(self.side.root, FILE))
+        settings = self.side.kept.setdefault("settings", RepositorySettings(self.side.root))
+        found = Folder(self.side.root, settings=settings)
+        found.also_sensitive = self.request.sensitive
+        return found
+
+    @property
     def _sources(self) -> GitSources:
-        return GitSources(self.side.root)
+        """The sources of Flux in these files, which all answers share."""
+        found: GitSources = self.side.kept.setdefault("git sources", GitSources(self.side.root, self.side.remotes))
+        return found
 
     @cached_property
     def _given(self) -> Mapping[str, PlainFold]:

@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,12 +24,10 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.files.charts import CHART
 from nodeattrs.dialects.files.folds import FoldLayers, layers_over_chart
-from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError
+from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.formats.documents import Document, content_of, decoded, parse_all
 from nodeattrs.formats.encrypted import marked, may_be_encrypted
 from nodeattrs.formats.layers import LayerReader
-from nodeattrs.formats.nearest import work_tree_of
-from nodeattrs.git import Git
 from nodeattrs.policies.helm import ChartValues
 from nodeattrs.policies.helm_set import set_layers
 from nodeattrs.policies.named import NamedPolicy
@@ -43,8 +40,6 @@ _INDEX = re.compile(r"\[\s*\+?0*(\d{4,})\s*\]", re.ASCII)
 """An index of 1,000 or more, which would make a list as long."""
 TEMPLATE_MARK = "{{"
 """How a Go template begins."""
-_ADDRESS = re.compile(r"\w[\w+.-]*://|[\w.-]+@[\w.-]+:")
-"""How the address of a repository on another machine begins."""
 _BLOCK = re.compile(r"[|>][-+\d]*\s*(?:#.*)?$")
 """The end of a line behind which a text of several lines begins."""
 
@@ -176,30 +171,6 @@ def chart_at(root: Path, folder: str, text: str) -> str:
     """The path of *text* below the root, as `path_below` finds it; "" where no Chart.yaml is in that folder."""
     path = path_below(root, folder, text)
     return path if path and os.path.isfile(root / path / CHART) else ""
-
-
-def is_other_repository(root: Path, url: str) -> bool:
-    """Whether a URL names another repository than each remote of the one at *root*.
-
-    The last step of the addresses counts, since forks and other protocols share it. False without a remote on another
-    machine.
-    """
-    remotes = [one for one in _remotes(root) if _ADDRESS.match(one)]
-    return bool(remotes and url) and _name_of(url) not in map(_name_of, remotes)
-
-
-@lru_cache(maxsize=8)
-def _remotes(root: Path) -> list[str]:
-    """The URLs of the remotes; [] where Git has none. A repository may have hundreds of releases."""
-    try:
-        return Git(root).remotes() if work_tree_of(root) == root else []
-    except NodeattrsError:
-        return []
-
-
-def _name_of(url: str) -> str:
-    """The name of a repository: the last step of its URL."""
-    return re.split("[/:]", url.rstrip("/").removesuffix(".git"))[-1].lower()
 
 
 def elements(tree: Any, key: str) -> Iterator[tuple[int, Any]]:

@@ -1,4 +1,4 @@
-"""Files that are folded: .env, .ini, .properties, YAML of several documents with tags, and Compose files."""
+"""Files that are folded: .env, .ini, .properties, files of Git and systemd, YAML with tags, and Compose files."""
 
 from __future__ import annotations
 
@@ -50,6 +50,28 @@ _LINES: dict[Syntax, Grammar] = {
             "_EQUALS": ("=", ":", " ", " = "),
             "_VALUE": ("1", "x y ", "\\t\\n", "\\u12", "\\ud83d\\ude00", "\\udc00", "", "=="),
             "_END": ("\n", "\\\n", "\r\n", "\\\\\n"),
+        },
+        glue="",
+    ),
+    "git": Grammar(
+        'start: line*\nline: "[" _NAME "]" _END | _KEY _EQUALS _VALUE _END | _KEY _END | _END',
+        {
+            "_NAME": ("a", "A", "a.b", 'a "b"', 'remote "x\\"y"', "credential", 'includeIf "gitdir:~/x"', "é", ""),
+            "_KEY": ("b", "url", "helper", "B-c", "1", "path"),
+            "_EQUALS": ("=", " = "),
+            "_VALUE": ("1", "", '"a ; b"', '"a', "\\q", "x\\n", '"a"b"c"', "x ; c", "ENC[PKCS7,x]"),
+            "_END": ("\n", "\r\n", " # c\n", "\\\n", ""),
+        },
+        glue="",
+    ),
+    "systemd": Grammar(
+        'start: line*\nline: "[" _NAME "]" _END | _KEY _EQUALS _VALUE _END | _END',
+        {
+            "_NAME": ("Unit", "Service", "Install", "x", ""),
+            "_KEY": ("After", "ExecStart", "Environment", "Type", "é", ""),
+            "_EQUALS": ("=", " = ", ""),
+            "_VALUE": ("1", "", "a b", "x=y", "[z]"),
+            "_END": ("\n", "\r\n", "\\\n", "\n; c\n", "\n\n"),
         },
         glue="",
     ),

@@ -1,0 +1,172 @@
+"""Parsers of files in which a key may be written several times: Git's config, and units of systemd.
+
+Each program takes some keys as lists. Such a key has a list of its texts; an empty one makes the earlier ones void, and
+leaves None as the first element. Of any other key the last text counts. Nothing is filled in.
+source: git-config(1), "Syntax" and "Values"; systemd.syntax(7), systemd.unit(5), systemd.exec(5)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+from nodeattrs.core.budget import Budget
+from nodeattrs.core.tree import Path
+from nodeattrs.formats.places import Mark, ParsedText, Text
+
+_LISTS_OF_GIT = re.compile(
+    r"remote\..*\.(?:fetch|push|url|pushurl)|branch\..*\.merge|url\..*\.(?:insteadof|pushinsteadof)|"
+    r"credential\.(?:.*\.)?helper|http\.(?:.*\.)?extraheader|include\.path|safe\.directory|push\.pushoption|"
+    r"(?:transfer|receive|uploadpack)\.hiderefs|blame\.ignorerevsfile|core\.gitproxy|log\.excludedecoration|"
+    r"maintenance\.repo|notes\.displayref|notes\.rewriteref|versionsort\.suffix|format\.(?:headers|to|cc)",
+    re.DOTALL,
+)
+_DEPENDENCIES = re.compile(
+    r"Unit\.(?:Wants|Requires|Requisite|BindsTo|PartOf|Upholds|Conflicts|Before|After|On(?:Failure|Success)|"
+    r"\w*Propagate\w+|JoinsNamespaceOf|RequiresMountsFor)"
+)
+"""Lists that no empty text makes void."""
+_LISTS_OF_SYSTEMD = re.compile(
+    r"Unit\.(?:Documentation|Condition\w+|Assert\w+)|Install\.(?:Alias|WantedBy|RequiredBy|UpheldBy|Also)|"
+    r"Socket\.(?:Listen\w+|Symlinks)|Timer\.On\w+|Path\.(?:Path\w+|DirectoryNotEmpty)|"
+    r"\w+\.(?:Exec(?:Start|Stop|Reload|Condition)\w*|Environment(?:File)?|PassEnvironment|UnsetEnvironment|"
+    r"SupplementaryGroups|(?:ReadWrite|ReadOnly|Inaccessible|Exec|NoExec|Bind|BindReadOnly)Paths|TemporaryFileSystem|"
+    r"(?:Mount|Extension)Images|(?:Load|Set)Credential\w*|CapabilityBoundingSet|AmbientCapabilities|"
+    r"SystemCall(?:Filter|Architectures|Log)|Restrict(?:AddressFamilies|FileSystems|NetworkInterfaces)|DeviceAllow|"
+    r"IPAddress(?:Allow|Deny)|SocketBind(?:Allow|Deny)|IO\w+|LogExtraFields|"
+    r"(?:Runtime|State|Cache|Logs|Configuration)Directory|SuccessExitStatus|Restart(?:Prevent|Force)ExitStatus|"
+    r"Sockets|OpenFile)"
+)
+
+
+class _Entry(NamedTuple):
+    """One assignment. value: its text; None for a key alone in a file of Git"""
+
+    path: Path
+    value: str | None
+    offset: int
+    is_list: bool
+
+
+def read(text: Text, budget: Budget, syntax: str) -> ParsedText:
+    """Parse a text; an empty one is {}.
+
+    syntax: "git" or "systemd"
+    raises: DocumentError, also for a key that is a section, too; TooMuch
+    """
+    tree: dict[str, Any] = {}
+    root = Mark(0)
+    for entry in (_git if syntax == "git" else _systemd)(text):
+        budget.values(1)
+        holder, mark = tree, root
+        *above, key = entry.path
+        for step in above:
+            holder, mark = holder.setdefault(step, {}), mark.parts.setdefault(step, Mark(entry.offset))
+            if not isinstance(holder, dict):
+                raise text.error(f"{step} is a key and a section", entry.offset, path=entry.path)
+        if isinstance(holder.get(key), dict):
+            raise text.error(f"{key} is a section and a key", entry.offset, path=entry.path)
+        if not entry.is_list:
+            before = mark.parts.get(key)
+            mark.parts[key] = Mark(entry.offset, before=None if before is None else (holder[key], before))
+            holder[key] = entry.value
+        elif entry.value != "":
+            elements = holder.setdefault(key, [])
+            mark.parts.setdefault(key, Mark(entry.offset)).parts[len(elements)] = Mark(entry.offset)
+            elements.append(entry.value)
+        elif not _DEPENDENCIES.fullmatch(".".join(entry.path)):
+            holder[key], mark.parts[key] = [None], Mark(entry.offset, {0: Mark(entry.offset)})
+    return ParsedText(tree, lambda: root, (), 4)
+
+
+# --- Git
+
+_HEADER = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\[^\n])*)")?\s*\]')
+_KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[^\S\n]*(=)?[^\S\n]*")
+_VALUE = re.compile(r'(?:[^"\\\n#;]|\\(?:\r?\n|[^\n])|"(?:[^"\\\n]|\\(?:\r?\n|[^\n]))*")*')
+_BLANK = re.compile(r"(?:\s|[#;][^\n]*)*")
+_SIGN = re.compile(r'\\(\r?\n|[^\n])|"')
+_SIGNS = {"n": "\n", "t": "\t", "b": "\b", '"': '"', "\\": "\\", "\n": "", "\r\n": ""}
+
+
+def _git(text: Text) -> Iterator[_Entry]:
+    section: Path = ()
+    offset = _end(_BLANK, text, 0)
+    while offset < len(text.text):
+        header = _HEADER.match(text.text, offset)
+        if header is not None:
+            section = _section(header[1], header[2])
+            offset = _end(_BLANK, text, header.end())
+            continue
+        key = _KEY.match(text.text, offset)
+        if key is None or not section:
+            raise text.error("a line that says nothing", offset, hint="write [section], and key = value below it")
+        value, end = None, key.end()
+        if key[2]:
+            end = _end(_VALUE, text, key.end())
+            value = _SIGN.sub(partial(_unescaped, text, key.end()), text.text[key.end() : end].strip())
+        if text.text[end : end + 1] not in ("", "\n", "\r", "#", ";"):
+            raise text.error("a quote is opened here and never closed" if key[2] else "a key is followed by =", end)
+        path = (*section, key[1].lower())
+        yield _Entry(path, value, offset, _LISTS_OF_GIT.fullmatch(".".join(path)) is not None)
+        offset = _end(_BLANK, text, end)
+
+
+def _section(name: str, part: str | None) -> Path:
+    """The path of a section. Its name counts in small letters; the part in quotes keeps its capitals."""
+    name = name.lower()
+    if part is None:
+        return tuple(name.split(".", 1))
+    part = re.sub(r"\\(.)", r"\1", part)
+    return (f'{name} "{part}"',) if name == "includeif" else (name, part)
+
+
+def _unescaped(text: Text, offset: int, sign: re.Match[str]) -> str:
+    if sign[1] is None:
+        return ""
+    if sign[1] not in _SIGNS:
+        raise text.error(f"Git knows no escape \\{sign[1]}", offset + sign.start())
+    return _SIGNS[sign[1]]
+
+
+def _end(pattern: re.Pattern[str], text: Text, offset: int) -> int:
+    found = pattern.match(text.text, offset)
+    return found.end() if found else offset
+
+
+# --- systemd
+
+
+def _systemd(text: Text) -> Iterator[_Entry]:
+    section = ""
+    begin, held = 0, ""
+    offset = 0
+    for line in text.text.split("\n"):
+        bare = line.strip()
+        if bare[:1] in ("#", ";") or not (bare or held):
+            offset += len(line) + 1
+            continue
+        begin = begin if held else offset + len(line) - len(line.lstrip())
+        offset += len(line) + 1
+        held += bare
+        if held.endswith("\\"):
+            held = f"{held[:-1]} "
+            continue
+        if held.startswith("[") and held.endswith("]"):
+            section = held[1:-1]
+        else:
+            yield _assignment(text, section, held, begin)
+        held = ""
+    if held:
+        yield _assignment(text, section, held, begin)
+
+
+def _assignment(text: Text, section: str, line: str, offset: int) -> _Entry:
+    key, equals, value = (part.strip() for part in line.partition("="))
+    if not section or not key or not equals:
+        raise text.error("a line that says nothing", offset, hint="write [Section], and Key=value below it")
+    name = f"{section}.{key}"
+    is_list = _LISTS_OF_SYSTEMD.fullmatch(name) or _DEPENDENCIES.fullmatch(name)
+    return _Entry((section, key), value, offset, is_list is not None)
