@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import takewhile
+from itertools import groupby, takewhile
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,8 +23,9 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import dig
 from nodeattrs.dialects.cloudinit.codes import INPUT
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
-from nodeattrs.dialects.cloudinit.forms import FORMS, Form, FormText, maps_in
+from nodeattrs.dialects.cloudinit.forms import FORMS, IGNITION, Form, FormText, maps_in
 from nodeattrs.dialects.cloudinit.images import seed_in
+from nodeattrs.dialects.cloudinit.kubeadm import Made
 from nodeattrs.dialects.cloudinit.parts import load_yaml
 from nodeattrs.dialects.cloudinit.seeds import seed_data
 from nodeattrs.dialects.cloudinit.sources import SOURCES, GivenUserData, source_of
@@ -68,6 +70,7 @@ class Given(NamedTuple):
     unknown:  the reason why the user-data cannot be read; "" if it can
     data:     instance data for templates, from the meta-data of a folder or image; None for none
     settings: key -> text, for a profile or an instance of LXD; None for anything else
+    added:    the layers that the platform adds, and that the document does not have
     """
 
     address: str
@@ -78,11 +81,14 @@ class Given(NamedTuple):
     unknown: str = ""
     data: InstanceData | None = None
     settings: Mapping[str, Blob] | None = None
+    added: tuple[Layer, ...] = ()
 
     @property
     def sources(self) -> tuple[Blob | Layer, ...]:
-        """The user-data for `unpack`: *user*, or an unknown layer where it cannot be read."""
-        return (Layer.unknown(self.address, self.origin, self.unknown),) if self.unknown else self.user
+        """The user-data for `unpack`: *user* with the added layers, or an unknown layer where it cannot be read."""
+        if self.unknown:
+            return (Layer.unknown(self.address, self.origin, self.unknown),)
+        return (*self.user, *self.added)
 
 
 @taking(budget=Budget | None, form=str | None)
@@ -237,7 +243,9 @@ def _collected(blob: Blob, budget: Budget, form: str | None = None) -> list[Give
     return None
 
 
-_MAY_HAVE = re.compile(r"(?i)(?:user|custom)[-_]?data|cloud_?(?:init|config)|autoinstall|kind: *[\w\"]*Config")
+_MAY_HAVE = re.compile(
+    r"(?i)(?:user|custom)[-_]?data|cloud_?(?:init|config)|autoinstall|kind\"?: *[\w\"]*(?:Config|Kubeadm)"
+)
 """A word that a document with user-data has somewhere. A text without it is not parsed."""
 
 
@@ -458,11 +466,32 @@ def _of_text(outer: _Outer, above: TreePath, one: FormText, budget: Budget) -> G
     origin = Origin("resource", one.name, outer.file, line, column)
     if one.is_config:
         return Given(one.name, origin, (_of_mapping(outer, path),))
+    if one.made is not None:
+        return _of_made(outer, path, one.made, origin, budget)
     if one.text is None:
         return Given(one.name, origin, (), unknown=one.why)
     blob = _within(outer, line, one.text, one.is_packed)
     blob.language = one.language
     return Given(one.name, origin, (blob,))
+
+
+def _of_made(outer: _Outer, path: TreePath, made: Made, origin: Origin, budget: Budget) -> Given:
+    """A cloud-config that the platform makes. Its rows have the lines of the values, and inside a block the block's."""
+    lines: list[int] = []
+    for below, group in groupby(made.rows, key=itemgetter(1)):
+        first = outer.document.place((*path, *below))[0]
+        for number, (text, _) in enumerate(group):
+            is_in_block = [row.strip() for row in outer.rows[first + number - 1 : first + number]] == [text.strip()]
+            lines.append(first + number if is_in_block else first)
+    blob = Blob("".join(f"{text}\n" for text, _ in made.rows), outer.file, packed=True)
+    budget.bytes(len(blob.content))
+    blob.lines = tuple(lines)
+    added = []
+    for one in made.unread:
+        line, column = outer.document.place((*path, *one.at))
+        place = origin._replace(line=line, column=column)
+        added.append(Layer.unknown(one.name, place, one.reason, dict.fromkeys(one.sets, line)))
+    return Given(origin.name, origin, (blob,), added=tuple(added))
 
 
 def _within(outer: _Outer, line: int, text: str, is_packed: bool | None = None) -> Blob:
@@ -514,8 +543,5 @@ def _of_secret(outer: _Outer, path: TreePath, secret: Any, budget: Budget) -> It
             is_ignition = dig(secret, (under, "format")) in ("ignition", "aWduaXRpb24=")
             text = None if is_ignition else written
             at = (*path, under, key)
-            yield _of_text(outer, (), FormText(at, text, address, _IGNITION, is_packed=under == "data"), budget)
+            yield _of_text(outer, (), FormText(at, text, address, IGNITION, is_packed=under == "data"), budget)
             return
-
-
-_IGNITION = "is for Ignition, not for cloud-init"

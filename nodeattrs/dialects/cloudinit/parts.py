@@ -57,10 +57,12 @@ class CloudPart(NamedTuple):
     file:     the file of the part, as messages show it; None for a text without one
     line:     the line of the file on which the body begins; None if the file has the body in another form (base64,
               gzip)
-    indent:   the number of blanks before each line of the body in the file, as in an archive
+    indent:   the number of blanks before each line of the body in the file, as in an archive; None for a body that a
+              platform makes from values in the file, so that its columns are not in the file
     packed:   "gzip" for a part that was packed; else ""
     lost:     names of merge headers that unpacking lost
-    lines:    for a rendered template: the line of the template for each line of the body; () for any other part
+    lines:    for a rendered template: the line of the template for each line of the body. For a body that a platform
+              makes: the line of the file. () for any other part
     language: the language of a template that another program fills in, if the document names it; None otherwise
 
     `text` is the body as text. `at(line)` gives the line of the file for a line of the body.
@@ -74,7 +76,7 @@ class CloudPart(NamedTuple):
     line: int | None = 1
     packed: str = ""
     lost: tuple[str, ...] = ()
-    indent: int = 0
+    indent: int | None = 0
     lines: tuple[int, ...] = ()
     language: Language | None = None
 
@@ -90,6 +92,10 @@ class CloudPart(NamedTuple):
         """
         own = self.lines[min(line, len(self.lines)) - 1] if self.lines else line
         return own + (1 if self.line is None else self.line) - 1
+
+    def column(self, column: int) -> int | None:
+        """The column of the file for a column of the body; None for a body that a platform makes."""
+        return None if self.indent is None else column + self.indent
 
     @property
     def filled_in_by(self) -> Language | None:

@@ -211,7 +211,8 @@ class _Run:
         """Render a template, and handle the result like a part with that text; a patch in it is a config."""
         title, origin = _named(part, name)
         try:
-            template = None if part.lines else template_in(part.text)
+            is_rendered = part.lines and part.indent is not None
+            template = None if is_rendered else template_in(part.text)
             if template is None:
                 raise CloudConfigError(TEMPLATE, "a template begins with its first line", line=1)
             layer = unrendered(self.data, template, title, origin)
@@ -219,6 +220,8 @@ class _Run:
                 return self._unknown(number, part, name, layer, "template")
             assert self.data is not None
             text, lines = self._rendered(self.data, template)
+            if part.lines:
+                lines = tuple(part.lines[min(line, len(part.lines)) - 1] for line in lines)
         except TooMuch as passed:
             passed_limit = past_a_limit(passed, "the template")
             return PartReport(number, part, name, "failed", error=self._placed(passed_limit, part, name))
