@@ -16,8 +16,8 @@ from nodeattrs.dialects.cloudinit.arguments import merged_files
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
 from nodeattrs.dialects.cloudinit.inputs import Given, given_in
 from nodeattrs.dialects.cloudinit.kubeadm import ADDED
-from nodeattrs.dialects.cloudinit.lints.size import about_size
 from nodeattrs.dialects.cloudinit.lints.texts import is_for_another
+from nodeattrs.dialects.cloudinit.lints.values import about_size
 from nodeattrs.dialects.cloudinit.parts import CloudPart
 from nodeattrs.dialects.cloudinit.reports import (
     finding_about,
