@@ -18,7 +18,7 @@ import yaml
 
 from nodeattrs.codes import Kind
 from nodeattrs.core.budget import Budget, Limits
-from nodeattrs.core.tree import MAX_DEPTH, NO_ENTRIES
+from nodeattrs.core.tree import MAX_DEPTH, NO_ENTRIES, strict_key
 from nodeattrs.dialects.cloudinit.codes import EMPTY, TOO_DEEP, VALUE
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.dialects.cloudinit.other_templates import Language, filled_as_jinja, language_of
@@ -335,23 +335,8 @@ def _sized(value: Any, known: dict[int, tuple[int, int]], open_: set[int], room:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two trees are equal and their values have the same types: 1 is neither 1.0 nor True.
+    """Whether two trees are equal and all their values have the same types: 1 is neither 1.0 nor True.
 
-    The order of keys is ignored. Keys, and elements of sets, are compared by `==` alone.
+    The order of keys is ignored.
     """
-    pairs = [(left, right)]
-    while pairs:
-        one, other = pairs.pop()
-        if type(one) is not type(other):
-            return False
-        if isinstance(one, dict):
-            if one.keys() != other.keys():
-                return False
-            pairs += [(entry, other[key]) for key, entry in one.items()]
-        elif isinstance(one, (list, tuple)):
-            if len(one) != len(other):
-                return False
-            pairs += zip(one, other, strict=True)
-        elif one != other:
-            return False
-    return True
+    return bool(left == right and strict_key(left) == strict_key(right))
