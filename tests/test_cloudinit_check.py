@@ -536,7 +536,15 @@ FOREIGN = [
 
 
 class TestForeignFiles:
-    @pytest.mark.parametrize("text", ['{"ignition": {"version": "3.4.0"}}', "<powershell>\n</powershell>", "#ps1\n"])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '{"ignition": {"version": "3.4.0"}}',
+            "<powershell>\n</powershell>",
+            "#ps1\n",
+            "MIME-Version: 1.0\nContent-Type: application/node.eks.aws\n\nkind: NodeConfig\n",
+        ],
+    )
     def test_user_data_that_is_all_for_another_program_was_not_looked_at(self, run: Run, tmp_path: Path, text: str):
         (tmp_path / "other").write_text(text)
         code, out, _ = run("check", "other")

@@ -18,7 +18,7 @@ from nodeattrs.dialects.cloudinit.inputs import Given, given_in
 from nodeattrs.dialects.cloudinit.kubeadm import ADDED
 from nodeattrs.dialects.cloudinit.lints.texts import is_for_another
 from nodeattrs.dialects.cloudinit.lints.values import about_size
-from nodeattrs.dialects.cloudinit.parts import CloudPart
+from nodeattrs.dialects.cloudinit.parts import NODE_CONFIG
 from nodeattrs.dialects.cloudinit.reports import (
     finding_about,
     finding_about_unread,
@@ -142,8 +142,11 @@ def _checked(options: Mapping[str, Any], schema: Schema | None, looked: dict[str
         yield finding_that_ended(error)
         return
     looked["part"] += len(merged.parts)
-    if merged.parts and all(report.is_foreign for report in merged.parts):
-        yield from _not_looked_at(merged.parts[0].part)
+    is_all_foreign = all(report.is_foreign for report in merged.parts)
+    for part in (report.part for report in merged.parts):
+        if part.type == NODE_CONFIG or (is_all_foreign and is_for_another(part.text)):
+            message = "was not looked at: it is for another program"
+            yield Finding(LAYER_IS_UNKNOWN.entry.code, "note", message, part.file, part.line or 1)
     for one in merged.unknown.values():
         if options["strict"] or one.title != ADDED:
             yield finding_about_unread(one, "error" if options["strict"] else "note")
@@ -151,13 +154,6 @@ def _checked(options: Mapping[str, Any], schema: Schema | None, looked: dict[str
         yield from findings_of_each_branch(lambda data: merged_files(lenient, data)[1], schema)
     else:
         yield from findings_of(merged, schema)
-
-
-def _not_looked_at(part: CloudPart) -> Iterator[Finding]:
-    """The note about user-data that is all for another program; no warning of `lints` says that."""
-    if is_for_another(part.text):
-        message = "was not looked at: it is for another program"
-        yield Finding(LAYER_IS_UNKNOWN.entry.code, "note", message, part.file, part.line or 1)
 
 
 def _sizes(machines: list[tuple[str, Given]], cloud: str | None) -> Iterator[Finding]:

@@ -34,7 +34,8 @@ JSONP = "text/cloud-config-jsonp"
 JINJA = "text/jinja2"
 ARCHIVE = "text/cloud-config-archive"
 PART_HANDLER = "text/part-handler"
-HANDLED_ELSEWHERE = {PART_HANDLER, "application/node.eks.aws"}
+NODE_CONFIG = "application/node.eks.aws"
+HANDLED_ELSEWHERE = {PART_HANDLER, NODE_CONFIG}
 """Types that another program on the machine handles: part handlers, and the NodeConfig of Amazon EKS."""
 INCLUDES = ("text/x-include-url", "text/x-include-once-url")
 SCRIPTS = (
@@ -227,12 +228,18 @@ def load_config(
         return tree
     if tree is None:
         raise CloudConfigError(EMPTY, "the part says nothing", hint="write key: value, or leave the part out")
-    kinds: dict[type, str] = {list: "a list", str: "plain text"}
-    raise CloudConfigError(
-        EMPTY,
-        f"a cloud-config is a mapping, and this is {kinds.get(type(tree), f'a {type(tree).__name__}')}",
-        hint="write key: value",
-    )
+    raise CloudConfigError(EMPTY, f"a cloud-config is a mapping, and this is {kind_of(tree)}", hint="write key: value")
+
+
+_KINDS: dict[type, str] = {
+    str: "a text", dict: "a mapping", list: "a list", bool: "true or false", int: "a number", float: "a number",
+    type(None): "null", bytes: "bytes", set: "a set", tuple: "a list of pairs", date: "a date", datetime: "a date",
+}  # fmt: skip
+
+
+def kind_of(value: Any) -> str:
+    """The type of a value in words, with an article: "a text", "a list". Another type gives its name."""
+    return _KINDS.get(type(value), f"a {type(value).__name__}")
 
 
 def dumped(tree: Any) -> str:
@@ -254,41 +261,25 @@ def independent(value: Any) -> Any:
     >>> independent({None: [1, (2, [3])]})
     {None: [1, (2, [3])]}
     """
-    kind = type(value)
-    if kind is dict:
-        return _copied_map(value, MAX_DEPTH)
-    return value if kind in _SCALARS else _copied(value, MAX_DEPTH)
-
-
-def _copied_map(value: dict[Any, Any], room: int) -> dict[Any, Any]:
-    # Written out for dicts: this copy is half of what a merge costs.
-    if not room:
-        raise _too_deep()
-    scalars = _SCALARS
-    out = value.copy()
-    for key, entry in value.items():
-        kind = type(entry)
-        if kind in scalars:
-            continue
-        out[key] = _copied_map(entry, room - 1) if kind is dict else _copied(entry, room - 1)
-    return out
+    return value if type(value) in _SCALARS else _copied(value, MAX_DEPTH)
 
 
 def _copied(value: Any, room: int) -> Any:
     if not room:
         raise _too_deep()
-    scalars = _SCALARS
-    if type(value) is list:
-        out = value.copy()
-        for index, entry in enumerate(value):
-            if type(entry) not in scalars:
-                out[index] = _copied(entry, room - 1)
-        return out
+    # Loops and no comprehensions: those would take a second frame a level.
     if isinstance(value, dict):
-        return _copied_map(dict(value), room)
+        keyed = dict(value)
+        for key, entry in value.items():
+            if type(entry) not in _SCALARS:
+                keyed[key] = _copied(entry, room - 1)
+        return keyed
     if isinstance(value, (list, tuple)):
-        items = _copied(list(value), room)
-        return items if isinstance(value, list) else tuple(items)
+        listed = list(value)
+        for index, entry in enumerate(value):
+            if type(entry) not in _SCALARS:
+                listed[index] = _copied(entry, room - 1)
+        return listed if isinstance(value, list) else tuple(listed)
     if isinstance(value, (set, frozenset)):
         return type(value)(value)
     for plain in (str, bool, int, float, bytes, datetime, date):

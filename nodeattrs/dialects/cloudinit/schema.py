@@ -21,9 +21,9 @@ from nodeattrs.core.tree import Path, dig, meant, spell
 from nodeattrs.dialects.cloudinit.codes import SCHEMA, SCHEMA_DEPRECATED
 from nodeattrs.dialects.cloudinit.config_text import path_with_own_keys, with_text_keys
 from nodeattrs.dialects.cloudinit.lints.texts import markup_in
-from nodeattrs.dialects.cloudinit.lints.values import foreign_key, kind_of
+from nodeattrs.dialects.cloudinit.lints.values import foreign_key
 from nodeattrs.dialects.cloudinit.lints.warned import Severity, Warned
-from nodeattrs.dialects.cloudinit.parts import measured
+from nodeattrs.dialects.cloudinit.parts import kind_of, measured
 from nodeattrs.dialects.cloudinit.secrets import WITHHELD, guarded
 from nodeattrs.errors import BadArgument, missing_extra
 from nodeattrs.formats.documents import read

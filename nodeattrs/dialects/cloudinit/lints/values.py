@@ -29,6 +29,7 @@ from nodeattrs.dialects.cloudinit.codes import (
 )
 from nodeattrs.dialects.cloudinit.lints.texts import INSTANCE_DATA, MARKUP
 from nodeattrs.dialects.cloudinit.lints.warned import Severity, Warned
+from nodeattrs.dialects.cloudinit.parts import kind_of
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 
@@ -285,17 +286,6 @@ def _markup_in(value: Any, path: Path, pattern: re.Pattern[str] = MARKUP) -> Ite
     elif isinstance(value, (dict, list)) and len(path) < 5:
         for step, entry in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _markup_in(entry, (*path, step), pattern)
-
-
-_KINDS: dict[type, str] = {
-    str: "a text", dict: "a mapping", list: "a list", bool: "true or false", int: "a number", float: "a number",
-    type(None): "null", bytes: "bytes", set: "a set", tuple: "a list of pairs",
-}  # fmt: skip
-
-
-def kind_of(value: Any) -> str:
-    """The type of a value in words, with an article: "a text", "a list". A type that is not known here is "a date"."""
-    return _KINDS.get(type(value), "a date")
 
 
 # --- the size of user-data, by the pages of the clouds -----------------------------------
