@@ -710,6 +710,6 @@ def test_of_the_findings_in_public_repositories_at_most_two_in_a_hundred_are_wro
     with open(ROOT / "tests/samples/cloud_config.tsv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
-    assert len(rows) == 100
+    assert len(rows) == 150
     assert all(row["verdict"] in ("right", "wrong") and row["why"] for row in rows)
-    assert sum(row["verdict"] == "wrong" for row in rows) <= 2
+    assert sum(row["verdict"] == "wrong" for row in rows) <= 3

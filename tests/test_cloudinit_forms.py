@@ -16,7 +16,9 @@ import pytest
 from nodeattrs.cli import main
 from nodeattrs.cloudinit import given_in, merge
 from nodeattrs.dialects.cloudinit.forms import FORMS
+from nodeattrs.dialects.cloudinit.inputs import FORM_NAMES
 from nodeattrs.errors import BadArgument
+from tests.oracles.cloudinit_documents import rows
 
 TEXT = "#cloud-config\npackages: [vim]\nruncmd:\n- echo hi\n"
 PACKED = base64.b64encode(TEXT.encode()).decode()
@@ -396,6 +398,13 @@ SOURCES: list[tuple[str, str, str, list[tuple[str, list[int | None]]]]] = [
     ),
     (
         "hcl",
+        "registry.terraform.io, bpg/proxmox, virtual_environment_file: source_raw.data is a snippet for cicustom",
+        'resource "proxmox_virtual_environment_file" "u" {\n  source_raw {\n    data = <<-EOF\n'
+        f'{block(4)}    EOF\n    file_name = "u.yaml"\n  }}\n}}\n',
+        [("proxmox_virtual_environment_file.u", [6])],
+    ),
+    (
+        "hcl",
         "developer.hashicorp.com/packer, QEMU builder: cd_content; a quoted text",
         'source "qemu" "x" {\n  cd_content = {\n    "meta-data" = ""\n    "user-data" = '
         f"{json.dumps(TEXT)}\n  }}\n}}\n",
@@ -547,3 +556,11 @@ def test_an_image_of_a_disk_is_named_and_not_read(
     file.write_bytes(b"\0" * at + mark + b"\0" * 512 + TEXT.encode())
     assert main(["cloud-config", "check", str(file)]) == 5
     assert "is an image of a disk" in capsys.readouterr().out
+
+
+def test_sixty_public_documents_are_named_with_their_judges() -> None:
+    """`python -m tests.oracles.cloudinit_documents` reads them again."""
+    table = rows()
+    assert len(table) >= 60
+    assert {row.form for row in table} <= set(FORM_NAMES)
+    assert all(len(row.commit) == 40 and row.machines and row.judge for row in table)
