@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from nodeattrs.cli import main
-from nodeattrs.cloudinit import given_in, merge
+from nodeattrs.cloudinit import InstanceData, given_in, merge
 
 DOCUMENT = """\
 apiVersion: bootstrap.cluster.x-k8s.io/v1beta2
@@ -248,6 +248,38 @@ SPEC = """\
 )  # fmt: skip
 def test_explain_is_certain_where_cluster_api_adds_nothing(path: str, code: int, tmp_path: Path) -> None:
     assert main(["cloud-config", "explain", str(written(tmp_path, f"{NODE}{SPEC}")), "--path", path]) == code
+
+
+MARKED = """\
+  bootCommands: ["echo {{ ds.meta_data.a }}"]
+  preKubeadmCommands: [one]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "code"),
+    [
+        (MARKED, "runcmd.0", 0), (MARKED, "bootcmd", 5),
+        (f"{MARKED}  postKubeadmCommands: ['{{% if ds %}}']\n", "runcmd.0", 5),  # a block may be around other keys
+    ],
+)  # fmt: skip
+def test_a_key_with_markup_leaves_the_other_keys_certain(text: str, path: str, code: int, tmp_path: Path) -> None:
+    assert main(["cloud-config", "explain", str(written(tmp_path, f"{NODE}{text}")), "--path", path]) == code
+
+
+def test_a_template_that_is_not_rendered_is_named_at_the_spec(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, f"{NODE}{MARKED}")
+    assert main(["cloud-config", "merge", str(file)]) == 5
+    assert f"{file}:4 " in capsys.readouterr().err
+
+
+def test_instance_data_fill_in_a_key_with_markup(tmp_path: Path) -> None:
+    (given,) = given_in(written(tmp_path, f"{NODE}{MARKED}"))
+    merged = merge(given.user, instance_data=InstanceData({"ds": {"meta_data": {"a": "x"}}}))
+    assert merged.config == {"bootcmd": ["echo x"], "runcmd": ["one", COMMAND]}
+    assert [merged.origins("bootcmd.0")[0].line, merged.origins("runcmd.0")[0].line] == [5, 6]
 
 
 def test_check_names_texts_of_secrets_and_templates_at_their_lines(

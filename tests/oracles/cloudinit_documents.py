@@ -44,8 +44,9 @@ def read(text: str, path: str) -> str:
     """Each machine with user-data: its name, the line, and the beginning of the SHA-256 of the text."""
     found = []
     for one in given_in(Blob(text, path)):
-        data = one.user[0].content if one.user else b""
-        digest = hashlib.sha256(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")).hexdigest()
+        texts = [blob.content for blob in one.user]
+        data = b"".join(one if isinstance(one, bytes) else one.encode("utf-8", "surrogatepass") for one in texts)
+        digest = hashlib.sha256(data).hexdigest()
         found.append(f"{one.address}:{one.origin.line}:{digest[:12] if one.user else 'not read'}")
     return " ".join(found)
 

@@ -537,21 +537,23 @@ def _of_text(outer: _Outer, above: TreePath, one: FormText, budget: Budget) -> G
 
 def _of_made(outer: _Outer, path: TreePath, made: Made, origin: Origin, budget: Budget) -> Given:
     """A cloud-config that the platform makes. Its rows have the lines of the values, and inside a block the block's."""
-    lines: list[int] = []
-    for below, group in groupby(made.rows, key=itemgetter(1)):
-        first = outer.document.place((*path, *below))[0]
-        for number, (text, _) in enumerate(group):
-            is_in_block = [row.strip() for row in outer.rows[first + number - 1 : first + number]] == [text.strip()]
-            lines.append(first + number if is_in_block else first)
-    blob = Blob("".join(f"{text}\n" for text, _ in made.rows), outer.file, packed=True)
-    budget.bytes(len(blob.content))
-    blob.lines = tuple(lines)
+    user = []
+    for rows in made.parts:
+        lines: list[int] = []
+        for below, group in groupby(rows, key=itemgetter(1)):
+            first = outer.document.place((*path, *below))[0]
+            for number, (text, _) in enumerate(group):
+                is_in_block = [row.strip() for row in outer.rows[first + number - 1 : first + number]] == [text.strip()]
+                lines.append(first + number if is_in_block else first)
+        user.append(Blob("".join(f"{text}\n" for text, _ in rows), outer.file, packed=True))
+        budget.bytes(len(user[-1].content))
+        user[-1].lines = tuple(lines)
     added = []
     for one in made.unread:
         line, column = outer.document.place((*path, *one.at))
         place = origin._replace(line=line, column=column)
         added.append(Layer.unknown(one.name, place, one.reason, dict.fromkeys(one.sets, line)))
-    return Given(origin.name, origin, (blob,), added=tuple(added))
+    return Given(origin.name, origin, tuple(user), added=tuple(added))
 
 
 def _within(outer: _Outer, line: int, text: str, is_packed: bool | None = None) -> Blob:

@@ -8,6 +8,7 @@ source: https://github.com/kubernetes-sigs/cluster-api/tree/main/bootstrap/kubea
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -16,6 +17,11 @@ from nodeattrs.core.tree import Path
 ADDED = "what Cluster API adds"
 """The name of the layer with the certificates, the configuration and the command of kubeadm."""
 _KUBEADM = "  - '# kubeadm init or join, which Cluster API writes here'"
+
+
+_Row = tuple[str, Path]
+_KEY = re.compile(r"[a-z_]+:")
+"""The beginning of the row of a key at the top."""
 
 
 class Unwritten(NamedTuple):
@@ -34,14 +40,18 @@ class Unwritten(NamedTuple):
 
 
 class Made(NamedTuple):
-    """The cloud-config of a spec: its rows, each with its path in the spec, and what it lacks."""
+    """The cloud-config of a spec, and what it lacks.
 
-    rows: list[tuple[str, Path]]
+    parts: rows, each with its path in the spec: a config of the keys without markup, and a template of Jinja of the
+           others. The machine gets both as one template
+    """
+
+    parts: list[list[_Row]]
     unread: list[Unwritten]
 
 
 def cloud_config_of(spec: Mapping[str, Any]) -> Made:
-    """The cloud-config of a spec. It is a template of Jinja only if it has markup; without any both give the same text.
+    """The cloud-config of a spec. Without markup it is no template, which gives the same text.
 
     raises: AttributeError or TypeError, for a value of a type that the spec does not have there
     """
@@ -53,12 +63,27 @@ def cloud_config_of(spec: Mapping[str, Any]) -> Made:
                 entry.pop(inner, None)
                 unread.append(Unwritten(f"{name}.{number}.{inner}", (key, number), reason, ((name, number, inner),)))
         spec[key] = entries
-    rows = list(_written(spec, _SPEC, ()))
-    if any(mark in text for text, _ in rows for mark in ("{{", "{%", "{#")):
-        rows.insert(0, ("## template: jinja", ()))
     command = ("runcmd", len(spec.get("preKubeadmCommands") or ()))
     reason = "is not in the file: certificates, and the configuration and command of kubeadm"
-    return Made(rows, [*unread, Unwritten(ADDED, (), reason, (("write_files",), command))])
+    return Made(
+        _parts(list(_written(spec, _SPEC, ()))), [*unread, Unwritten(ADDED, (), reason, (("write_files",), command))]
+    )
+
+
+def _parts(rows: list[_Row]) -> list[list[_Row]]:
+    """The rows of a config, those of keys with markup apart. Blocks of Jinja may be around keys: then all are one."""
+    groups: list[list[_Row]] = []
+    for row in rows:
+        if not groups or _KEY.match(row[0]):
+            groups.append([])
+        groups[-1].append(row)
+    head, jinja = ("#cloud-config", ()), ("## template: jinja", ())
+    if any("{%" in text or "{#" in text for text, _ in rows):
+        return [[jinja, head, *rows]]
+    plain, template = [head], [jinja, head]
+    for group in groups:
+        (template if any("{{" in text for text, _ in group) else plain).extend(group)
+    return [plain, template] if len(template) > 2 else [plain]
 
 
 def _why_unread(entry: Mapping[str, Any], key: str) -> str:
@@ -121,7 +146,6 @@ class _Key(NamedTuple):
 
 
 _SPEC: tuple[_Key, ...] = (
-    _Key("", "#cloud-config"),
     _Key("files", "write_files:", (
         _Key("path", "-   path: {}", (), True), _Key("encoding", '    encoding: "{}"'),
         _Key("owner", "    owner: {}"), _Key("permissions", "    permissions: '{}'"),
@@ -156,7 +180,7 @@ _SPEC: tuple[_Key, ...] = (
 """The keys of a spec, in the order of the templates."""
 
 
-def _written(value: Mapping[str, Any], keys: tuple[_Key, ...], path: Path) -> Iterator[tuple[str, Path]]:
+def _written(value: Mapping[str, Any], keys: tuple[_Key, ...], path: Path) -> Iterator[_Row]:
     """Yield the rows of a map of the spec, each with its path."""
     for one in keys:
         at = (*path, one.key) if one.key else path
@@ -174,6 +198,6 @@ def _written(value: Mapping[str, Any], keys: tuple[_Key, ...], path: Path) -> It
             yield from _written(found, one.entry, at)
 
 
-def _row(shape: str | Callable[[Any], str], value: Any, path: Path) -> list[tuple[str, Path]]:
+def _row(shape: str | Callable[[Any], str], value: Any, path: Path) -> list[_Row]:
     text = shape.format(_go(value)) if isinstance(shape, str) else shape(value)
     return [(row, path) for row in text.split("\n")] if text else []
