@@ -206,7 +206,7 @@ def _apart(given: Any, has: Any, path: TreePath) -> Iterator[tuple[TreePath, Any
 
 
 def _as_written(value: Any) -> Any:
-    """A value that is no map and no list, as cloud-init writes it as JSON."""
+    """A value other than a map or list, as cloud-init writes it as JSON."""
     if isinstance(value, tuple):
         return with_text_keys(list(value), _as_written)
     if isinstance(value, bytes):

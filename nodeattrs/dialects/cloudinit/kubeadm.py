@@ -71,7 +71,7 @@ def cloud_config_of(spec: Mapping[str, Any]) -> Made:
 
 
 def _parts(rows: list[_Row]) -> list[list[_Row]]:
-    """The rows of a config, those of keys with markup apart. Blocks of Jinja may be around keys: then all are one."""
+    """The rows of a config; keys with markup are apart. Blocks of Jinja may be around keys: then all are one."""
     groups: list[list[_Row]] = []
     for row in rows:
         if not groups or _KEY.match(row[0]):
