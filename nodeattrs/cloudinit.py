@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nodeattrs.dialects.cloudinit.instance import Differing, Instance, read_instance
     from nodeattrs.dialects.cloudinit.layers import merge_confd, merge_layers, read_confd
     from nodeattrs.dialects.cloudinit.lints import WARNINGS, Warned, refuse_unknown_options
-    from nodeattrs.dialects.cloudinit.lints.size import about_size
+    from nodeattrs.dialects.cloudinit.lints.values import about_size
     from nodeattrs.dialects.cloudinit.masking import masked
     from nodeattrs.dialects.cloudinit.mergers import (
         CONFIG_DEFAULT,
@@ -79,7 +79,7 @@ _HOMES = {
     "WARNINGS": "lints",
     "WORDS": "merging",
     "Warned": "lints",
-    "about_size": "lints.size",
+    "about_size": "lints.values",
     "blob_of": "unpacking",
     "config_of_cmdline": "command_line",
     "definition_of": "mergers",

@@ -463,11 +463,12 @@ class TestCloudInit:
         assert [None, "too-large"] == kinds
         assert {"a": 1} == merged.config
 
-    def test_small_copies_beside_a_large_value_measure_nothing_again(self):
-        """What an operation leaves is shared."""
+    def test_small_copies_beside_a_large_value_end_at_the_limit(self):
+        """Each operation copies the whole config, as cloud-init's library does."""
         small = [{"op": "add", "path": "/b", "value": 0}, *[{"op": "copy", "from": "/b", "path": "/c"}] * 3000]
-        merged, kinds = patched(self.ADD, *[self.COPY] * 14, *small)
 
+        assert [None, "too-large"] == patched(self.ADD, *[self.COPY] * 14, *small)[1]
+        merged, kinds = patched(self.ADD, *[self.COPY] * 14, *small[:20])
         assert [None, None] == kinds
         assert (0, 24) == (merged.config["c"], len(merged.config["a"]))
         with pytest.raises(TooMuch, match="the explanation: takes more than"):

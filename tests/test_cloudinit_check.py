@@ -536,7 +536,15 @@ FOREIGN = [
 
 
 class TestForeignFiles:
-    @pytest.mark.parametrize("text", ['{"ignition": {"version": "3.4.0"}}', "<powershell>\n</powershell>", "#ps1\n"])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '{"ignition": {"version": "3.4.0"}}',
+            "<powershell>\n</powershell>",
+            "#ps1\n",
+            "MIME-Version: 1.0\nContent-Type: application/node.eks.aws\n\nkind: NodeConfig\n",
+        ],
+    )
     def test_user_data_that_is_all_for_another_program_was_not_looked_at(self, run: Run, tmp_path: Path, text: str):
         (tmp_path / "other").write_text(text)
         code, out, _ = run("check", "other")
@@ -702,6 +710,6 @@ def test_of_the_findings_in_public_repositories_at_most_two_in_a_hundred_are_wro
     with open(ROOT / "tests/samples/cloud_config.tsv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
-    assert len(rows) == 100
+    assert len(rows) == 150
     assert all(row["verdict"] in ("right", "wrong") and row["why"] for row in rows)
-    assert sum(row["verdict"] == "wrong" for row in rows) <= 2
+    assert sum(row["verdict"] == "wrong" for row in rows) <= 3

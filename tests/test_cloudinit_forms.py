@@ -16,7 +16,9 @@ import pytest
 from nodeattrs.cli import main
 from nodeattrs.cloudinit import given_in, merge
 from nodeattrs.dialects.cloudinit.forms import FORMS
+from nodeattrs.dialects.cloudinit.inputs import FORM_NAMES
 from nodeattrs.errors import BadArgument
+from tests.oracles.cloudinit_documents import rows
 
 TEXT = "#cloud-config\npackages: [vim]\nruncmd:\n- echo hi\n"
 PACKED = base64.b64encode(TEXT.encode()).decode()
@@ -257,15 +259,15 @@ class TestEachForm:
 
 
 def test_every_form_of_the_table_has_an_example() -> None:
-    without = {"kubeadm"}
+    without = {"kubeadm"}  # test_cloudinit_kubeadm has it
     assert {case.form for case in CASES} == {one.name for one in FORMS} - without
 
 
 UNREAD: list[tuple[str, str, str]] = [
     ("kubevirt", "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: v}\nspec: {template: {spec: "
                  "{volumes: [{name: i, cloudInitNoCloud: {secretRef: {name: s}}}]}}}\n", "is in a secret"),
-    ("kubeadm", "apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfigTemplate\nmetadata: {name: k}\n"
-                "spec: {template: {spec: {preKubeadmCommands: [a]}}}\n", "bootstrap provider: name its secret"),
+    ("kubeadm", "apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: RKE2ConfigTemplate\nmetadata: {name: k}\n"
+                "spec: {template: {spec: {preRKE2Commands: [a]}}}\n", "bootstrap provider: name its secret"),
     ("cloudformation", "Resources: {W: {Type: 'AWS::EC2::Instance', Properties: {UserData: !Ref Given}}}\n",
      "a function of CloudFormation"),
     ("arm", json.dumps({"$schema": "deploymentTemplate.json", "resources": [{"name": "v", "properties": {
@@ -393,6 +395,13 @@ SOURCES: list[tuple[str, str, str, list[tuple[str, list[int | None]]]]] = [
         "registry.terraform.io, hashicorp/cloudinit, cloudinit_config: part.content",
         f'data "cloudinit_config" "c" {{\n  part {{\n    content = <<EOT\n{TEXT}EOT\n  }}\n}}\n',
         [("cloudinit_config.c", [6])],
+    ),
+    (
+        "hcl",
+        "registry.terraform.io, bpg/proxmox, virtual_environment_file: source_raw.data is a snippet for cicustom",
+        'resource "proxmox_virtual_environment_file" "u" {\n  source_raw {\n    data = <<-EOF\n'
+        f'{block(4)}    EOF\n    file_name = "u.yaml"\n  }}\n}}\n',
+        [("proxmox_virtual_environment_file.u", [6])],
     ),
     (
         "hcl",
@@ -547,3 +556,11 @@ def test_an_image_of_a_disk_is_named_and_not_read(
     file.write_bytes(b"\0" * at + mark + b"\0" * 512 + TEXT.encode())
     assert main(["cloud-config", "check", str(file)]) == 5
     assert "is an image of a disk" in capsys.readouterr().out
+
+
+def test_sixty_public_documents_are_named_with_their_judges() -> None:
+    """`python -m tests.oracles.cloudinit_documents` reads them again."""
+    table = rows()
+    assert len(table) >= 60
+    assert {row.form for row in table} <= set(FORM_NAMES)
+    assert all(len(row.commit) == 40 and row.machines and row.judge for row in table)

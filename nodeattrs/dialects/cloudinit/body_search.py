@@ -5,10 +5,10 @@ Used by `unpacking`: a message or an archive gives the bodies of its parts, and 
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from contextlib import suppress
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, repeat
 
 from nodeattrs.core.budget import Budget
 
@@ -43,11 +43,8 @@ class BodySearch:
         return [0, *accumulate(len(row) + 1 for row in self._rows)]
 
     @cached_property
-    def _where(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for number, row in enumerate(self._rows):
-            found.setdefault(_unindented(row), []).append(number)
-        return found
+    def _unindented(self) -> list[str]:
+        return [row.lstrip(" ") for row in self._rows]
 
     def find_block(self, body: str) -> tuple[int | None, int]:
         """The line of the file on which a body begins, and the number of blanks before each of its lines. (None, 0) if
@@ -59,20 +56,29 @@ class BodySearch:
         if line is not None or not body.strip() or not self.text:
             return line, 0
         wanted = body.rstrip("\n").split("\n")
-        for number in self._candidates(wanted, 0, self._row_at(self._searched)):
-            rows = self._rows[number : number + len(wanted)]
-            indent = len(rows[0]) - len(wanted[0])
-            if len(rows) == len(wanted) and indent > 0 and all(map(_is_indented, rows, wanted, [indent] * len(rows))):
+        number = self._row_at(self._searched) - 1
+        while (number := self._next_row(wanted[0], number + 1)) >= 0:
+            indent = len(self._rows[number]) - len(wanted[0])
+            rows = self._rows[number : number + len(wanted)] if indent > 0 else []
+            if len(rows) == len(wanted) and all(map(_is_indented, rows, wanted, repeat(indent))):
                 self._searched = self._starts[number + len(wanted)]
                 return number + self._first, indent
         return None, 0
+
+    def _next_row(self, wanted: str, first: int) -> int:
+        """The first row, from *first* on, that is the wanted one with any indent; -1 for none. raises: TooMuch"""
+        self._budget.steps()
+        with suppress(ValueError):
+            return self._unindented.index(wanted.lstrip(" "), first)
+        return -1
 
     def find(self, body: str) -> int | None:
         """The line of the file on which a body begins, if its lines are not indented; None if it is not found.
 
         The next search begins at the end of the body. raises: TooMuch
         """
-        at = self._found(body) if body and self.text else -1
+        at = self.text.find(body, self._searched) if body and self.text else -1
+        self._budget.steps(((at if at >= 0 else len(self.text)) - self._searched) // _SEEN_IN_A_STEP)
         if at < 0:
             return None
         self._searched = at + len(body)
@@ -80,37 +86,6 @@ class BodySearch:
 
     def _row_at(self, offset: int) -> int:
         return bisect_right(self._starts, offset) - 1
-
-    def _found(self, body: str) -> int:
-        """The offset of a body behind the last one; -1 for none."""
-        before, *inner = body.split("\n")[:-1] or [""]
-        if not inner:
-            at = self.text.find(body, self._searched)
-            self._budget.steps(((at if at >= 0 else len(self.text)) - self._searched) // _SEEN_IN_A_STEP)
-            return at
-        # What is between its first and its last line are whole lines of the file.
-        for number in self._candidates(inner, 1, self._row_at(self._searched)):
-            at = self._starts[number + 1] - len(before) - 1
-            if at >= self._searched and self.text.startswith(body, at):
-                return at
-        return -1
-
-    def _candidates(self, wanted: Sequence[str], after: int, first: int) -> Iterator[int]:
-        """Yield rows, from *first* on, at which a body may begin: *wanted* are its lines after the first *after* ones.
-
-        The rarest of the lines decides which rows are tried.
-        """
-        self._budget.steps(len(wanted))
-        known = [self._where.get(_unindented(line), ()) for line in wanted]
-        rarest = min(range(len(wanted)), key=lambda index: len(known[index]))
-        rows = known[rarest]
-        for at in range(bisect_left(rows, first + after + rarest), len(rows)):
-            self._budget.steps()
-            yield rows[at] - after - rarest
-
-
-def _unindented(row: str) -> str:
-    return row.lstrip(" ") if row.strip() else ""
 
 
 def _is_indented(row: str, wanted: str, indent: int) -> bool:

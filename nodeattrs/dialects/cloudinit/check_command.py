@@ -15,9 +15,10 @@ from nodeattrs.contract.command import Argument, CheckFindings, Output, Question
 from nodeattrs.dialects.cloudinit.arguments import merged_files
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
 from nodeattrs.dialects.cloudinit.inputs import Given, given_in
-from nodeattrs.dialects.cloudinit.lints.size import about_size
+from nodeattrs.dialects.cloudinit.kubeadm import ADDED
 from nodeattrs.dialects.cloudinit.lints.texts import is_for_another
-from nodeattrs.dialects.cloudinit.parts import CloudPart
+from nodeattrs.dialects.cloudinit.lints.values import about_size
+from nodeattrs.dialects.cloudinit.parts import NODE_CONFIG
 from nodeattrs.dialects.cloudinit.reports import (
     finding_about,
     finding_about_unread,
@@ -78,6 +79,8 @@ def check(question: Question) -> Output:
     given = {file: _tried(file, options["input_form"]) for file in files if file != "-"}
     checked = _each_alone if options["each"] else _all_together
     found = list(checked(options, given, schema, looked))
+    added = [one for machines in given.values() for machine in machines for one in machine.added if one.title == ADDED]
+    question.caller.remark([f"{one.origin.at(()).place}: {ADDED} {one.value.reason}" for one in added])
     for folder in (Path(file) for file in given if Path(file).is_dir()):
         found += map(finding_that_ended, about_seed(folder))
     wanted = (None, "", resource) if resource else None
@@ -139,20 +142,18 @@ def _checked(options: Mapping[str, Any], schema: Schema | None, looked: dict[str
         yield finding_that_ended(error)
         return
     looked["part"] += len(merged.parts)
-    if merged.parts and all(report.is_foreign for report in merged.parts):
-        yield from _not_looked_at(merged.parts[0].part)
-    yield from (finding_about_unread(one, "error" if options["strict"] else "note") for one in merged.unknown.values())
+    is_all_foreign = all(report.is_foreign for report in merged.parts)
+    for part in (report.part for report in merged.parts):
+        if part.type == NODE_CONFIG or (is_all_foreign and is_for_another(part.text)):
+            message = "was not looked at: it is for another program"
+            yield Finding(LAYER_IS_UNKNOWN.entry.code, "note", message, part.file, part.line or 1)
+    for one in merged.unknown.values():
+        if options["strict"] or one.title != ADDED:
+            yield finding_about_unread(one, "error" if options["strict"] else "note")
     if any(report.status == "template" or report.part.filled_in_by for report in merged.parts):
         yield from findings_of_each_branch(lambda data: merged_files(lenient, data)[1], schema)
     else:
         yield from findings_of(merged, schema)
-
-
-def _not_looked_at(part: CloudPart) -> Iterator[Finding]:
-    """The note about user-data that is all for another program; no warning of `lints` says that."""
-    if is_for_another(part.text):
-        message = "was not looked at: it is for another program"
-        yield Finding(LAYER_IS_UNKNOWN.entry.code, "note", message, part.file, part.line or 1)
 
 
 def _sizes(machines: list[tuple[str, Given]], cloud: str | None) -> Iterator[Finding]:

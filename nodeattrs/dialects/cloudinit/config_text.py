@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+from collections.abc import Callable
 from datetime import date
 from typing import Any
 
@@ -19,26 +20,38 @@ def json_tree(value: Any) -> Any:
     >>> json_tree({1: (2, {"b"})})
     {'1': [2, ['b']]}
     """
-    # Loops and no comprehensions: those would take a second frame a level.
-    if isinstance(value, dict):
-        keyed = {}
-        for key, entry in value.items():
-            keyed[json_key(key)] = json_tree(entry)
-        return keyed
-    if isinstance(value, (list, tuple)):
-        listed = []
-        for entry in value:
-            listed.append(json_tree(entry))
-        return listed
+    return with_text_keys(value, _json_leaf)
+
+
+def _json_leaf(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return json_tree(list(value))
     if isinstance(value, (set, frozenset)):
-        return [json_tree(entry) for entry in sorted(value, key=str)]
+        return json_tree(sorted(value, key=str))
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode("ascii")
-    return value
+    return base64.b64encode(value).decode("ascii") if isinstance(value, bytes) else value
+
+
+def with_text_keys(value: Any, leaf: Callable[[Any], Any]) -> Any:
+    """A copy of a config with the keys of its maps as JSON writes them.
+
+    leaf: called with each value but maps and lists; its result replaces the value
+    """
+    # Loops and no comprehensions: those would take a second frame a level.
+    if isinstance(value, dict):
+        keyed = {}
+        for key, entry in value.items():
+            keyed[json_key(key)] = with_text_keys(entry, leaf)
+        return keyed
+    if isinstance(value, list):
+        listed = []
+        for entry in value:
+            listed.append(with_text_keys(entry, leaf))
+        return listed
+    return leaf(value)
 
 
 def json_key(key: Any) -> str:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.dialects.cloudinit.kubeadm import Made, cloud_config_of
 from nodeattrs.dialects.cloudinit.other_templates import CLOUDFORMATION, TERRAFORM, Language
 from nodeattrs.formats.tags import Tagged
 
@@ -43,6 +44,7 @@ class FormText(NamedTuple):
     is_config: whether the value is a mapping that is the cloud-config itself
     is_packed: whether the platform decodes the text as base64; None: the platform takes both plain text and base64
     language:  the language of a template that another program fills in; None for a text that is no template
+    made:      the cloud-config that the platform makes of the value; None for a platform that passes a text on
     """
 
     path: TreePath
@@ -52,6 +54,7 @@ class FormText(NamedTuple):
     is_config: bool = False
     is_packed: bool | None = None
     language: Language | None = None
+    made: Made | None = None
 
 
 class _Value(NamedTuple):
@@ -73,11 +76,13 @@ class _Taken(NamedTuple):
     text:      None where the document does not have it
     is_packed: whether the platform unpacks it as base64; None where it takes both
     why:       the reason for a missing text; "" for `Form.why`
+    made:      the cloud-config that the platform makes of the value; None for a platform that passes a text on
     """
 
     text: str | None
     is_packed: bool | None = None
     why: str = ""
+    made: Made | None = None
 
 
 def _as_it_is(one: _Value) -> _Taken:
@@ -92,10 +97,6 @@ def _base64(one: _Value) -> _Taken:
 def _either(one: _Value) -> _Taken:
     """A text or base64: several platforms have this form, and differ in that."""
     return _Taken(_text(one))
-
-
-def _made_elsewhere(one: _Value) -> _Taken:
-    return _Taken(None)
 
 
 def _text(one: _Value) -> str | None:
@@ -148,7 +149,7 @@ class Form:
             taken = _Taken(None) if self.is_config else self.take(_Value(value, tree, path))
             name = "/".join(word for word in (above, *words) if word)
             why = "" if is_config or taken.text is not None else taken.why or self.why
-            yield FormText(path, taken.text, name, why, is_config, taken.is_packed, self.language(value))
+            yield FormText(path, taken.text, name, why, is_config, taken.is_packed, self.language(value), taken.made)
 
 
 def _has_mark(tree: Any, pattern: _Pattern, looks: str) -> bool:
@@ -232,6 +233,18 @@ def _karpenter(one: _Value) -> _Taken:
     if family.startswith("al2023") and not is_message:
         return _Taken(None, why="is passed on as a NodeConfig or a script of Amazon Linux 2023: write a MIME message")
     return _Taken(text, False)
+
+
+def _kubeadm(one: _Value) -> _Taken:
+    """The cloud-config that Cluster API makes of a spec; other bootstrap providers make theirs of other keys."""
+    if not str(one.tree["kind"]).startswith("Kubeadm"):
+        return _Taken(None)
+    if dig(one.value, ("format",)) == "ignition":
+        return _Taken(None, why=IGNITION)
+    try:
+        return _Taken(None, made=cloud_config_of(one.value))
+    except (AttributeError, TypeError, ValueError):
+        return _Taken(None, why="is no spec of Cluster API")
 
 
 def _harvester(one: _Value) -> _Taken:
@@ -345,6 +358,7 @@ def _heat_text(value: Any, tree: Any) -> str | None:
 
 # --- the table
 
+IGNITION = "is for Ignition, not for cloud-init"
 _KIND, _IMAGE = ("kind",), ("spec", "template", "spec", "volumes", _EACH)
 _DISKS = ("cloudInitNoCloud", "cloudInitConfigDrive")
 _TEXTS = ("userData", "userDataBase64")
@@ -375,8 +389,9 @@ FORMS: tuple[Form, ...] = (
         "kubeadm",
         "a configuration of Cluster API's bootstrap provider",
         ({_KIND: r"^(?:Kubeadm|RKE2|KThrees)Config(?:Template)?$|^(?:Kubeadm|RKE2|KThrees)ControlPlane"},),
-        (("spec",),),
-        take=_made_elsewhere,
+        (("spec",), ("spec", "template", "spec"), ("spec", "kubeadmConfigSpec"),
+         ("spec", "template", "spec", "kubeadmConfigSpec")),
+        take=_kubeadm,
         why="is made by the bootstrap provider: name its secret, as `kubectl get secret NAME -o yaml` prints it",
     ),
     Form(

@@ -7,12 +7,15 @@ at here; `unpacking` and `userdata` do that.
 
 from __future__ import annotations
 
+import io
 import re
+import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import takewhile
+from itertools import groupby, takewhile
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.budget import Budget
@@ -22,17 +25,20 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import dig
 from nodeattrs.dialects.cloudinit.codes import INPUT
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
-from nodeattrs.dialects.cloudinit.forms import FORMS, Form, FormText, maps_in
-from nodeattrs.dialects.cloudinit.images import seed_in
+from nodeattrs.dialects.cloudinit.forms import FORMS, IGNITION, Form, FormText, maps_in
+from nodeattrs.dialects.cloudinit.kubeadm import Made
 from nodeattrs.dialects.cloudinit.parts import load_yaml
 from nodeattrs.dialects.cloudinit.seeds import seed_data
 from nodeattrs.dialects.cloudinit.sources import SOURCES, GivenUserData, source_of
 from nodeattrs.dialects.cloudinit.templates import InstanceData
 from nodeattrs.dialects.cloudinit.terraform import is_of_terraform, texts_in
 from nodeattrs.dialects.cloudinit.unpacking import Blob, Within, blob_of, read_bytes, type_of_text, unwrapped
-from nodeattrs.errors import BadArgument, DocumentError, MissingExtra, TooMuch
+from nodeattrs.errors import BadArgument, DocumentError, MissingExtra, TooMuch, missing_extra
 from nodeattrs.formats.documents import Document, Syntax, decoded, parse, parse_all
 from nodeattrs.formats.yaml_writing import written as yaml_of
+
+if TYPE_CHECKING:
+    from pycdlib import PyCdlib
 
 _LXD_KEYS = {
     "user": ("cloud-init.user-data", "user.user-data"),
@@ -68,6 +74,7 @@ class Given(NamedTuple):
     unknown:  the reason why the user-data cannot be read; "" if it can
     data:     instance data for templates, from the meta-data of a folder or image; None for none
     settings: key -> text, for a profile or an instance of LXD; None for anything else
+    added:    the layers that the platform adds, and that the document does not have
     """
 
     address: str
@@ -78,11 +85,14 @@ class Given(NamedTuple):
     unknown: str = ""
     data: InstanceData | None = None
     settings: Mapping[str, Blob] | None = None
+    added: tuple[Layer, ...] = ()
 
     @property
     def sources(self) -> tuple[Blob | Layer, ...]:
-        """The user-data for `unpack`: *user*, or an unknown layer where it cannot be read."""
-        return (Layer.unknown(self.address, self.origin, self.unknown),) if self.unknown else self.user
+        """The user-data for `unpack`: *user* with the added layers, or an unknown layer where it cannot be read."""
+        if self.unknown:
+            return (Layer.unknown(self.address, self.origin, self.unknown),)
+        return (*self.user, *self.added)
 
 
 @taking(budget=Budget | None, form=str | None)
@@ -237,7 +247,9 @@ def _collected(blob: Blob, budget: Budget, form: str | None = None) -> list[Give
     return None
 
 
-_MAY_HAVE = re.compile(r"(?i)(?:user|custom)[-_]?data|cloud_?(?:init|config)|autoinstall|kind: *[\w\"]*Config")
+_MAY_HAVE = re.compile(
+    r"(?i)(?:user|custom)[-_]?data|cloud_?(?:init|config)|autoinstall|kind\"?: *[\w\"]*(?:Config|Kubeadm)"
+)
 """A word that a document with user-data has somewhere. A text without it is not parsed."""
 
 
@@ -260,7 +272,7 @@ def _of_image(content: bytes, file: str, budget: Budget) -> Given:
     """The seed in an image of a CD; its files are named as if the image were a folder."""
     origin = Origin("file", "", file)
     try:
-        seed = seed_in(content, file, budget)
+        seed = _seed_in(content, file, budget)
     except MissingExtra:
         return Given("", origin, (), unknown=f"{_IMAGE}, or install nodeattrs[images]")
     blobs = {layer: tuple(_in_image(Blob(data, f"{file}{path}"))) for layer, (path, data) in seed.items()}
@@ -278,6 +290,62 @@ def _of_image(content: bytes, file: str, budget: Budget) -> Given:
 def _in_image(blob: Blob) -> list[Blob]:
     """The parts of a file of an image; of a JSON file with vendor-data those that `vendor_in` finds."""
     return vendor_in(blob) if (blob.file or "").endswith(".json") else [blob]
+
+
+_BROKEN = (struct.error, ValueError, IndexError, KeyError, AttributeError, TypeError, OverflowError, RecursionError)
+"""What pycdlib raises for an image that is cut off, beside its own errors."""
+
+_SEEDS: dict[str, dict[str, str]] = {
+    "cidata": {"user": "/user-data", "vendor": "/vendor-data", "meta": "/meta-data"},
+    "config-2": {
+        "user": "/openstack/latest/user_data",
+        "vendor": "/openstack/latest/vendor_data.json",
+        "vendor2": "/openstack/latest/vendor_data2.json",
+    },
+}
+"""The label of the image -> what is read -> its path: of NoCloud, and of OpenStack's ConfigDrive."""
+
+
+def _seed_in(content: bytes, file: str, budget: Budget) -> dict[str, tuple[str, bytes]]:
+    """The files of a seed in an image of a CD: "user", "vendor", "vendor2" or "meta" -> (path in the image, bytes).
+
+    A missing file is left out. The label of the image decides which files are looked for. {} if no data source uses
+    images with its label.
+
+    content: the bytes of the image
+    file:    the name of the image, for errors
+    budget:  limits the sizes of the files
+    raises:  CloudConfigError, for a broken image; MissingExtra, without pycdlib; TooMuch
+    """
+    try:
+        from pycdlib import PyCdlib
+        from pycdlib.pycdlibexception import PyCdlibException
+    except ImportError as error:
+        raise missing_extra("pycdlib", "images", "reading the image of a CD") from error
+    image = PyCdlib()
+    try:
+        image.open_fp(io.BytesIO(content))
+        label = image.pvd.volume_identifier.decode("ascii", "replace").strip().lower()
+        names = _SEEDS.get(label, {})
+        found = {layer: (path, _read_file(image, path, budget)) for layer, path in names.items()}
+        return {layer: (path, data) for layer, (path, data) in found.items() if data is not None}
+    except (PyCdlibException, *_BROKEN) as error:
+        reason = f"is a broken image of a CD: {error}" if str(error) else "is a broken image of a CD"
+        raise CloudConfigError(INPUT, reason, file=file) from error
+
+
+def _read_file(image: PyCdlib, path: str, budget: Budget) -> bytes | None:
+    """The bytes of a file, by the name that Rock Ridge or Joliet has for it; None where it is not there."""
+    from pycdlib.pycdlibexception import PyCdlibInvalidInput
+
+    way: dict[str, Any] = {"rr_path": path} if image.has_rock_ridge() else {"joliet_path": path}
+    try:
+        budget.bytes(image.get_record(**way).get_data_length())
+        stream = io.BytesIO()
+        image.get_file_from_iso_fp(stream, **way)
+    except PyCdlibInvalidInput:
+        return None
+    return stream.getvalue()
 
 
 _OF_PLAN = re.compile(r'"format_version"\s*:')
@@ -458,11 +526,34 @@ def _of_text(outer: _Outer, above: TreePath, one: FormText, budget: Budget) -> G
     origin = Origin("resource", one.name, outer.file, line, column)
     if one.is_config:
         return Given(one.name, origin, (_of_mapping(outer, path),))
+    if one.made is not None:
+        return _of_made(outer, path, one.made, origin, budget)
     if one.text is None:
         return Given(one.name, origin, (), unknown=one.why)
     blob = _within(outer, line, one.text, one.is_packed)
     blob.language = one.language
     return Given(one.name, origin, (blob,))
+
+
+def _of_made(outer: _Outer, path: TreePath, made: Made, origin: Origin, budget: Budget) -> Given:
+    """A cloud-config that the platform makes. Its rows have the lines of the values, and inside a block the block's."""
+    user = []
+    for rows in made.parts:
+        lines: list[int] = []
+        for below, group in groupby(rows, key=itemgetter(1)):
+            first = outer.document.place((*path, *below))[0]
+            for number, (text, _) in enumerate(group):
+                is_in_block = [row.strip() for row in outer.rows[first + number - 1 : first + number]] == [text.strip()]
+                lines.append(first + number if is_in_block else first)
+        user.append(Blob("".join(f"{text}\n" for text, _ in rows), outer.file, packed=True))
+        budget.bytes(len(user[-1].content))
+        user[-1].lines = tuple(lines)
+    added = []
+    for one in made.unread:
+        line, column = outer.document.place((*path, *one.at))
+        place = origin._replace(line=line, column=column)
+        added.append(Layer.unknown(one.name, place, one.reason, dict.fromkeys(one.sets, line)))
+    return Given(origin.name, origin, tuple(user), added=tuple(added))
 
 
 def _within(outer: _Outer, line: int, text: str, is_packed: bool | None = None) -> Blob:
@@ -514,8 +605,5 @@ def _of_secret(outer: _Outer, path: TreePath, secret: Any, budget: Budget) -> It
             is_ignition = dig(secret, (under, "format")) in ("ignition", "aWduaXRpb24=")
             text = None if is_ignition else written
             at = (*path, under, key)
-            yield _of_text(outer, (), FormText(at, text, address, _IGNITION, is_packed=under == "data"), budget)
+            yield _of_text(outer, (), FormText(at, text, address, IGNITION, is_packed=under == "data"), budget)
             return
-
-
-_IGNITION = "is for Ignition, not for cloud-init"

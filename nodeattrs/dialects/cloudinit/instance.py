@@ -20,7 +20,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.cloudinit.codes import INPUT
 from nodeattrs.dialects.cloudinit.command_line import cmdline_layers
-from nodeattrs.dialects.cloudinit.config_text import json_key, path_with_own_keys
+from nodeattrs.dialects.cloudinit.config_text import path_with_own_keys, with_text_keys
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
 from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
 from nodeattrs.dialects.cloudinit.masking import masked
@@ -117,7 +117,7 @@ class Instance:
             return
         where = self._has.locator("machine", "")
         has = {key: value for key, value in self._has.tree.items() if key not in _NOT_MERGED}
-        for path, given, found in _apart(_as_json(self._whole.value), has, ()):
+        for path, given, found in _apart(with_text_keys(self._whole.value, _as_written), has, ()):
             yield Differing(
                 path, self._shown(path, given), self._shown(path, found), self._origins(path), where.at(path)
             )
@@ -205,14 +205,10 @@ def _apart(given: Any, has: Any, path: TreePath) -> Iterator[tuple[TreePath, Any
         yield path, given, has
 
 
-def _as_json(value: Any) -> Any:
-    """A config as cloud-init writes it as JSON."""
-    if isinstance(value, dict):
-        return {json_key(key): _as_json(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_as_json(inner) for inner in value]
+def _as_written(value: Any) -> Any:
+    """A value other than a map or list, as cloud-init writes it as JSON."""
+    if isinstance(value, tuple):
+        return with_text_keys(list(value), _as_written)
     if isinstance(value, bytes):
         return f"ci-b64:{base64.b64encode(value).decode()}"
-    if isinstance(value, (date, set)):
-        return f"Warning: redacted unserializable type {type(value)}"
-    return value
+    return f"Warning: redacted unserializable type {type(value)}" if isinstance(value, (date, set)) else value

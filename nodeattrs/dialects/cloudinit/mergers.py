@@ -38,6 +38,7 @@ from nodeattrs.dialects.cloudinit import custom
 from nodeattrs.dialects.cloudinit.codes import DEFINITION, FORMAT, UNKNOWN_MERGER
 from nodeattrs.dialects.cloudinit.custom import BUILT_IN
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
+from nodeattrs.dialects.cloudinit.parts import kind_of
 from nodeattrs.errors import BadArgument, MergeConflict
 
 Mode = Literal["current", "documented"]
@@ -160,7 +161,7 @@ def definition_of(value: Any) -> Definition:
     try:
         entries = list(value)
     except TypeError:
-        raise _structure(f"a merge definition is a text or a list, not {_kind(value)}") from None
+        raise _structure(f"a merge definition is a text or a list, not {kind_of(value)}") from None
     specs = (_spec(entry) for entry in entries)
     return Definition(tuple(spec for spec in specs if spec.name))
 
@@ -172,7 +173,7 @@ def _spec(entry: Any) -> MergerSpec:
                 raise _structure(f"an entry of the merge definition has no {key!r}: {dict(entry)!r}")
         name = entry["name"]
         if not isinstance(name, str):
-            raise _structure(f"the name of a merger is a text, not {_kind(name)}")
+            raise _structure(f"the name of a merger is a text, not {kind_of(name)}")
         return MergerSpec(name.replace("-", "_").strip(), _frozen(entry["settings"]))
     try:
         name, options = entry[0], entry[1:] if len(entry) > 1 else ()
@@ -187,12 +188,6 @@ def _frozen(options: Any) -> Any:
 
 def _structure(message: str) -> CloudConfigError:
     return CloudConfigError(DEFINITION, message, hint="write [{name: list, settings: [append]}, ...]")
-
-
-def _kind(value: Any) -> str:
-    return {dict: "a mapping", list: "a list", bool: "a boolean", type(None): "null"}.get(
-        type(value), f"a {type(value).__name__}"
-    )
 
 
 def take_definition(config: Mapping[Any, Any]) -> tuple[Definition, dict[Any, Any], str | None]:
@@ -475,7 +470,7 @@ def _spread(mode: str, whole: bool, part: Part) -> Part:
     if isinstance(value, (str, bytes)):
         return recast(part, list)
     raise MergeConflict(
-        f"list({mode}) cannot add {_shown(value)} to a list", hint="write the new value as a list, or leave it out"
+        f"list({mode}) cannot add {kind_of(value)} to a list", hint="write the new value as a list, or leave it out"
     )
 
 
@@ -487,25 +482,20 @@ def _old_items(lower: Part, upper: Part) -> Part:
     """`list(no_replace)` against what is not a list: only what can be counted and indexed passes."""
     value = upper.value
     if not isinstance(value, Sized):
-        raise MergeConflict(f"list(no_replace) cannot count the items of {_shown(value)}", hint="write a list")
+        raise MergeConflict(f"list(no_replace) cannot count the items of {kind_of(value)}", hint="write a list")
     common = min(len(lower.value), len(value))
     reached = isinstance(value, (str, bytes)) or (
         isinstance(value, dict) and all(index in value for index in range(common))
     )
     if common and not reached:
-        raise MergeConflict(f"list(no_replace) cannot number the items of {_shown(value)}", hint="write a list")
+        raise MergeConflict(f"list(no_replace) cannot number the items of {kind_of(value)}", hint="write a list")
     return lower
 
 
 def _lengthened(lower: Part, upper: Part) -> Part:
     if not isinstance(upper.value, str):
-        raise MergeConflict(f"str(append) cannot add {_shown(upper.value)} to a text", hint="write the value as text")
+        raise MergeConflict(f"str(append) cannot add {kind_of(upper.value)} to a text", hint="write the value as text")
     return made(lower.value + upper.value, lower, upper)
-
-
-def _shown(value: Any) -> str:
-    names = {dict: "a mapping", list: "a list", set: "a set", type(None): "null"}
-    return names.get(type(value), f"a value of the kind {type(value).__name__}")  # not the value: it may be a secret
 
 
 def _known(spec: MergerSpec) -> str:

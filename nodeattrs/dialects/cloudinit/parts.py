@@ -18,7 +18,7 @@ import yaml
 
 from nodeattrs.codes import Kind
 from nodeattrs.core.budget import Budget, Limits
-from nodeattrs.core.tree import MAX_DEPTH, NO_ENTRIES
+from nodeattrs.core.tree import MAX_DEPTH, NO_ENTRIES, strict_key
 from nodeattrs.dialects.cloudinit.codes import EMPTY, TOO_DEEP, VALUE
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.dialects.cloudinit.other_templates import Language, filled_as_jinja, language_of
@@ -34,7 +34,8 @@ JSONP = "text/cloud-config-jsonp"
 JINJA = "text/jinja2"
 ARCHIVE = "text/cloud-config-archive"
 PART_HANDLER = "text/part-handler"
-HANDLED_ELSEWHERE = {PART_HANDLER, "application/node.eks.aws"}
+NODE_CONFIG = "application/node.eks.aws"
+HANDLED_ELSEWHERE = {PART_HANDLER, NODE_CONFIG}
 """Types that another program on the machine handles: part handlers, and the NodeConfig of Amazon EKS."""
 INCLUDES = ("text/x-include-url", "text/x-include-once-url")
 SCRIPTS = (
@@ -57,10 +58,12 @@ class CloudPart(NamedTuple):
     file:     the file of the part, as messages show it; None for a text without one
     line:     the line of the file on which the body begins; None if the file has the body in another form (base64,
               gzip)
-    indent:   the number of blanks before each line of the body in the file, as in an archive
+    indent:   the number of blanks before each line of the body in the file, as in an archive; None for a body that a
+              platform makes from values in the file, so that its columns are not in the file
     packed:   "gzip" for a part that was packed; else ""
     lost:     names of merge headers that unpacking lost
-    lines:    for a rendered template: the line of the template for each line of the body; () for any other part
+    lines:    for a rendered template: the line of the template for each line of the body. For a body that a platform
+              makes: the line of the file. () for any other part
     language: the language of a template that another program fills in, if the document names it; None otherwise
 
     `text` is the body as text. `at(line)` gives the line of the file for a line of the body.
@@ -74,7 +77,7 @@ class CloudPart(NamedTuple):
     line: int | None = 1
     packed: str = ""
     lost: tuple[str, ...] = ()
-    indent: int = 0
+    indent: int | None = 0
     lines: tuple[int, ...] = ()
     language: Language | None = None
 
@@ -90,6 +93,10 @@ class CloudPart(NamedTuple):
         """
         own = self.lines[min(line, len(self.lines)) - 1] if self.lines else line
         return own + (1 if self.line is None else self.line) - 1
+
+    def column(self, column: int) -> int | None:
+        """The column of the file for a column of the body; None for a body that a platform makes."""
+        return None if self.indent is None else column + self.indent
 
     @property
     def filled_in_by(self) -> Language | None:
@@ -221,12 +228,18 @@ def load_config(
         return tree
     if tree is None:
         raise CloudConfigError(EMPTY, "the part says nothing", hint="write key: value, or leave the part out")
-    kinds: dict[type, str] = {list: "a list", str: "plain text"}
-    raise CloudConfigError(
-        EMPTY,
-        f"a cloud-config is a mapping, and this is {kinds.get(type(tree), f'a {type(tree).__name__}')}",
-        hint="write key: value",
-    )
+    raise CloudConfigError(EMPTY, f"a cloud-config is a mapping, and this is {kind_of(tree)}", hint="write key: value")
+
+
+_KINDS: dict[type, str] = {
+    str: "a text", dict: "a mapping", list: "a list", bool: "true or false", int: "a number", float: "a number",
+    type(None): "null", bytes: "bytes", set: "a set", tuple: "a list of pairs", date: "a date", datetime: "a date",
+}  # fmt: skip
+
+
+def kind_of(value: Any) -> str:
+    """The type of a value in words, with an article: "a text", "a list". Another type gives its name."""
+    return _KINDS.get(type(value), f"a {type(value).__name__}")
 
 
 def dumped(tree: Any) -> str:
@@ -248,41 +261,25 @@ def independent(value: Any) -> Any:
     >>> independent({None: [1, (2, [3])]})
     {None: [1, (2, [3])]}
     """
-    kind = type(value)
-    if kind is dict:
-        return _copied_map(value, MAX_DEPTH)
-    return value if kind in _SCALARS else _copied(value, MAX_DEPTH)
-
-
-def _copied_map(value: dict[Any, Any], room: int) -> dict[Any, Any]:
-    # Written out for dicts: this copy is half of what a merge costs.
-    if not room:
-        raise _too_deep()
-    scalars = _SCALARS
-    out = value.copy()
-    for key, entry in value.items():
-        kind = type(entry)
-        if kind in scalars:
-            continue
-        out[key] = _copied_map(entry, room - 1) if kind is dict else _copied(entry, room - 1)
-    return out
+    return value if type(value) in _SCALARS else _copied(value, MAX_DEPTH)
 
 
 def _copied(value: Any, room: int) -> Any:
     if not room:
         raise _too_deep()
-    scalars = _SCALARS
-    if type(value) is list:
-        out = value.copy()
-        for index, entry in enumerate(value):
-            if type(entry) not in scalars:
-                out[index] = _copied(entry, room - 1)
-        return out
+    # Loops and no comprehensions: those would take a second frame a level.
     if isinstance(value, dict):
-        return _copied_map(dict(value), room)
+        keyed = dict(value)
+        for key, entry in value.items():
+            if type(entry) not in _SCALARS:
+                keyed[key] = _copied(entry, room - 1)
+        return keyed
     if isinstance(value, (list, tuple)):
-        items = _copied(list(value), room)
-        return items if isinstance(value, list) else tuple(items)
+        listed = list(value)
+        for index, entry in enumerate(value):
+            if type(entry) not in _SCALARS:
+                listed[index] = _copied(entry, room - 1)
+        return listed if isinstance(value, list) else tuple(listed)
     if isinstance(value, (set, frozenset)):
         return type(value)(value)
     for plain in (str, bool, int, float, bytes, datetime, date):
@@ -329,23 +326,8 @@ def _sized(value: Any, known: dict[int, tuple[int, int]], open_: set[int], room:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two trees are equal and their values have the same types: 1 is neither 1.0 nor True.
+    """Whether two trees are equal and all their values have the same types: 1 is neither 1.0 nor True.
 
-    The order of keys is ignored. Keys, and elements of sets, are compared by `==` alone.
+    The order of keys is ignored.
     """
-    pairs = [(left, right)]
-    while pairs:
-        one, other = pairs.pop()
-        if type(one) is not type(other):
-            return False
-        if isinstance(one, dict):
-            if one.keys() != other.keys():
-                return False
-            pairs += [(entry, other[key]) for key, entry in one.items()]
-        elif isinstance(one, (list, tuple)):
-            if len(one) != len(other):
-                return False
-            pairs += zip(one, other, strict=True)
-        elif one != other:
-            return False
-    return True
+    return bool(left == right and strict_key(left) == strict_key(right))

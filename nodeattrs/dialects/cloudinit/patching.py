@@ -6,9 +6,8 @@ that traces know what an operation set and a later one replaced. A patch that do
 
 from __future__ import annotations
 
-import copy
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,70 +71,34 @@ class _Operation:
 
 
 class _Effort:
-    """Counts the work of a patch, and copies what an operation changes. A patch is applied again for each explanation.
-
-    Maps and lists that an operation leaves alone are in both results, before and after it. Where an alias has put one
-    object in two places, both change, so the whole config is copied first.
-    """
+    """Counts the work of a patch, which is applied again for each explanation, with a new budget each time."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = self._next = budget
-        self._known: Any = None
-        self._aliased = 0
 
     def begin(self) -> None:
         """Begin to apply the patch once more, with a new budget."""
         self.budget = self._next
         self._next = self.budget.renewed()
 
-    def opened(self, tree: Any, pointers: Iterable[str]) -> Any:
-        """A copy of *tree* that may be changed at some pointers without a change of *tree*. raises: TooMuch"""
-        if tree is not self._known:
-            self._aliased = _aliased(tree)
-        self.budget.steps(_PER_ENTRY * len(tree) if isinstance(tree, (dict, list)) else 1)
-        if self._aliased:
-            self.budget.steps(_PER_COPIED * self._aliased)
-            return copy.deepcopy(tree)
-        for pointer in pointers:
-            tree = self._copied(tree, pointer.split("/")[1:-1])
-        return tree
-
-    def _copied(self, tree: Any, texts: list[str]) -> Any:
-        """The same with the containers on the way copied, as far as there is one."""
-        root = at = copy.copy(tree)
-        for text in texts:
-            step = _step(text, at)
-            inner = dig(at, (step,))
-            if not isinstance(inner, (dict, list)):
-                break
-            self.budget.steps(_PER_ENTRY * (len(at) + len(inner)))
-            at[step] = at = copy.copy(inner)
-        return root
-
-    def made(self, tree: Any) -> None:
-        """Note the result of an operation: whether it has aliases is not looked at again."""
-        self._known = tree
+    def copied(self, tree: Any) -> None:
+        """Count a copy of a tree, in which an alias is one object. raises: TooMuch"""
+        level, known = [tree], {id(tree)}
+        while level:
+            self.budget.steps(_PER_COPIED * len(level))
+            below = {id(inner): inner for one in level for inner in _containers(one) if id(inner) not in known}
+            level = list(below.values())
+            known |= below.keys()
 
 
-_PER_COPIED, _PER_ENTRY = 5, 3
-"""The steps that are counted for an entry that is copied with all below it, or moved to a new list."""
+_PER_COPIED = 5
+"""The steps that are counted for a map or list that is copied."""
 
 
-def _aliased(tree: Any) -> int:
-    """The number of maps and lists in a tree where one of them is in two places; else 0. cost: one visit each"""
-    known: set[int] = set()
-    level, is_aliased = [tree], False
-    while level:
-        below = []
-        for part in level:
-            for inner in part.values() if isinstance(part, dict) else part if isinstance(part, (list, tuple)) else ():
-                if isinstance(inner, (dict, list, tuple)):
-                    is_aliased = is_aliased or id(inner) in known
-                    if id(inner) not in known:
-                        known.add(id(inner))
-                        below.append(inner)
-        level = below
-    return len(known) + 1 if is_aliased else 0
+def _containers(part: Any) -> list[Any]:
+    """The maps and lists in a map or list."""
+    inner = part.values() if isinstance(part, dict) else part if isinstance(part, (list, tuple)) else ()
+    return [one for one in inner if isinstance(one, (dict, list, tuple))]
 
 
 def patch_changes(operations: list[Any], budget: Budget) -> Iterator[_Operation]:
@@ -203,14 +166,12 @@ def _applied(operation: Any, before: Any, effort: _Effort, is_last: bool) -> Any
     """The value after an operation; *before* is not changed."""
     jsonpatch = _library()
     try:
-        pointers = [operation[name] for name in ("from", "path") if type(operation.get(name)) is str]
         if operation.get("op") == "copy":
             effort.budget.values(measured(dig(before, _steps(operation["from"], before))))
-        opened = before if operation.get("op") == "test" else effort.opened(before, pointers)
-        value = jsonpatch.JsonPatch([operation]).apply(opened, in_place=True)
+        effort.copied(before)
+        value = jsonpatch.JsonPatch([operation]).apply(before)
         if is_last:
             effort.budget.steps(measured(value))
-        effort.made(value)
         return value
     except TooMuch as error:
         raise past_a_limit(error, "the patch") from None

@@ -39,17 +39,23 @@ class YamlLocator:
     text:   the text of the part
     origin: the origin of the part. Results are copies of this origin with another line
     line:   called with a line of the text, returns the line of the file, such as `CloudPart.at`
-    indent: the number of blanks before each line of the text in the file
+    column: called with a column of the text, returns the one in the file or None, such as `CloudPart.column`
 
     `at(path)` gives the place of a value or of its nearest parent. `earlier(path)` lists values of keys that are
     written twice on the way to the path. Nothing is raised for broken YAML: `at` gives the origin.
     """
 
-    def __init__(self, text: str, origin: Origin, line: Callable[[int], int] = int, indent: int = 0) -> None:
+    def __init__(
+        self,
+        text: str,
+        origin: Origin,
+        line: Callable[[int], int] = int,
+        column: Callable[[int], int | None] = int,
+    ) -> None:
         self._text = Text("", text)
         self._origin = origin
         self._line = line
-        self._indent = indent
+        self._column = column
 
     @cached_property
     def _root(self) -> Mark | None:
@@ -75,7 +81,7 @@ class YamlLocator:
                 break
             mark = part.again[earlier.turn][1] if earlier is not None and depth == earlier.depth else part
         line, column = self._text.place(mark.offset)
-        return self._origin.moved(self._line(line), column + self._indent)
+        return self._origin.moved(self._line(line), self._column(column))
 
     def earlier(self, path: Path) -> list[tuple[Earlier, Any]]:
         """The values that keys on the way to *path* had earlier in the text, for keys that are written twice; [] for

@@ -112,7 +112,7 @@ class Provenance:
             return self._place_at(warned.path or ())
         if warned.place is not None:
             part, (line, column) = self.parts[warned.number - 1].part, warned.place
-            return self._origin_of(self.parts[warned.number - 1]).moved(part.at(line), column + part.indent)
+            return self._origin_of(self.parts[warned.number - 1]).moved(part.at(line), part.column(column))
         if warned.path is not None:
             return self._locator(warned.number).at(warned.path)
         return self.definition_origin(warned.number) or self._origin_of(self.parts[warned.number - 1])
@@ -142,8 +142,8 @@ class Provenance:
         if report.number in self.unknown:
             return self.unknown[report.number].origin
         if part.type == JSONP:
-            return PatchLocator(part.text, lambda text: YamlLocator(text, origin, part.at, part.indent))
-        return YamlLocator(part.text, origin, part.at, part.indent) if part.body else origin
+            return PatchLocator(part.text, lambda text: YamlLocator(text, origin, part.at, part.column))
+        return YamlLocator(part.text, origin, part.at, part.column) if part.body else origin
 
     @cached_property
     def _folded(self) -> set[int]:

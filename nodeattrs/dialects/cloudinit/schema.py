@@ -19,11 +19,11 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import Path, dig, meant, spell
 from nodeattrs.dialects.cloudinit.codes import SCHEMA, SCHEMA_DEPRECATED
-from nodeattrs.dialects.cloudinit.config_text import json_key, path_with_own_keys
+from nodeattrs.dialects.cloudinit.config_text import path_with_own_keys, with_text_keys
 from nodeattrs.dialects.cloudinit.lints.texts import markup_in
-from nodeattrs.dialects.cloudinit.lints.values import foreign_key, kind_of
+from nodeattrs.dialects.cloudinit.lints.values import foreign_key
 from nodeattrs.dialects.cloudinit.lints.warned import Severity, Warned
-from nodeattrs.dialects.cloudinit.parts import measured
+from nodeattrs.dialects.cloudinit.parts import kind_of, measured
 from nodeattrs.dialects.cloudinit.secrets import WITHHELD, guarded
 from nodeattrs.errors import BadArgument, missing_extra
 from nodeattrs.formats.documents import read
@@ -92,7 +92,7 @@ class Schema:
         if foreign_key(config):
             return
         Budget("the check by the schema").steps(_STEPS_A_VALUE * measured(config))
-        tree = _with_text_keys(config)
+        tree = with_text_keys(config, _unchanged)
         without_secrets = guarded((), tree, sensitive=self._sensitive)
         found: dict[tuple[Path, str], tuple[str, bool]] = {}
         for error in self._errors(tree):
@@ -122,18 +122,7 @@ def _about_markup(value: Any) -> str:
     return "" if markup is None else f"cloud-init does not fill in {markup}: check the text that a machine is given"
 
 
-def _with_text_keys(value: Any) -> Any:
-    # Loops and no comprehensions: those would take a second frame a level.
-    if isinstance(value, dict):
-        keyed = {}
-        for key, entry in value.items():
-            keyed[json_key(key)] = _with_text_keys(entry)
-        return keyed
-    if isinstance(value, list):
-        listed = []
-        for entry in value:
-            listed.append(_with_text_keys(entry))
-        return listed
+def _unchanged(value: Any) -> Any:
     return value
 
 

@@ -17,7 +17,11 @@ from nodeattrs.dialects.cloudinit.other_templates import BICEP, TERRAFORM, Langu
 _HEADER = re.compile(r' ?(resource|data|source|build|variable|locals|module)\b(?: "([\w.-]+)")?(?: "([\w.-]+)")? ?\{')
 _DEFINED = re.compile(r""" ?\w+\.vm\.define [:"']([\w.-]+)""")
 _KEY = re.compile(r"""["']?(?:user[-_]data|custom_data|user_data_base64|cloudinit_userdata)["']?\s?(?:=>?|:)(?!=)""")
-_PART = re.compile(r"content\s?=(?!=)")
+_KEYS_OF = {
+    "cloudinit_config": re.compile(r"content\s?=(?!=)"),
+    "proxmox_virtual_environment_file": re.compile(r"\bdata\s?=(?!=)"),
+}
+"""The end of a resource's type -> its key for user-data, if it is no key that machines have."""
 _INLINE = re.compile(r"\binline ?(?:=>?|:)")
 _PATH = re.compile(r"""\bpath ?(?:=>?|:) ?(?:["']([^"'#$\\]+)["'])?""")
 _BLOCK = re.compile(r"\bdo(?: \|\w+\|)?$")
@@ -55,13 +59,13 @@ class GivenUserData(NamedTuple):
 
 def _of_hcl(text: str) -> Iterator[GivenUserData]:
     """The user-data of each resource, and the parts of each `cloudinit_config`, of Terraform and Packer."""
-    name, is_config = "", False
+    name, wanted = "", _KEY
     rows = list(_rows(text))
     for at, (line, row, body) in enumerate(rows):
         if header := _HEADER.match(row):
             name = ".".join(word for word in header.groups()[1:] if word)
-            is_config = (header[2] or "").endswith("cloudinit_config")
-        elif key := (_PART if is_config else _KEY).search(row):
+            wanted = next((key for end, key in _KEYS_OF.items() if (header[2] or "").endswith(end)), _KEY)
+        elif key := wanted.search(row):
             written = row[key.end() :].strip()
             if written.endswith("(") and at + 1 < len(rows):
                 written += rows[at + 1][1].strip()

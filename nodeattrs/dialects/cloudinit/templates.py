@@ -16,6 +16,7 @@ from typing import Any
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
+from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.cloudinit.codes import INSTANCE_DATA, TEMPLATE
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
 from nodeattrs.dialects.cloudinit.unpacking import read_bytes
@@ -240,21 +241,24 @@ def _marked(text: str, line: int) -> str:
     return "\n".join([*marked, end])
 
 
-def unrendered(data: InstanceData | None, template: str, title: str, origin: Origin) -> Layer | None:
+def unrendered(
+    data: InstanceData | None, template: str, title: str, origin: Origin, sets: Mapping[TreePath, int] | None = None
+) -> Layer | None:
     """The unknown layer that replaces a template that cannot be rendered; None if the template can be rendered.
 
     data:     instance data. It cannot be rendered without them, or if it uses a variable that is not known in them
     template: the text of the template
     title:    the title of the layer
     origin:   the place of the template
+    sets:     the paths that the template may set, with their lines; None: any
     raises:   TooMuch
     """
     if data is None:
-        return Layer.unknown(title, origin, "is a template, and there is no instance data")
+        return Layer.unknown(title, origin, "is a template, and there is no instance data", sets)
     lacking = data.lacking(template)
     if lacking is None:
         return None
-    return Layer.unknown(title, origin, f"is a template that asks for {lacking}, which the meta-data do not say")
+    return Layer.unknown(title, origin, f"is a template that asks for {lacking}, which the meta-data do not say", sets)
 
 
 def _variables(tree: Mapping[str, Any], above: str, packed: set[str]) -> dict[str, Any]:

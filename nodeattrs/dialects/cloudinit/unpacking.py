@@ -115,6 +115,7 @@ class Blob:
     language: the language of a template that another program fills in; None for no such language, and by default
     folder:   the folder of the file on the disk, to find files that the content names; None without a file, and by
               default
+    lines:    the line of the file for each line of a content that a platform makes from a document; () for any other
     """
 
     def __init__(
@@ -128,6 +129,7 @@ class Blob:
         self.within = within
         self.language: Language | None = None
         self.folder: Path | None = None
+        self.lines: tuple[int, ...] = ()
 
 
 def blob_of(source: Any) -> Blob:
@@ -308,11 +310,15 @@ class _Unpacking:
         name = f"part-{self.attached:03d}"
         headers = {"MIME-Version": "1.0", "Content-Disposition": f'attachment; filename="{name}"', "Content-Type": kind}
         line, indent = self._whole(body)
-        language = self.blob_now.language
-        yield CloudPart(body, kind, name, headers, self.blob_now.file, line, indent=indent, language=language)
+        blob = self.blob_now
+        yield CloudPart(
+            body, kind, name, headers, blob.file, line, indent=indent, lines=blob.lines, language=blob.language
+        )
 
-    def _whole(self, body: str) -> tuple[int | None, int]:
+    def _whole(self, body: str) -> tuple[int | None, int | None]:
         """The line on which a blob that is one part begins, and its indent."""
+        if self.blob_now.lines:
+            return 1, None
         within = self.blob_now.within
         if within is None:
             return (1 if self.search.text else None), 0

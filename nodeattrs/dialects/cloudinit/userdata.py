@@ -58,6 +58,7 @@ from nodeattrs.dialects.cloudinit.unpacking import type_of_text, unpack
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch, wrong_argument
 from nodeattrs.formats.yaml_events import RepeatedKey
 
+_KEY = re.compile(r"[a-z_]+:")
 _WRITTEN = re.compile(r"(?m)^(merge_how|merge_type)\s*:")
 
 
@@ -157,11 +158,19 @@ class _Effort:
             self._read += size
 
 
+def _keys_in(part: CloudPart) -> dict[TreePath, int] | None:
+    """The keys of a template that a platform makes, with their lines; None for any other, which may set any key."""
+    rows = enumerate(part.text.split("\n"), 1)
+    if part.indent is not None or "{%" in part.text or "{#" in part.text:
+        return None
+    return {(row.partition(":")[0],): part.at(number) for number, row in rows if _KEY.match(row)}
+
+
 def _named(part: CloudPart, name: str) -> tuple[str, Origin]:
     """The title of a part, and the place of the whole part."""
     title = PartReport(0, part, name, "unknown").title
     alone = part.file is None or title == part.file
-    return title, Origin("part", "" if alone else title, part.file or name, part.line)
+    return title, Origin("part", "" if alone else title, part.file or name, part.line and part.at(1))
 
 
 class _Run:
@@ -211,14 +220,17 @@ class _Run:
         """Render a template, and handle the result like a part with that text; a patch in it is a config."""
         title, origin = _named(part, name)
         try:
-            template = None if part.lines else template_in(part.text)
+            is_rendered = part.lines and part.indent is not None
+            template = None if is_rendered else template_in(part.text)
             if template is None:
                 raise CloudConfigError(TEMPLATE, "a template begins with its first line", line=1)
-            layer = unrendered(self.data, template, title, origin)
+            layer = unrendered(self.data, template, title, origin, _keys_in(part))
             if layer is not None:
                 return self._unknown(number, part, name, layer, "template")
             assert self.data is not None
             text, lines = self._rendered(self.data, template)
+            if part.lines:
+                lines = tuple(part.lines[min(line, len(part.lines)) - 1] for line in lines)
         except TooMuch as passed:
             passed_limit = past_a_limit(passed, "the template")
             return PartReport(number, part, name, "failed", error=self._placed(passed_limit, part, name))

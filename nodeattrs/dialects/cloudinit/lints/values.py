@@ -20,6 +20,7 @@ from nodeattrs.dialects.cloudinit.codes import (
     CRLF_SCRIPT,
     MISSPELT_KEY,
     NOT_IN_USER_DATA,
+    OVER_SIZE,
     OWNER_TOO_EARLY,
     PASSWD_NO_HASH,
     PERMISSIONS_NUMBER,
@@ -28,6 +29,7 @@ from nodeattrs.dialects.cloudinit.codes import (
 )
 from nodeattrs.dialects.cloudinit.lints.texts import INSTANCE_DATA, MARKUP
 from nodeattrs.dialects.cloudinit.lints.warned import Severity, Warned
+from nodeattrs.dialects.cloudinit.parts import kind_of
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 
@@ -286,12 +288,34 @@ def _markup_in(value: Any, path: Path, pattern: re.Pattern[str] = MARKUP) -> Ite
             yield from _markup_in(entry, (*path, step), pattern)
 
 
-_KINDS: dict[type, str] = {
-    str: "a text", dict: "a mapping", list: "a list", bool: "true or false", int: "a number", float: "a number",
-    type(None): "null", bytes: "bytes", set: "a set", tuple: "a list of pairs",
-}  # fmt: skip
+# --- the size of user-data, by the pages of the clouds -----------------------------------
+
+LIMITS: dict[str, tuple[int, bool]] = {
+    "aws": (16_384, False),
+    "azure": (65_535, False),
+    "digitalocean": (65_536, False),
+    "gcp": (262_144, False),
+    "hetzner": (32_768, False),
+    "openstack": (65_535, True),
+    "oracle": (32_000, True),
+}
+"""The cloud -> how many bytes it takes, and whether they are counted as base64."""
+
+SMALLEST = "aws"
 
 
-def kind_of(value: Any) -> str:
-    """The type of a value in words, with an article: "a text", "a list". A type that is not known here is "a date"."""
-    return _KINDS.get(type(value), "a date")
+def about_size(size: int, title: str, cloud: str | None) -> Warned | None:
+    """The warning about user-data that is larger than a cloud takes; None if it is not larger.
+
+    size:  in bytes, before base64
+    title: the name of the user-data, for the warning
+    cloud: a key of LIMITS. None: the smallest limit counts, and the warning is a note; otherwise it is an error
+    """
+    name = cloud or SMALLEST
+    most, of_base64 = LIMITS[name]
+    sent = -(-size // 3) * 4 if of_base64 else size
+    if sent <= most:
+        return None
+    message = f"{sent:,} bytes{' as base64' if of_base64 else ''} are more than the {most:,} that {name} takes"
+    hint = "pack it with gzip, or fetch what is large; --cloud names another cloud"
+    return Warned(OVER_SIZE, message, 0, title, None, hint, "error" if cloud else "note", (1, 1))
