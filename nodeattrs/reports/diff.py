@@ -105,10 +105,10 @@ class Difference:
         return [TreeDifference((*self.path, *one.path), one.before, one.after) for one in changes(before, after)]
 
     @cached_property
-    def slots(self) -> list[SlotDifference]:
-        """One SlotDifference for each slot that differs; [] without *by_slot*."""
+    def slots(self) -> list[_SlotDifference]:
+        """One _SlotDifference for each slot that differs; [] without *by_slot*."""
         sides = (self.left.node.slots, self.right.node.slots)
-        found = [SlotDifference(sides[0][slot.number], sides[1][slot.number], self.path) for slot in SLOTS]
+        found = [_SlotDifference(sides[0][slot.number], sides[1][slot.number], self.path) for slot in SLOTS]
         return [one for one in found if one.changes] if self.by_slot else []
 
     @property
@@ -161,7 +161,7 @@ class Difference:
             yield from slot.lines(screen)
 
 
-class SlotDifference:
+class _SlotDifference:
     """The differences between the same slot of two nodes, at and below a path; a part of the report `Difference`.
 
     left, right: the slot of each node

@@ -110,6 +110,7 @@ class Effect(NamedTuple):
 class SubjectComparison:
     """The result of `compared` for one subject.
 
+    `has_answers_of` compares it with the result of another subject.
     name:        the name of the subject
     differences: the differences; () for equal answers, and if only the side before was computed
     reads:       keys of the files that were read on the side before; None if these were not noted
@@ -133,7 +134,7 @@ class SubjectComparison:
     like: str = ""
 
     def has_answers_of(self, other: SubjectComparison) -> bool:
-        """Whether two subjects have the same differences, failures and unread places."""
+        """Whether two subjects have the same `differences`, `failed`, `unread` and `doubtful`."""
         names = ("differences", "failed", "unread", "doubtful")
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
@@ -166,7 +167,7 @@ class Job(NamedTuple):
     def is_affected(self, reads: Collection[str]) -> bool:
         """Whether a subject that read these on the side before may answer otherwise on the side after.
 
-        reads: keys, as `contract.reading.watched` gives them
+        reads: keys, as `contract.reading.watched` gives them. A what-if may affect every subject
         """
         if self.request.what_if != AS_IT_IS:
             return True

@@ -62,6 +62,7 @@ _MOST_SETTINGS = 40
 class ChangeGroup:
     """A difference, and the subjects that all have it. `impact` makes it.
 
+    `sign` is "added", "changed" or "removed"; of an error "broken" or "mended". `spelled` is the path as text.
     dialect:  the dialect of the subjects
     kind:     the kind of value: "attribute", "resource", "key", ...; NO_ANSWER: the subjects cannot be resolved
     path:     the path of the value
@@ -125,7 +126,8 @@ class LineWithoutEffect:
 class DialectAnswers:
     """What was computed in one dialect, in numbers, and which changed files matter to it. `impact` fills it.
 
-    The numbers are numbers of subjects, except for *seed*.
+    The numbers are numbers of subjects, except for *seed*. `is_complete` says whether all subjects are known and were
+    read whole. `not_known` names those that cannot be resolved; [] where no changed file matters to the dialect.
     known:      subjects that are compared; with --sample, only the sample
     sampled:    all subjects, if only a sample is compared; None: there is no sample
     passed:     subjects that are on both sides; 0 for a what-if
@@ -184,7 +186,9 @@ class DialectAnswers:
 class Impact:
     """What a change changes. `impact` fills it; the caller of `impact` may set `unread`.
 
-    `outcome` gives the effect of one file in words. `is_certain` says whether *groups* has all changes.
+    `outcome` gives the effect of one file in words. `is_certain` says whether *groups* has all changes. `subjects` has
+    (dialect, name) of each subject that changes. `not_run` and `unseen` are changed files that no answer covers;
+    `doubtful` has the groups with unread places; `left` is the number of subjects that were not computed.
     before, after: the titles of the sides
     files:    the changed files, relative to the folder of the question
     changed:  the same files in the same order, relative to the top folder of the side

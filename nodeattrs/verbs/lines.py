@@ -41,7 +41,7 @@ _ELEMENT = "element"
 
 
 class FileLine(NamedTuple):
-    """A line of a file, perhaps with a column; both count from 1. It prints as "roles/web.json:9".
+    """A line of a file, perhaps with a column; both count from 1. It prints as "roles/web.json:9", without the column.
 
     file: relative to the folder, with forward slashes
     """
@@ -111,7 +111,8 @@ class Effect:
     accounts: Account of the path -> the names of the subjects that have it; each account has a setter at the place.
               `setter` returns that setter
 
-    `wins` names the subjects on which the value of this line is read.
+    `wins` names the subjects on which the value of this line is read. `is_of_element` is True if the line sets an
+    element of a list, and not the list itself. `unread` has the unknown layers that may override the value.
     """
 
     place: FileLine
@@ -164,8 +165,7 @@ class _Known:
 
 class FolderLines:
     """The effects of all lines of a folder. Call `look` first; then `at`, `around`, `lines_in` and `all` answer from
-    memory.
-
+    memory. `failed` names what could not be resolved, and `unread_of` what was not read.
     The constructor reads nothing. `look` computes all subjects; a later `look` computes only subjects that read a
     changed file. Before the first `look`, the other methods find nothing. The object may be shared by threads: while
     one thread is in `look`, the others wait.

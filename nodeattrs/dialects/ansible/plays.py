@@ -55,6 +55,9 @@ class Play:
               variables of the play's own `vars`
     patterns: the patterns of its hosts; None if `hosts` has a template whose value is not known
     missing:  why the patterns are not known; "" if they are known
+
+    `vars` gives the layers of level 12. `entries` gives the list under a key of the body; [] without the key. `error`
+    returns an error with a line, for the caller to raise. `name` is its name, or else its hosts.
     """
 
     number: int

@@ -122,6 +122,9 @@ class VariableReferences:
     faults:           the errors of files that cannot be parsed
     encrypted:        encrypted files; each may set and mention any variable
     warnings:         warnings about conditions and comments
+
+    Methods `note_...` add to the fields. `part_in` and `is_made` say whether an expression may compose a name.
+    `role_of` gives the role that a file belongs to, or "". `is_file_there` looks a name up in `paths`.
     """
 
     root: Path

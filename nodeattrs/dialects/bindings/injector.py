@@ -46,9 +46,11 @@ class Injector:
     """The values of keys, for layers and a state. The constructor resolves the layers; `inject` makes a value.
 
     Each value is made when it is first injected, and then kept, unless its producer makes a new one each time. `get`
-    returns a default where `inject` raises NotBound. `scope` returns an injector for one request or run. `child` and
-    `override` return a further injector over this one. `explain` says why a key has its value. `close` closes what
-    factories have opened.
+    returns a default where `inject` raises NotBound. `ainject` and `aclose` are for asynchronous factories. `producer`
+    returns a handle that gives the value at each call, and `wire` a function whose missing arguments are filled.
+    `scope` returns an injector for one request or run. `child` and `override` return a further injector over this one.
+    `explain` says why a key has its value, and `graph` what all keys need. `check` returns the errors that injections
+    would end with. `close` closes what factories have opened.
     layers:    the highest first: `Layer`s, or lists of sets; sets are `Bindings` or `BindingSet`s
     state:     the categories of the request, the highest first, as a `State` or as (name, value) pairs
     classes:   the classes that `Type[X]` may name, in addition to the classes of the builder

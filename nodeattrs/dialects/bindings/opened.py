@@ -28,7 +28,7 @@ class BindingKeys(WithFacts):
     `subjects` lists the nodes, `answer` gives the keys of one node, and `levels` the layers. Nothing is read before one
     of them is called. `answer` and `site` compose the site for a node; a file that did not change is read once.
     If `notes_looks` is true, all facts that an answer reads are noted, and nodes with equal facts there share the
-    answer (`core.looks`).
+    answer (`core.looks`). `look` gives the value that a node has at one noted place.
     """
 
     @property

@@ -48,6 +48,9 @@ class PartReport(NamedTuple):
                 --how), "part N" (in documented mode)
     error:      why it was rejected or failed; None for any other status
     repeated:   the keys that its text writes twice in one map
+
+    `title` is the name of the part for people. `kind` is the kind of the error, or None. `ok` is False for "rejected"
+    and "failed". `is_foreign` is True if no program on the machine uses the part.
     """
 
     number: int

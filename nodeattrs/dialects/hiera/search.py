@@ -53,7 +53,7 @@ OPTIONS = strategy_of("hash")
 """How lookup_options become one map."""
 
 
-class LayerSources:
+class _LayerSources:
     """The data sources of one layer in one list, the strongest first.
 
     levels: the levels of the layer; places without a source are left out
@@ -73,7 +73,7 @@ class LayerSources:
 
 
 @dataclass(frozen=True, eq=False)
-class SearchedLayer:
+class _SearchedLayer:
     """One layer as a scope searches it: global, environment, module, or a default hierarchy.
 
     levels:  its levels with their places, the strongest first; () for a layer that does not exist
@@ -81,7 +81,7 @@ class SearchedLayer:
     """
 
     levels: tuple[LocatedLevel, ...]
-    sources: LayerSources
+    sources: _LayerSources
 
     @property
     def places(self) -> list[DataLocation]:
@@ -89,7 +89,7 @@ class SearchedLayer:
         return [place for level in self.levels for place in level.places]
 
 
-_NO_LAYER = SearchedLayer((), LayerSources(()))
+_NO_LAYER = _SearchedLayer((), _LayerSources(()))
 
 
 @dataclass(eq=False)
@@ -98,9 +98,12 @@ class Hierarchy:
 
     layers: the layers, the strongest first: global, environment and module; one that does not exist has no levels
     module: the name of the module; None for keys without a module
+
+    `folding` merges what a function gives for each place; its result is ABSENT if no place has a value. `is_constant`
+    says whether a key has the same value on every node.
     """
 
-    layers: Sequence[SearchedLayer]
+    layers: Sequence[_SearchedLayer]
     module: str | None
 
     def is_constant(self, root: str) -> bool:
@@ -116,7 +119,7 @@ class Hierarchy:
         return how.finished(how.level(self.layers, partial(self._layer, how, ask)))
 
     @staticmethod
-    def _layer(how: Strategy, ask: Ask, layer: SearchedLayer) -> Part | Folding:
+    def _layer(how: Strategy, ask: Ask, layer: _SearchedLayer) -> Part | Folding:
         def entry(level: LocatedLevel) -> Part | Folding:
             return how.level(level.places, ask) if level.located else ask(level.places[0])
 
@@ -136,7 +139,7 @@ class OptionsHierarchy(Hierarchy):
 
 
 def _folded_options(
-    layers: Sequence[SearchedLayer], module: str | None, part_of: Callable[[SearchedLayer], Part | Folding]
+    layers: Sequence[_SearchedLayer], module: str | None, part_of: Callable[[_SearchedLayer], Part | Folding]
 ) -> Folding:
     """The lookup_options of the three layers, folded; null counts for nothing. raises: BadLookup, for invalid ones"""
     folding = OPTIONS.folding(len(layers))
@@ -172,7 +175,9 @@ class LookupCall:
     needed:    a list to which each key in an expression is added; None: keys are not noted
     untrusted: whether a variable put a `%` or `{` into a text; then the text is not read as an expression
 
-    For each key in an expression, `lookup` makes a further instance. It shares the budget and the values found so far.
+    For each key in an expression, `lookup` makes a further instance, which shares the budget and the values found so
+    far. It returns (value or ABSENT, whether its texts may be read as expressions). `value_in` gives the value that a
+    hierarchy has for a key, and `value_at` the value at one place; ABSENT without a value.
     """
 
     scope: BaseScope
@@ -346,7 +351,9 @@ class BaseScope:
     missing:     variable that is not set -> the keys whose values name it, for all lookups so far
 
     The constructor reads nothing. Levels, hierarchies and lookup_options are resolved at their first use and kept.
-    Values are not kept. `answer` makes a whole lookup; `places` and `entries` list where it would search.
+    Values are not kept. `answer` makes a whole lookup, and `search` looks in the data alone; both return ABSENT without
+    a value. `places` and `entries` list where they search. `merges` says whether lookup_options give a key a strategy
+    other than `first`. `look` computes one thing that `looks` noted, for this node.
     """
 
     def __init__(
@@ -370,8 +377,8 @@ class BaseScope:
         self.variables: dict[str, Any] = {**facts, **given, **variables}
         self.has_unknown = False
         self.missing: dict[str, dict[str, None]] = {}
-        self._resolved_layers: dict[tuple[str, str | None], SearchedLayer] = {}
-        self._layer_options: dict[SearchedLayer, tuple[Part, tuple[str, ...]]] = {}
+        self._resolved_layers: dict[tuple[str, str | None], _SearchedLayer] = {}
+        self._layer_options: dict[_SearchedLayer, tuple[Part, tuple[str, ...]]] = {}
         self._modules: dict[str, str | None] = {}
         self._hierarchies: dict[str | None, Hierarchy] = {}
         self._options: dict[str | None, Options | None] = {}
@@ -575,7 +582,7 @@ class BaseScope:
             return None
         return DefaultHierarchy([self._resolved("default_hierarchy", module, config)], module)
 
-    def _layers(self, module: str | None) -> list[SearchedLayer]:
+    def _layers(self, module: str | None) -> list[_SearchedLayer]:
         """The three layers for the keys of a module."""
         return [
             self._resolved("global", None, self.tree.global_layer()),
@@ -583,10 +590,10 @@ class BaseScope:
             _NO_LAYER if module is None else self._module_layer(module),
         ]
 
-    def _module_layer(self, module: str) -> SearchedLayer:
+    def _module_layer(self, module: str) -> _SearchedLayer:
         return self._resolved("module", module, self.tree.module_layer(self.environment, module))
 
-    def _resolved(self, layer: str, module: str | None, config: HieraConfig | None) -> SearchedLayer:
+    def _resolved(self, layer: str, module: str | None, config: HieraConfig | None) -> _SearchedLayer:
         """A layer with the places of this scope, resolved once; an empty one where there is no hiera.yaml."""
         if config is None:
             return _NO_LAYER
@@ -596,8 +603,8 @@ class BaseScope:
             entries = config.defaults if layer == "default_hierarchy" else config.entries
             located_levels = [self._level(layer, config, entry) for entry in entries or ()]
             levels = tuple([level for level in located_levels if level is not None])
-            sources = CACHE.get(_shape_of(levels), lambda: LayerSources(levels))
-            self._resolved_layers[layer, module] = SearchedLayer(levels, sources)
+            sources = CACHE.get(_shape_of(levels), lambda: _LayerSources(levels))
+            self._resolved_layers[layer, module] = _SearchedLayer(levels, sources)
             if self.looks is not None and any(isinstance(place.source, FunctionData) for _, place in sources.flat):
                 self.looks.refuse("a data function may look at anything")
             if layer in ("global", "environment") and not config.built_in and levels and not sources.flat:
@@ -662,11 +669,11 @@ class BaseScope:
             return CACHE.get((*[layer.sources for layer in hierarchy.layers], LOOKUP_OPTIONS, module), read)
         return read()
 
-    def _merged_options(self, layers: Sequence[SearchedLayer], module: str | None) -> Options | None:
+    def _merged_options(self, layers: Sequence[_SearchedLayer], module: str | None) -> Options | None:
         merged = _folded_options(layers, module, self._options_of).result.value
         return None if merged is ABSENT else Options(merged)
 
-    def _options_of(self, layer: SearchedLayer) -> Part:
+    def _options_of(self, layer: _SearchedLayer) -> Part:
         """The merged lookup_options of one layer, as a part; merged once for all modules.
 
         The variables that it needs and that are not set are noted at each call.

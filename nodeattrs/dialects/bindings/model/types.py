@@ -41,7 +41,9 @@ class Type:
     """A type of values, as `parse_type` reads it. Its text is canonical: equal types have equal texts.
 
     `holds` says whether a value conforms to the type. `accepts` says whether another type is the same or narrower, and
-    `excludes` whether it certainly has no value in common. `kind` is the first half of a key.
+    `excludes` whether it certainly has no value in common. `kind` is the first half of a key. `element` and `key` are
+    the types inside an Array or a Hash, and `title` is the text in the brackets of other types. `is_instance` is True
+    for a type that names one instance, and `is_data` if all values of the type are data.
     name: the word before the brackets: "Array", "Type", "Sql", ...
     args: for Array and Hash, types; for other types one text: a title, the name of a class, or a pattern. (): no
           brackets
@@ -240,9 +242,10 @@ _OF_EVERY_PROTOCOL = frozenset(
 class Classes:
     """A register of the classes of Python that `Type[X]` may name: name -> class.
 
-    `add` registers a class. `offer` registers a function that loads a class later; it is called only if code of the
-    repository may run. For an unknown name `find` and `require` return None. If the code of an offered class may not
-    run, `find` returns None and `require` raises UnknownLayer. `is_subclass` and `is_instance` compare by name.
+    `add` registers a class and returns its name, and `include` adds another register. `offer` registers a function that
+    loads a class later; it is called only if code of the repository may run. For an unknown name `find` and `require`
+    return None. If the code of an offered class may not run, `find` returns None and `require` raises UnknownLayer.
+    `is_subclass` and `is_instance` compare by name.
     known:  the first classes, by name; None: there are none
     raises: BindingError ("ambiguous-class"), for two classes of one name
 
@@ -465,6 +468,8 @@ class Asked:
 
     type: None means Data
     name: None means the type alone: a binding without a name
+
+    `key` is the pair (kind of the type, name or "") of the declarations. `label` is the name or the type, for messages.
     """
 
     type: Type | None = None

@@ -52,8 +52,9 @@ class Bound:
 
     The constructor resolves the layers. It raises no faults: they are in `resolution.faults`. `declaration` finds the
     declaration of a key, and returns None for a key that is not bound. `needs` yields the keys that a declaration looks
-    up. `slots` gives the parameters of a callable. `unfilled`, `not_bound`, `mismatch` and `about` return errors for
-    the caller to raise.
+    up. `slots` gives the parameters of a callable. `declaration_or_class` also finds a class that can be made without
+    a binding. `is_given` and `is_asked` say whether a key has a value of the scope, and whether a slot is looked up.
+    `unfilled`, `not_bound`, `mismatch` and `about` return errors for the caller to raise, and `hint` a hint or None.
     layers:   the layers, the highest first
     state:    the categories of the request
     register: the classes that `Type[X]` names

@@ -48,7 +48,7 @@ Entry = tuple[documents.Document, Path]
 """A place in one of the files."""
 
 
-class ProvisionerSettings(NamedTuple):
+class _ProvisionerSettings(NamedTuple):
     """A map in a kitchen file with settings of the provisioner: the map `provisioner`, or a suite or a platform itself.
 
     document:     the kitchen file
@@ -80,7 +80,7 @@ class KitchenInstance:
 
     suite: str
     platform: str
-    sources: tuple[ProvisionerSettings, ...]
+    sources: tuple[_ProvisionerSettings, ...]
 
     @property
     def name(self) -> str:
@@ -303,7 +303,7 @@ def _of_erb(inside: str, origin: Origin, unread: list[UnreadPart]) -> str:
 
 
 def _instances(layers: list[documents.Document]) -> Iterator[KitchenInstance]:
-    common = [ProvisionerSettings(one, ("provisioner",)) for one in reversed(layers)]
+    common = [_ProvisionerSettings(one, ("provisioner",)) for one in reversed(layers)]
     suites, platforms = (_entries(layers, key) for key in ("suites", "platforms"))
     no_platform: list[Entry | None] = [None]
     for suite_at in suites:
@@ -323,9 +323,9 @@ def _instances(layers: list[documents.Document]) -> Iterator[KitchenInstance]:
 
 def _settings_of(
     document: documents.Document, path: Path, moved: tuple[str, ...]
-) -> tuple[ProvisionerSettings, ProvisionerSettings]:
+) -> tuple[_ProvisionerSettings, _ProvisionerSettings]:
     """The settings of a suite or a platform, the strongest first. moved: keys that count outside of `provisioner`"""
-    return ProvisionerSettings(document, path, moved), ProvisionerSettings(document, (*path, "provisioner"))
+    return _ProvisionerSettings(document, path, moved), _ProvisionerSettings(document, (*path, "provisioner"))
 
 
 def _provisioner_of(one: KitchenInstance) -> str:

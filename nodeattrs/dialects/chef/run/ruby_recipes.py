@@ -26,7 +26,7 @@ Later = tuple[Origin, UnrunCode]
 
 
 @dataclass(frozen=True, slots=True)
-class RubyResource:
+class _RubyResource:
     """The subject of a catalog resource that a recipe in Ruby declares: `check` refuses, so it cannot be applied.
 
     refreshable: always False, since no notification is known
@@ -91,7 +91,7 @@ class CompiledRecipes(RecipeNotes):
             reads: tuple[str, ...] = ()
             if origin.file is not None and origin.line is not None:
                 reads = reads_by_line(self.root / origin.file, origin.file).get(origin.line, ())
-            within, subject = (f"Recipe[{origin.name}]",), RubyResource()
+            within, subject = (f"Recipe[{origin.name}]",), _RubyResource()
             catalog.add(
                 Resource(ref, within=within, parameters=properties, origin=origin, subject=subject, reads=reads)
             )
