@@ -85,8 +85,8 @@ def _slot_elements(slot: SlotTree, path: Path, values: Sequence[Any]) -> _Elemen
 class Difference:
     """The report about the differences of two nodes, in their merged attributes at and below a path.
 
-    The trees are compared at the first access; traces are computed when the report is written.
-
+    `changes` has the leaves that differ, and `elements` the elements of lists that only one side has. The trees are
+    compared at the first access; traces are computed when the report is written.
     left, right: the two nodes, with their titles
     path:    only values at and below this path are compared; () for all
     by_slot: True: each of the fifteen slots is compared, too, which finds differences that an override hides

@@ -28,6 +28,8 @@ class Cell:
     notes:   further remarks, a sentence each
     unread:  sources that were not read and may change the value
     is_skipped: True: the value was not computed because of a limit; *value* is then an error
+
+    `is_unset` is True if the key is not set or not found. `key` is equal for cells of the same value or error.
     """
 
     value: Any
@@ -90,7 +92,7 @@ class Matrix:
     @property
     def summary(self) -> str:
         """Counts in words: "2 values on 3 nodes, not set on 1, no answer on 1", or "set on none of 3 nodes".
-        Errors are not counted as values."""
+        Errors are not counted as values. With skipped cells it is "more than 2 values on 3 nodes"."""
         values = [cell for _, cell in self.cells if not isinstance(cell.value, NodeattrsError)]
         unset = sum(cell.is_unset for _, cell in self.cells)
         left = sum(cell.is_skipped for _, cell in self.cells)

@@ -30,6 +30,7 @@ def age(span: timedelta) -> str:
 class NodeStatus(NamedTuple):
     """A row of the report: one saved node, with its last run and its latest revision.
 
+    `changed` is the latest revision if another command than a run saved it, else None. `cells` gives four columns.
     name:   the name of the node
     latest: the latest revision; None where it cannot be read
     run:    the latest revision that a run saved; None if the store has no such revision

@@ -87,7 +87,7 @@ class _Declared(NamedTuple):
 class CookbookPaths:
     """The folders in which a repository's cookbooks lie, one folder a cookbook. `find` gives the folder of a cookbook.
 
-    `names` lists the cookbooks, and `hint` makes the hint for an error about a missing one. `find` returns None if
+    `names` lists the cookbooks, and `hint` gives a sentence for an error about a missing one. `find` returns None if
     there is no such cookbook. The constructor only looks whether the root is a cookbook itself. The first method call
     lists the folders. Metadata is read if a folder's name does not decide. Both are kept, so later changes are not
     seen.

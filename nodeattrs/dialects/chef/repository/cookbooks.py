@@ -53,8 +53,10 @@ class Cookbook:
     """A cookbook: its metadata, and the names of the files in its folder. Making a Cookbook reads no file.
 
     It may also be a stand-in for a cookbook that was not found: then `is_missing` is True and there are no files.
-    `attribute_files` and `recipes` map names to paths. `program`, `attribute_data` and `recipe_data` read the file at
-    such a path. `pins` yields the version constraints of the dependencies.
+    `attribute_files` and `recipes` map names to paths. `attribute_paths` has all paths of attribute files, in loading
+    order. `recipe_file` gives the path of one recipe, or raises RecipeNotFound. `attribute_name` and `shown` give the
+    name of a path, for origins and messages. `program`, `attribute_data` and `recipe_data` read the file at such a
+    path. `pins` yields the version constraints of the dependencies.
 
     version: "0.0.0" if the metadata has none
     depends: cookbook -> version constraint, as text

@@ -71,7 +71,8 @@ class _ProvisionerSettings(NamedTuple):
 class KitchenInstance:
     """A suite on a platform, and the settings of the provisioner for it.
 
-    `get` and `text` look up a setting by its keys, `at` gives its place, and `error` makes an error about it.
+    `get` looks up a setting by its keys, and returns None if it is not set; `text` returns "". `at` gives the place of
+    a setting, and `error` returns an error about it.
 
     suite:    the name of the suite
     platform: the name of the platform; "" if kitchen.yml has no platforms
@@ -135,7 +136,8 @@ class _Attributes:
 class Kitchen:
     """The instances that the kitchen.yml of a repository describes. Each is a node; `node` gives its description.
 
-    `folders` gives the folders of roles, environments and data bags that an instance uses.
+    `folders` gives the folders of roles, environments and data bags that an instance uses. For an unknown name `node`
+    gives None, and `folders` {}.
 
     root:      the folder of the repository
     instances: name -> instance, in the order of the file; {} without kitchen.yml
