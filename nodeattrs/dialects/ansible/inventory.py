@@ -334,7 +334,7 @@ class Inventory:
         return {"inventory_file": host.source, "inventory_dir": folder}
 
     def hosts_of_groups(self) -> dict[str, list[str]]:
-        """The variable `groups`: name of a group -> names of its hosts and of those of groups below it."""
+        """The variable `groups`: name of a group -> the names of the hosts in it and in the groups below it."""
         return {name: list(group.all_hosts()) for name, group in self.groups.items()}
 
     def names_set_by_groups_like(self, name: str, folders: Iterable[Path]) -> frozenset[str] | None:

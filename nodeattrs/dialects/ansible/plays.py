@@ -99,7 +99,7 @@ class Play:
         return as_one_fold([*([Layer(own, locator, title(12))] if own else []), *self.over], REPLACE)
 
     def entries(self, key: str) -> list[Any]:
-        """The list under a key; [] where it is missing or null. raises: AnsibleError, where it is not a list"""
+        """The list under a key; [] if it is missing or empty. raises: AnsibleError, if it is not a list"""
         found = self.body.get(key) or []
         if not isinstance(found, list):
             raise self.error(WRONG_SHAPE, f"{key} is a list", key)

@@ -132,7 +132,7 @@ class Injector:
         return value
 
     async def ainject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
-        """The value of a key, as `inject`, also where an asynchronous factory makes it or a part of it."""
+        """The value of a key, as `inject` gives it. An asynchronous factory may make the value or a part of it."""
         return await self._maker.awaited(functools.partial(self.inject, key, type, **args))
 
     def get(self, key: Any, type: Any = None, /, *, default: Any = None, **args: Any) -> Any:
@@ -232,7 +232,7 @@ class Injector:
         return graph(self._maker)
 
     def check(self) -> list[BindingError]:
-        """The errors that injections would end with, as far as they are known without making values; [] for none."""
+        """The errors that injections would end with, if they are known before a value is made; [] for none."""
         return list(late_faults(self._maker))
 
     # --- scopes --------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ class BindingKeys(WithFacts):
     def site(
         self, name: str, mode: str = "tuple", classifier: str | None = None, looks: Looks | None = None
     ) -> Composition:
-        """The site composed for a node, with its facts, else with the facts of its last run.
+        """The site composed for a node, with its facts. A node without facts has the facts of its last run.
 
         mode:       as of `State`
         classifier: a file with the classifier's answer for this node; None: the answer that the request has for it

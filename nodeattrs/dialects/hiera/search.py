@@ -126,11 +126,11 @@ class Hierarchy:
         return how.level(layer.levels, entry)
 
 
-class OptionsHierarchy(Hierarchy):
+class _OptionsHierarchy(Hierarchy):
     """The layers of a hierarchy in a search for `lookup_options`.
 
-    `folding` leaves out a layer whose options are null. It raises BadLookup where they are no map, or where those of a
-    module name keys of another module.
+    `folding` leaves out a layer whose options are null. It raises BadLookup if lookup_options are not a map, or if a
+    module has options for keys of another module.
     """
 
     def folding(self, how: Strategy, ask: Ask) -> Folding:
@@ -573,7 +573,7 @@ class BaseScope:
 
     def options_hierarchy(self, module: str | None) -> Hierarchy:
         """The hierarchy that is searched for the lookup_options of a module's keys; None: of keys without a module."""
-        return OptionsHierarchy(self.hierarchy(module).layers, module)
+        return _OptionsHierarchy(self.hierarchy(module).layers, module)
 
     def default_hierarchy(self, module: str) -> DefaultHierarchy | None:
         """The hierarchy for keys of a module that no layer has; None where its hiera.yaml has no default_hierarchy."""

@@ -271,6 +271,7 @@ class FirstFound(Producing):
     candidates: tuple[Asked, ...]
 
     def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
+        """The value of the first key that has one; None for none."""
         for asked in self.candidates:
             value = scope.ask(asked)
             if value is not None:
@@ -539,6 +540,7 @@ class Attribute(Producing):
         return self.of.asks()
 
     def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
+        """The value of the attribute. raises: BindingError, if it or its object is missing, unless it is *optional*"""
         holder = self._holder(scope)
         if holder is None:
             if self.optional:

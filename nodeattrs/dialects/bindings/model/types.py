@@ -207,14 +207,14 @@ def _holds_reference(declared: Type, value: Any) -> bool:
     return isinstance(value, Reference) and (value.type == "Class") == (declared.name == "Class")
 
 
-def is_protocol(of: Any) -> bool:
+def _is_protocol(of: Any) -> bool:
     """Whether a class is a Protocol, which any class with its members follows."""
     return bool(getattr(of, "_is_protocol", False))
 
 
 def is_abstract(of: type) -> bool:
     """Whether a class is abstract or a Protocol, so that no object can be made of it."""
-    return bool(getattr(of, "__abstractmethods__", ())) or is_protocol(of)
+    return bool(getattr(of, "__abstractmethods__", ())) or _is_protocol(of)
 
 
 def follows(kind: type, protocol: type) -> bool:
@@ -225,7 +225,7 @@ def follows(kind: type, protocol: type) -> bool:
 @lru_cache(maxsize=1024)
 def _members(protocol: type) -> frozenset[str]:
     """The methods of a Protocol; its plain attributes, which a constructor may set, are not checked."""
-    bases = [base for base in protocol.__mro__ if is_protocol(base) and base is not Protocol]
+    bases = [base for base in protocol.__mro__ if _is_protocol(base) and base is not Protocol]
     return frozenset(name for base in bases for name in vars(base)) - _OF_EVERY_PROTOCOL
 
 
@@ -318,7 +318,7 @@ class Classes:
         if known is None:
             plain = name.partition("[")[0]
             return any(base.__name__ == plain for base in type(value).__mro__)
-        return follows(type(value), known) if is_protocol(known) else isinstance(value, known)
+        return follows(type(value), known) if _is_protocol(known) else isinstance(value, known)
 
 
 def _class_name(text: str) -> str:

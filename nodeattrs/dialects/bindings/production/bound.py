@@ -98,7 +98,7 @@ class Bound:
         return wanted.key in self._given
 
     def needs(self, one: Declaration) -> Iterator[Asked]:
-        """Yield the keys that a declaration looks up, as far as they are known without making its product.
+        """Yield the keys that a declaration looks up, if they are known before its product is made.
 
         Keys of variables, of calls of `inject` with a literal name, of look-ups, of parameters; a key may come twice.
         """

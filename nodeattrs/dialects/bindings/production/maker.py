@@ -136,7 +136,7 @@ class ValueMaker(Bound):
     # --- the scope of producers -------------------------------------------------------------------
 
     def once(self, thing: object, make: Callable[[], Any]) -> Any:
-        """The result of *make*, which is called at the first question for *thing*, also where a scope asks."""
+        """The result of *make*, which is called only the first time that *thing* is given, in all scopes together."""
         if self._outer is not None:
             return self._outer.once(thing, make)
         with self._lock:

@@ -1,7 +1,7 @@
 """Context managers that a scope enters and leaves, and products that must be awaited. Bindings are not known here.
 
-An asynchronous injection is tried again and again: a try that needs an asynchronous product ends with `Waiting`, the
-product is awaited, and the next try takes it, and the other products of earlier tries, from a `Replay`.
+An asynchronous injection is tried again and again. A try that needs an asynchronous product ends with `Waiting`, and
+the product is awaited. The next try takes this product, and the products of earlier tries, from a `Replay`.
 """
 
 from __future__ import annotations

@@ -127,8 +127,8 @@ class CodeWords:
                 self._take(file, text)
 
     def add_layers(self, layers: Iterable[StackLayer]) -> None:
-        """Add the paths that layers of attribute files set, and the keys of these paths as words, as if code set
-        them.
+        """Add the paths that layers of attribute files set, and the keys of these paths as words. They count as set by
+        code.
         """
         for layer in layers:
             for path in layer.leaves:

@@ -50,7 +50,7 @@ _ALL = frozenset((*_UNKNOWN, "rm"))
 class StackLayer:
     """The attributes that one document sets at one level. `origin` gives the line of a path.
 
-    `value_at` gives the value at a path, or the value that is no map on the way to it; ABSENT for neither.
+    `value_at` gives the value at a path, or a value on the way to it that is not a map; ABSENT for neither.
 
     kind:    source and level in two words, such as "role default". `rank` and `level` are computed from it
     name:    of the role, environment, node or attribute file that sets the attributes

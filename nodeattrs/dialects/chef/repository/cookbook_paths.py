@@ -219,7 +219,7 @@ def _fields(path: pathlib.Path) -> dict[str, str]:
 
 
 def paths_in(folder: pathlib.Path) -> list[pathlib.Path]:
-    """The paths in a folder, sorted; [] if it does not exist. raises: DocumentError, if it cannot be listed"""
+    """The paths of what is in a folder, sorted; [] without the folder. raises: DocumentError, if it cannot be listed"""
     try:
         return sorted(folder.iterdir())
     except FileNotFoundError:

@@ -172,7 +172,7 @@ class Script:
         self.warnings = _ruby_left(source, file)
 
     def at(self, path: Path) -> Origin:
-        """The place that sets *path*: inside the argument as far as that is a literal, else the line of the call.
+        """The place that sets *path*: inside the argument, if it is a literal; else the line of the call.
 
         Line 1 for a path that is not set.
         """

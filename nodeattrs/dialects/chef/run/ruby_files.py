@@ -86,9 +86,10 @@ class Unrun:
         self._seen: dict[str, set[int]] = {}
 
     def reached(self, cookbook: Cookbook, file: str, origin: Origin) -> Iterator[Reached]:
-        """Yield the code of a file, then all code that it may call by name, but what earlier calls have yielded.
+        """Yield the code of a file, then all code that it may call by name. Code that an earlier call yielded is left
+        out.
 
-        origin: of the file; what was yielded is remembered for each kind of origin
+        origin: the origin of the file; what was yielded is remembered for each kind of origin
         raises: MissingExtra, without tree-sitter
         """
         code = _code(cookbook, file)

@@ -248,7 +248,7 @@ class Record:
         return (self.make or self.model)(**more, **taken, **self.fixed)
 
     def write(self, model: Any) -> dict[str, Any]:
-        """The map of an object of the class."""
+        """The map of an object of the class, without attributes that have their default."""
         data: dict[str, Any] = {}
         for one in self.fields:
             one.write_into(model, data)
