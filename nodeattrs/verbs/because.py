@@ -1,8 +1,8 @@
 """Find the changed lines that cause a difference, by computing answers without some of the changed places.
 
-A *place* is a `Hunk` of the change. It is a cause if the value is another without it, all else as it is after the
-change; or, where several places give the same value, if the value before is another with it alone. The module knows
-places and answers, and no dialect.
+A *place* is a `Hunk` of the change. It is a cause if the value after the change differs when only this place is changed
+back. If several places give the same value, it is a cause if the value before differs when only this place is changed.
+The module knows places and answers, and no dialect.
 """
 
 from __future__ import annotations

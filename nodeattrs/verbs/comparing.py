@@ -119,8 +119,8 @@ class SubjectComparison:
     effects:     for each changed line that sets a value, whether it changed the value
     unread:      the changed files that were not read, or not run, for the subject
     doubtful:    True: at least one file or program was not read for the subject
-    like:        the name of the subject whose answers it shares; "": it has its own. In a result of `compared` only
-                 *name* is set, too; `shared_by` makes a copy with all fields
+    like:        the name of the subject whose answers it shares; "": it has its own. If `compared` sets *like*, it sets
+                 only *name* in addition; `shared_by` makes a copy with all fields
     """
 
     name: str

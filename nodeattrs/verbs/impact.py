@@ -271,8 +271,8 @@ class ImpactOptions:
     sample:   the most subjects of each dialect; None: all
     sharing:  True: subjects share an answer if they have the same facts at all places that the answer looked at
     jobs:     the number of processes; None: as many as for a fleet
-    through:  a function (number of subjects, function that yields results, function that takes one result) -> number of
-              results taken. It passes the results on, may show progress, and may stop early. None: no progress
+    through:  a function (number of subjects, *outcomes*, *take*) that calls *take* with each result that *outcomes*
+              yields. It returns how many these were, may show progress, and may stop early. None: no progress
     """
 
     private: Path

@@ -64,6 +64,8 @@ class Setter(NamedTuple):
     who:     the source, for one without a place: "role web"
     note:    the rule that decided; "element" for an element of a list
     unread:  the unread place, for an unknown layer; else None
+
+    `is_read` is True if the value wins or joins.
     """
 
     outcome: Outcome
@@ -87,6 +89,8 @@ class Account(NamedTuple):
     kind:    the sort of value: "attribute", "resource", "key", ...
     value:   the value that the subject has, as one line of JSON
     setters: the sources, the winner first
+
+    `name` is the path as text.
     """
 
     dialect: str

@@ -128,7 +128,8 @@ class InventoryTree:
     Readers call `group` and `host`, which create what does not exist, and `nest` and `set_variables`. `group_name`
     gives the name that a group gets here, and `port_of` the variable that a port behind a host's name sets. After the
     last source `reconcile` is called once. After that, `groups_of` gives the groups of a host by strength. Before,
-    `groups_so_far` gives them in the order of joining. `reachable` gives the hosts of `all` and of the groups below it.
+    `groups_so_far` gives them in the order of joining. `ordered` sorts groups by strength, the weakest first.
+    `reachable` gives the hosts of `all` and of the groups below it.
     """
 
     def __init__(self, warn: Warn, *, rename: bool = False) -> None:

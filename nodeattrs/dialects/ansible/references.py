@@ -117,7 +117,7 @@ class VariableReferences:
     used_roles:       role that is used -> first place
     vars_files:       (role, name) for each file of variables that YAML or a call of a program names. The role is the
                       one that names the file; "" outside of roles
-    vars_file_places: such a pair -> first place
+    vars_file_places: (role, name) in `vars_files` -> first place
     paths:            name of a file, without folders -> its paths
     faults:           the errors of files that cannot be parsed
     encrypted:        encrypted files; each may set and mention any variable

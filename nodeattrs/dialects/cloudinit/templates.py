@@ -60,8 +60,8 @@ class InstanceData:
 
     The constructor takes a map and reads nothing. `read` reads a file, `of_meta_data` takes meta-data of NoCloud, and
     `missing` is for an unknown machine. `render` gives the text of a template. It raises CloudConfigError for a broken
-    template, and MissingExtra without Jinja2. `lines` gives the line of the template for each line of that text; () if
-    they are not known. `lacking` names a variable that is not known, or None. `variables` are all variables.
+    template, and MissingExtra without Jinja2. `lines` gives the line of the file for each line of that text; () if they
+    are not known. `lacking` names a variable that is not known, or None. `variables` are all variables.
     """
 
     def __init__(self, tree: Mapping[str, Any]) -> None:

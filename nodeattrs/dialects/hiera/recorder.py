@@ -81,9 +81,9 @@ class Recorder(LookupCall):
     """A lookup call that notes its search, so that the result can be explained.
 
     Pass it to `BaseScope.answer` in place of a LookupCall, and read its fields afterwards. `found_values` has the
-    values of all sources with the key, the strongest first; `readable_values` leaves out those that cannot be read.
-    `strategy`, `converted` and `value_in` note what they return. If the default hierarchy is searched as well, its
-    notes replace the notes of the search before.
+    values of all sources that have the key or cannot be read, the strongest first. `readable_values` has only readable
+    ones. `strategy`, `converted` and `value_in` fill the fields below. If the default hierarchy is searched as well,
+    its notes replace the notes of the search before.
     scope:       the node
     key:         the root key
     override, defaults: the arguments `override` and `default_values_hash` of the lookup

@@ -198,7 +198,8 @@ class BlockLevel(NamedTuple):
 
 @dataclass(frozen=True)
 class Block:
-    """A part of an attribute file. Its attributes are set on a node if the node's facts meet all conditions in *when*.
+    """A part of an attribute file. `applies_to` says whether facts meet all conditions in *when*. If so, its attributes
+    are set on the node.
 
     when:   the condition of the file and the condition of the block, if they exist; () for a block that always applies
     levels: its attributes, in the order of the document; levels with an empty map are left out

@@ -53,7 +53,8 @@ class _AttributeLevels:
 class Role(_AttributeLevels):
     """A role: its run-lists, and attributes of two levels.
 
-    `run_list_for` gives (path, items) for the run-list of an environment; without one of its own, it is *run_list*.
+    `run_list_for` gives (path, items) for the run-list of an environment. An environment without one has the run-list
+    of "_default" in *env_run_lists*, or else *run_list*.
     run_list:            items as text
     default_attributes:  weaker than a node's normal attributes
     override_attributes: stronger than a node's normal attributes
@@ -333,7 +334,7 @@ class Policy:
     revision:    its identifier; "" without a lock
     run_list:    the items as text
     named_run_lists: name -> the items as text
-    default_attributes, override_attributes: as the file has them; keys for a policy group are still in their place
+    default_attributes, override_attributes: as the file has them, with the keys of policy groups
     locks:       cookbook -> its locked version. In a Policyfile without a lock, a Lock has only the folder that it
         names
     locator:     gives the line of each path of the document

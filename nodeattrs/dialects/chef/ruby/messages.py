@@ -305,9 +305,8 @@ class MessageKind(NamedTuple):
     """The shape of a message that Ruby may send, and the method for it. `fits` checks a message, `values` converts it.
 
     carry_out: the method of `NodeMessages`, called with the place and the converted parts
-    parts:     for each part, a function that says whether it is as it must be; file and line are checked by `fits`
-        itself. If the check of a part is the one for attribute values, `values` converts that part; others are left
-        unchanged
+    parts:     a function for each part, which says whether the part is valid; `fits` itself checks file and line.
+               `values` converts only parts whose function is the one for attribute values
     """
 
     carry_out: Callable[..., Any]
