@@ -72,8 +72,8 @@ class InRepository(Opened):
 
     side, request: one version of the files, and the question, as for `Opened`
 
-    `repository` is read at its first use. `with_set` puts the values of `what-if --set` over an answer. `has` tests for
-    files and folders at the top of the side.
+    `repository` is read at its first use. `with_set` puts the values of `what-if --set` over an answer. `has` says
+    whether the top of the side has one of some files or folders.
     """
 
     @cached_property

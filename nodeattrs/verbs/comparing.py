@@ -146,7 +146,7 @@ class SubjectComparison:
 class Job(NamedTuple):
     """One dialect and the two sides to compare: what the comparisons of all subjects have in common. It can be pickled.
 
-    `opened` opens the dialect on one side. `is_affected` says whether a subject that read these files may differ.
+    `opened` opens the dialect on one side.
     dialect:  the name of the dialect
     before, after: the two sides
     request:  the options for each subject. A what-if in it counts on the side after only
@@ -164,7 +164,7 @@ class Job(NamedTuple):
         request = self.request if side is self.after else self.request._replace(what_if=AS_IT_IS)
         return named(self.dialect).open(side, request)
 
-    def is_affected(self, reads: Collection[str]) -> bool:
+    def _is_affected(self, reads: Collection[str]) -> bool:
         """Whether a subject that read these on the side before may answer otherwise on the side after.
 
         reads: keys, as `contract.reading.watched` gives them. A what-if may affect every subject
@@ -268,7 +268,7 @@ def _compared(task: Task, opened: _OpenJob, name: str) -> SubjectComparison:
         with watched(job.before) as keys:
             before = answered(opened_before, name)
         reads = keys()
-        if not job.is_affected(reads):
+        if not job._is_affected(reads):
             unread, is_doubtful = opened.unread_of(opened_before, before)
             return SubjectComparison(name, (), reads, False, _failure(before), (), unread, is_doubtful)
     else:

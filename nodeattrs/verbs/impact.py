@@ -126,8 +126,8 @@ class LineWithoutEffect:
 class DialectAnswers:
     """What was computed in one dialect, in numbers, and which changed files matter to it. `impact` fills it.
 
-    The numbers are numbers of subjects, except for *seed*. `is_complete` says whether all subjects are known and were
-    read whole. `not_known` names those that cannot be resolved; [] where no changed file matters to the dialect.
+    The numbers are numbers of subjects, except for *seed*. `not_known` names those that cannot be resolved; [] where no
+    changed file matters to the dialect.
     known:      subjects that are compared; with --sample, only the sample
     sampled:    all subjects, if only a sample is compared; None: there is no sample
     passed:     subjects that are on both sides; 0 for a what-if
@@ -170,7 +170,7 @@ class DialectAnswers:
     is_for_all: bool = False
 
     @property
-    def is_complete(self) -> bool:
+    def _is_complete(self) -> bool:
         """Whether there are subjects, all have the facts that choose files, and each was resolved and read whole."""
         has_facts = not self.bare or not named(self.dialect).facts_choose_files
         return self.known > 0 and has_facts and not self.unanswered and not self.doubtful
@@ -227,7 +227,7 @@ class Impact:
         They may matter where not all subjects are known, or where no answer has what the file sets.
         """
         known = {file for one in self.dialects for file in (*one.read, *one.not_run)}
-        missed = {file for one in self.dialects if not one.is_complete for file in one.unseen}
+        missed = {file for one in self.dialects if not one._is_complete for file in one.unseen}
         return sorted((missed | {file for one in self.dialects for file in one.left_out}) - known)
 
     @property

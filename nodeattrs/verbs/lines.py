@@ -115,8 +115,8 @@ class Effect:
     accounts: Account of the path -> the names of the subjects that have it; each account has a setter at the place.
               `setter` returns that setter
 
-    `wins` names the subjects on which the value of this line is read. `is_of_element` is True if the line sets an
-    element of a list, and not the list itself. `unread` has the unknown layers that may override the value.
+    `wins` names the subjects on which the value of this line is read. `unread` has the unknown layers that may override
+    the value.
     """
 
     place: FileLine
@@ -129,7 +129,7 @@ class Effect:
         return next(one for one in account.setters if one.place is not None and _is_at(self.place, one.place))
 
     @property
-    def is_of_element(self) -> bool:
+    def _is_of_element(self) -> bool:
         """Whether the line sets an element of the list at the path, and not the list itself."""
         return self.setter(next(iter(self.accounts))).note == _ELEMENT
 
@@ -404,8 +404,8 @@ class FolderLines:
 
 def _without_elements(effects: Sequence[Effect]) -> list[Effect]:
     """The effects without elements of lists that are among them as a whole."""
-    whole = {(one.dialect, one.path) for one in effects if not one.is_of_element}
-    return [one for one in effects if not one.is_of_element or (one.dialect, one.path) not in whole]
+    whole = {(one.dialect, one.path) for one in effects if not one._is_of_element}
+    return [one for one in effects if not one._is_of_element or (one.dialect, one.path) not in whole]
 
 
 def _nearest(effects: list[Effect], column: int | None) -> list[Effect]:

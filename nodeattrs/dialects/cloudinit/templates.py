@@ -244,7 +244,8 @@ def _marked(text: str, line: int) -> str:
 def unrendered(data: InstanceData | None, template: str, title: str, origin: Origin) -> Layer | None:
     """The unknown layer that replaces a template that cannot be rendered; None if the template can be rendered.
 
-    data:     instance data. It cannot be rendered without them, or if it uses a variable that is not known in them
+    data:     instance data. A template cannot be rendered without them, or if it uses a variable that is not known in
+              them
     template: the text of the template
     title:    the title of the layer
     origin:   the place of the template

@@ -99,14 +99,13 @@ class Hierarchy:
     layers: the layers, the strongest first: global, environment and module; one that does not exist has no levels
     module: the name of the module; None for keys without a module
 
-    `folding` merges what a function gives for each place; its result is ABSENT if no place has a value. `is_constant`
-    says whether a key has the same value on every node.
+    `folding` merges what a function gives for each place; its result is ABSENT if no place has a value.
     """
 
     layers: Sequence[_SearchedLayer]
     module: str | None
 
-    def is_constant(self, root: str) -> bool:
+    def _is_constant(self, root: str) -> bool:
         """Whether every source of every layer gives each node the same for a key."""
         return all(layer.sources.are_constant(root) for layer in self.layers)
 
@@ -236,7 +235,7 @@ class LookupCall:
         if self.chain[0] == _HIERARCHY:  # the level has no file then, which is said where levels are named
             return
         root = str(split_key(name)[0])
-        if self.scope.ends_at_unset and not self._has(root):
+        if self.scope._ends_at_unset and not self._has(root):
             raise UnsetVariable(root, modern_fact_hint(root) or _FACTS)
         self.scope.missing.setdefault(name, {}).update(dict.fromkeys(reversed(self.chain)))
 
@@ -285,7 +284,7 @@ class LookupCall:
         if how is FIRST:
             return self._first(root, hierarchy)
         merged = partial(self._merged, root, how, hierarchy)
-        if is_cached and hierarchy.is_constant(root):
+        if is_cached and hierarchy._is_constant(root):
             return CACHE.get((*[layer.sources for layer in hierarchy.layers], root, how), merged)
         return merged()
 
@@ -436,7 +435,7 @@ class BaseScope:
         return not any(os.path.lexists(os.path.normpath(one.path)) for one in locations)
 
     @property
-    def ends_at_unset(self) -> bool:
+    def _ends_at_unset(self) -> bool:
         """Whether an unset variable in a text is an error: in strict mode; under Puppet 8 where facts are given."""
         return self.tree.is_strict or (self.knows_facts and self.tree.puppet_version >= DEFAULT_VERSION)
 
@@ -516,7 +515,7 @@ class BaseScope:
         module = self.module_with_data(root)
         option = self._option(root, module)
         how = call.strategy(merge, option)
-        value = value_below(call.value_in(root, how, self.hierarchy(module), merge is None), steps[1:], key)
+        value = value_below(call.value_in(root, how, self._hierarchy(module), merge is None), steps[1:], key)
         if value is ABSENT and module is not None:
             value = value_below(self._default(root, module, call), steps[1:], key)
         wanted = None if option is None else option[1].get("convert_to")
@@ -565,7 +564,7 @@ class BaseScope:
             self._modules[module] = None if layer is None else module
         return self._modules[module]
 
-    def hierarchy(self, module: str | None) -> Hierarchy:
+    def _hierarchy(self, module: str | None) -> Hierarchy:
         """The hierarchy for the keys of a module with data; None: for keys without one. Resolved once."""
         if module not in self._hierarchies:
             self._hierarchies[module] = Hierarchy(self._layers(module), module)
@@ -573,7 +572,7 @@ class BaseScope:
 
     def options_hierarchy(self, module: str | None) -> Hierarchy:
         """The hierarchy that is searched for the lookup_options of a module's keys; None: of keys without a module."""
-        return _OptionsHierarchy(self.hierarchy(module).layers, module)
+        return _OptionsHierarchy(self._hierarchy(module).layers, module)
 
     def default_hierarchy(self, module: str) -> DefaultHierarchy | None:
         """The hierarchy for keys of a module that no layer has; None where its hiera.yaml has no default_hierarchy."""
@@ -663,9 +662,9 @@ class BaseScope:
 
     def _read_options(self, module: str | None) -> Options | None:
         """The merged lookup_options for a module; None without any. All nodes share those that are constant."""
-        hierarchy = self.hierarchy(module)
+        hierarchy = self._hierarchy(module)
         read = partial(self._merged_options, hierarchy.layers, module)
-        if hierarchy.is_constant(LOOKUP_OPTIONS):
+        if hierarchy._is_constant(LOOKUP_OPTIONS):
             return CACHE.get((*[layer.sources for layer in hierarchy.layers], LOOKUP_OPTIONS, module), read)
         return read()
 

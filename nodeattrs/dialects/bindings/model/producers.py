@@ -89,6 +89,7 @@ Calling = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
 @dataclass(frozen=True)
 class Producing:
     """The base class of producers. A subclass has `produce` and `words`; it may have `asks`, `calls` and `place`.
+    `produce` makes a product; None means that nothing was produced.
 
     `asks` yields the keys that the producer looks up, and `calls` gives the function that it calls. `keeps` says
     whether an injector keeps the first product and returns it again. `describe` and `words` name the producer in

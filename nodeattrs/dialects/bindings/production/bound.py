@@ -53,8 +53,8 @@ class Bound:
     The constructor resolves the layers. It raises no faults: they are in `resolution.faults`. `declaration` finds the
     declaration of a key, and returns None for a key that is not bound. `needs` yields the keys that a declaration looks
     up. `slots` gives the parameters of a callable. `declaration_or_class` also finds a class that can be made without
-    a binding. `is_given` and `is_asked` say whether a key has a value of the scope, and whether a slot is looked up.
-    `unfilled`, `not_bound`, `mismatch` and `about` return errors for the caller to raise, and `hint` a hint or None.
+    a binding. `is_asked` says whether a slot is looked up. `unfilled`, `not_bound`, `mismatch` and `about` return
+    errors for the caller to raise, and `hint` a hint or None.
     layers:   the layers, the highest first
     state:    the categories of the request
     register: the classes that `Type[X]` names
@@ -93,7 +93,7 @@ class Bound:
         """The declaration that decides a key; for an unbound class that can be filled one that makes it; else None."""
         return self.declaration(wanted) or self._of_unbound_class(wanted)
 
-    def is_given(self, wanted: Asked) -> bool:
+    def _is_given(self, wanted: Asked) -> bool:
         """Whether the scope was opened with a value for a key; the key of the injector always has one."""
         return wanted.key in self._given
 
@@ -138,7 +138,7 @@ class Bound:
         wanted = slot.wanted
         if wanted is None:
             return False
-        return slot.is_required or self.is_given(wanted) or self.declaration(wanted) is not None
+        return slot.is_required or self._is_given(wanted) or self.declaration(wanted) is not None
 
     def _of_unbound_class(self, wanted: Asked) -> Declaration | None:
         """The declaration that makes an unbound class; None where the key is no such class, or cannot be filled."""

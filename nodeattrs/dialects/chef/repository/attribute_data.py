@@ -198,8 +198,7 @@ class BlockLevel(NamedTuple):
 
 @dataclass(frozen=True)
 class Block:
-    """A part of an attribute file. `applies_to` says whether facts meet all conditions in *when*. If so, its attributes
-    are set on the node.
+    """A part of an attribute file. Its attributes are set on a node if the node's facts meet all conditions in *when*.
 
     when:   the condition of the file and the condition of the block, if they exist; () for a block that always applies
     levels: its attributes, in the order of the document; levels with an empty map are left out
@@ -210,7 +209,7 @@ class Block:
     levels: tuple[BlockLevel, ...]
     at: Path
 
-    def applies_to(self, facts: Facts) -> bool:
+    def _applies_to(self, facts: Facts) -> bool:
         """Whether facts meet all conditions of the block and of the file; True without conditions."""
         return all(when.met(facts) for when in self.when)
 
@@ -236,7 +235,7 @@ class AttributeData:
     def levels(self, facts: Facts) -> Iterator[BlockLevel]:
         """Yield the attributes of the blocks whose conditions *facts* meet, in order."""
         for block in self.blocks:
-            if block.applies_to(facts):
+            if block._applies_to(facts):
                 yield from block.levels
 
     def causes(self, line: int, column: int) -> Iterator[Cause]:
