@@ -345,7 +345,8 @@ def explained_config(
     """The report about a merged config. Traces and changes are computed when it is printed.
 
     paths:        the paths whose traces are shown; (): none
-    step_by_step: whether the changes of each part are shown. They are also shown without paths and without a machine
+    step_by_step: whether the changes of each part are shown. They are also shown if there are neither paths nor a
+                  machine
     with_causes:  whether a trace also names the lines with merge definitions
     instance:     the machine with these files, whose differences are shown; None: no machine
     raises:       NoSuchAttribute, for a path that no part sets

@@ -295,8 +295,8 @@ def chained(links: list[str]) -> str:
 def early_faults(bound: Bound) -> Iterator[BindingError]:
     """Yield the errors of values that can never be made, whatever further layers bind. Nothing is made.
 
-    A declaration without a producer, a constant of a wrong type, an abstract class, a parameter that has no key, a
-    return annotation that contradicts the declared type. cost: linear in the declarations
+    These are a declaration without a producer, a constant of a wrong type, and an abstract class. Also a parameter that
+    has no key, and a return annotation that contradicts the declared type. cost: linear in the declarations
     """
     for winner in bound.resolution.winners.values():
         root = winner.root
