@@ -99,6 +99,7 @@ class Parser(argparse.ArgumentParser):
     """
 
     def error(self, message: str) -> NoReturn:
+        """Print the message with its code and a hint to `--help`, and end the program with exit code 2."""
         first, line, rest = message.partition("\n")
         hint = f"{self.prog} --help shows more"
         self.exit(NOT_UNDERSTOOD, f"{self.prog}: error: {first} [{BadUsage.entry.code}]{line}{rest}\n  {hint}\n")

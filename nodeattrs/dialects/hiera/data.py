@@ -292,6 +292,7 @@ class DataFile(DataSource):
         return self._clear[key]
 
     def locator(self, key: str, entry: str) -> Locator:
+        """Gives the line of the key, and of each path in its value."""
         return self.document.locator("hiera", entry, (key,))
 
     def overwritten(self, key: str) -> Sequence[DataSource]:
@@ -377,6 +378,7 @@ class FunctionData(DataSource):
         return withheld(value if plan is None else plan(resolver), self._sensitive, (key,))
 
     def locator(self, key: str, entry: str) -> Locator:
+        """The function as the origin of a value, without a line."""
         return Origin("data function", self._name)
 
 
