@@ -145,7 +145,8 @@ _WORDS = {"role": (*_SHARED_WORDS, "env_run_lists"), "environment": (*_SHARED_WO
 class Script:
     """A role or an environment in Python: its fields, and a locator of their lines. The constructor runs the file once.
 
-    `at` gives the place of a path, and `line_of` the line of the call that sets it, or None. `causes` explains a value.
+    `at` gives the place of a path, and `line_of` the line of the call that sets it, or None. `placed` makes an origin
+    in a file, and `causes` explains a value.
 
     path:   the file, absolute
     file:   its name in messages, relative to the repository
@@ -176,9 +177,9 @@ class Script:
         Line 1 for a path that is not set.
         """
         line, rest = self._set_at(path)
-        return self._placed(self.file, *((1, None) if line is None else self.text.place(line, rest)))
+        return self.placed(self.file, *((1, None) if line is None else self.text.place(line, rest)))
 
-    def _placed(self, file: str, line: int, column: int | None = None) -> Origin:
+    def placed(self, file: str, line: int, column: int | None = None) -> Origin:
         """An origin at a line of *file*, with the kind and name of this role or environment."""
         return Origin(self.kind, self.name, file, line, column)
 
