@@ -144,10 +144,9 @@ def _add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: s
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run the declared command of the parsed options, print its output, and return its exit code.
 
-    A command about saved nodes may name a verb that runs instead, if there is no store, or if the repository of --repo
-    describes no nodes. If
-    the command returns an error instead of a report, the error is printed. Findings of a check go through
-    `checks.finish`.
+    A command about saved nodes may name a verb. The verb runs instead if there is no store, or if the repository of
+    --repo describes no nodes. If the command returns an error instead of a report, the error is printed. Findings of a
+    check go through `checks.finish`.
     raises: the error of the command
     """
     command: Command = options.declared

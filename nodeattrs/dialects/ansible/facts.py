@@ -1,6 +1,6 @@
 """The fact cache: a JSON file for each host, as Ansible up to 2.18 and Ansible 2.19 write it.
 
-A fact `ansible_x` is a variable of that name and `ansible_facts.x`. Knows no other levels than that of facts, 11.
+A fact `ansible_x` is a variable of that name and `ansible_facts.x`. It knows only the level of facts, 11.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class FactCache:
     folder: the folder with the files. None: the folder that *config* names, if its cache is of the kind jsonfile;
             otherwise there are no facts
 
-    A host without a file has no facts. The methods raise AnsibleError if its file cannot be read or parsed.
+    `facts_of` gives (facts, name of the file), and `layer` the variables that the facts set. `ansible_facts_of` gives
+    the value of the variable `ansible_facts`. A host without a file has no facts: ({}, ""), None and {}. The methods
+    raise AnsibleError if its file cannot be read or parsed.
     """
 
     def __init__(self, config: AnsibleConfig, root: Path, folder: Path | None) -> None:

@@ -1,8 +1,8 @@
 """Accounts: the declarations of a key as a folding of the core, which the core traces.
 
-A declaration is a part of the folding, in the order of positions, and the policy between two parts is the reason why
-the upper one wins. Where the winner passes on another value (the fragments of a multibind, the source of an alias),
-that value has an inner account. Values are injected elsewhere, and nothing is printed here.
+A declaration is a part of the folding, in the order of positions. The policy between two parts is the reason why the
+upper one wins. Where the winner passes on another value (the fragments of a multibind, the source of an alias), that
+value has an inner account. Values are injected elsewhere, and nothing is printed here.
 """
 
 from __future__ import annotations
@@ -103,7 +103,8 @@ class Account:
 
     A source is a declaration, a fragment or an unread set. It has a number; the greater number is stronger. `trace`
     gives the trace of a path, with the claims of inner accounts. `set_by` yields the fragments of a collection.
-    `causes_of` raises KeyError for an unknown number.
+    `causes_of` raises KeyError for an unknown number. `unknown` yields the unread sets, and `rank_of` gives the number
+    of one. `innermost` is the last of the inner accounts, or this one. `titles` maps all numbers to titles.
     label:         the first step of all paths
     folding:       the sources, merged in order; empty if nothing is declared
     sources:       number -> source; the sources of *inner* have smaller numbers

@@ -75,6 +75,8 @@ class Given(NamedTuple):
     data:     instance data for templates, from the meta-data of a folder or image; None for none
     settings: key -> text, for a profile or an instance of LXD; None for anything else
     added:    the layers that the platform adds, and that the document does not have
+
+    `sources` is *user*, or an unknown layer if the user-data cannot be read.
     """
 
     address: str

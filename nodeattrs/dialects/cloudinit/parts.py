@@ -66,7 +66,8 @@ class CloudPart(NamedTuple):
               makes: the line of the file. () for any other part
     language: the language of a template that another program fills in, if the document names it; None otherwise
 
-    `text` is the body as text. `at(line)` gives the line of the file for a line of the body.
+    `text` is the body as text. `at(line)` gives the line of the file for a line of the body. `filled_in_by` is the
+    template language of a config that another program fills in first; else None.
     """
 
     body: str | bytes

@@ -35,6 +35,7 @@ _FIXED = ("commit", "semver", "tag")
 class GitSources:
     """A repository, and the GitRepository manifests in its YAML files.
 
+    `reason` says why a GitRepository is another repository than this one; "" if it is this one.
     The constructor reads nothing. The first `reason` reads the files, and later ones do not: use one instance for one
     version of the files. Links and files that cannot be read are left out. In a repository with too many YAML files
     none is found.

@@ -74,6 +74,8 @@ class InterpolatedText(Node):
     text: str
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        """The text with the value of each variable in its place."""
+
         def replaced(found: re.Match[str]) -> str:
             if found["escaped"]:
                 return {"n": "\n", "t": "\t"}.get(found["escaped"], found["escaped"])
@@ -180,6 +182,7 @@ class Call(_Written):
     args: tuple[Node, ...]
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        """The result of the function. Its errors of type, value or look-up become a BindingError; others stay."""
         found = functions.get(self.name)
         if found is None:
             raise BindingError(EXPRESSION, f"no function is called {self.name}", hint="pass functions={...}")
@@ -207,6 +210,7 @@ class Operation(_Written):
     right: Node
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        """The value of the operation. In `and` and `or`, null, 0, "" and empty lists and hashes count as false."""
         left = self.left.evaluate(variable, functions)
         if self.sign == "and" and not left:
             return False
@@ -269,6 +273,7 @@ class Index(_Written):
     at: Node
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        """The entry; null if it is missing. raises: BindingError, for a value that has no such entries"""
         holder, step = self.of.evaluate(variable, functions), self.at.evaluate(variable, functions)
         if isinstance(holder, dict):
             return holder.get(step)
@@ -300,6 +305,7 @@ class StatementBlock(_Written):
     statements: tuple[Node, ...]
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        """The value of the last statement. Each statement sees the variables that earlier ones assigned."""
         local: dict[str, Any] = {}
 
         def known(name: str) -> Any:
@@ -345,6 +351,8 @@ class Lambda(_Written):
     body: Node
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        """A function that takes the parameters by position, and evaluates the body."""
+
         def call(*args: Any) -> Any:
             if len(args) != len(self.parameters):
                 raise BindingError(
@@ -392,7 +400,7 @@ def _every(value: Any) -> Iterator[Node]:
 
 
 def is_constant(node: Node) -> bool:
-    """Whether an expression is a literal, or a list or hash of literals."""
+    """Whether an expression is a literal, or a list or hash of literals at any depth."""
     if isinstance(node, ListOf):
         return all(map(is_constant, node.items))
     if isinstance(node, HashOf):

@@ -52,8 +52,8 @@ class Site:
     """A site as it is written. A reader fills the fields; nothing is evaluated before a method is called.
 
     `evaluated` gives the environments, and `listed_categories` the categories with their values, for the variables of
-    one request. Both raise BindingError if an expression fails. `layers` gives the layers, and `listed` a part as it is
-    written.
+    one request. Both raise BindingError if an expression fails. `layers` gives each layer with its line, and `listed` a
+    part as it is written, or None. `variables_of_categories` maps a category to the variable whose value it has.
     parts:      the contents of `site { }`; None if it is not written. The values are expressions. The parts are
                 "defaults" (attribute -> value), "environments" (name -> attributes), "dynamic" ("dir", "attrs"),
                 "categories" ([name, value], the highest first), and "layers" ("name", "include", "exclude")
@@ -271,7 +271,9 @@ class Inventory:
 
     modules: the name of a module -> the names of its sets
     confdir: the names of the sets of the configuration directory
-    schemes: further schemes that have a provider; None allows any scheme. `names` knows only "confdir" and "module"
+    schemes: further schemes that have a provider; None allows any scheme
+
+    `names` lists all sets of the scheme "confdir" or "module".
     """
 
     modules: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -297,14 +299,14 @@ class _Reference:
         return f"{self.scheme}:/{self.name}" if self.name else f"{self.scheme}:"
 
 
-def parse_reference(text: Any, schemes: Iterable[str] | None) -> _Reference:
+def _parse_reference(text: Any, schemes: Iterable[str] | None) -> _Reference:
     """The scheme, the name and the mark `?optional` of a reference. The name of `enc:` alone is "*".
 
     text:    the reference; a value that is not a text raises "bad-uri"
     schemes: schemes that are allowed in addition to confdir and module; None allows any scheme
     raises:  BindingError ("bad-uri", "unknown-scheme")
 
-    >>> parse_reference("module:/::apache::default?optional", [])
+    >>> _parse_reference("module:/::apache::default?optional", [])
     _Reference(scheme='module', name='apache::default', optional=True)
     """
     scheme, colon, rest = text.partition(":") if isinstance(text, str) else ("", "", "")
@@ -363,7 +365,7 @@ def _expanded(given: Any, inventory: Inventory, keeps: bool) -> Iterator[str]:
     if given is None:
         return
     for text in given if isinstance(given, (list, tuple)) else [given]:
-        reference = parse_reference(text, inventory.schemes)
+        reference = _parse_reference(text, inventory.schemes)
         if reference.scheme not in ("confdir", "module"):
             yield str(reference)
             continue

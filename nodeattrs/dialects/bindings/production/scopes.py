@@ -1,7 +1,7 @@
 """Context managers that a scope enters and leaves, and products that must be awaited. Bindings are not known here.
 
-An asynchronous injection is tried again and again: a try that needs an asynchronous product ends with `Waiting`, the
-product is awaited, and the next try takes it, and the other products of earlier tries, from a `Replay`.
+An asynchronous injection is tried again and again. A try that needs an asynchronous product ends with `Waiting`, and
+the product is awaited. The next try takes this product, and the products of earlier tries, from a `Replay`.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def opening_of(call: Callable[..., Any]) -> tuple[Callable[..., Any], bool, bool
 class OpenedContexts:
     """The context managers that a scope has entered and not left yet. `close` leaves them in reverse order.
 
-    If `needs_await` is true, there is an asynchronous one, and only `aclose` can leave it. Both leave all of them even
-    if one raises, and raise that exception afterwards. They can be called again.
+    If `needs_await` is true, there is an asynchronous one, and only `aclose` can leave it. `close` and `aclose` leave
+    all managers even if one raises, and raise its exception afterwards. They can be called again.
     """
 
     def __init__(self) -> None:

@@ -67,7 +67,7 @@ def default_route4(lines: Iterable[str], known: Container[str]) -> Route | None:
     """The default route of IPv4 with the lowest metric; None for no route.
 
     These lines are ignored: routes that are down or reject, routes of an interface that is not in *known*, and lines
-    with too few words or with a word that is no such number.
+    with too few words or with a word that is not a number.
     lines: of /proc/net/route
     known: the names of interfaces
 
@@ -92,7 +92,7 @@ def default_route6(lines: Iterable[str], known: Container[str]) -> Route | None:
     """The default route of IPv6 with the lowest metric; None for no route.
 
     These lines are ignored: routes that are down or reject, routes of an interface that is not in *known*, and lines
-    with too few words or with a word that is no such number.
+    with too few words or with a word that is not a number.
     lines: of /proc/net/ipv6_route
     known: the names of interfaces
 

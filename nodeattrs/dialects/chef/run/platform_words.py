@@ -124,11 +124,11 @@ QUESTIONS: Mapping[str, Ask] = {
 """Word -> a function from a reader of attributes to the answer."""
 
 
-class PlatformQuestion(partial[bool]):
+class _PlatformQuestion(partial[bool]):
     """A word that answers yes or no about the machine of a node: `if debian:` or `if debian():`.
 
     `bool(question)` and `question()` are the same: both read the node's attributes at that moment and return a bool.
-    It is made as `PlatformQuestion(function, read)`. *function* is one of `QUESTIONS`, and *read* returns the value of
+    It is made as `_PlatformQuestion(function, read)`. *function* is one of `QUESTIONS`, and *read* returns the value of
     an attribute, or None if it is not set.
     """
 
@@ -141,10 +141,10 @@ class PlatformQuestion(partial[bool]):
         return repr(self())
 
 
-def platform_questions(node: Node) -> dict[str, PlatformQuestion]:
+def platform_questions(node: Node) -> Mapping[str, partial[bool]]:
     """Word, such as "debian" -> the question about the machine of a node, for all words of `QUESTIONS`."""
     read = partial(_read, node)
-    return {word: PlatformQuestion(ask, read) for word, ask in QUESTIONS.items()}
+    return {word: _PlatformQuestion(ask, read) for word, ask in QUESTIONS.items()}
 
 
 def _read(node: Node, attribute: str) -> Any:
