@@ -87,7 +87,7 @@ _ZSTD_BEGINS = b"\x28\xb5\x2f\xfd"
 
 def packed(content: bytes, packing: str = ZLIB) -> bytes:
     """A text, compressed with zlib or zstd. raises: MissingExtra, for zstd where it is not installed"""
-    return bytes(_zstandard().compress(content, 3)) if packing == ZSTD else zlib.compress(content, 6)
+    return bytes(_zstandard().compress(content, 3)) if packing == ZSTD else zlib.compress(content, 3)
 
 
 _LARGEST_TEXT = 10
