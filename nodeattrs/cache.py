@@ -1,7 +1,8 @@
 """The cache of a process: values that are parsed or merged once, and used again for other nodes.
 
-Hiera, facts of Puppet, and Chef's files in Ruby use it. A value never becomes stale, because its key has everything
-that decides it: a parsed file is kept under the hash of its content, an answer under the sources that gave it.
+Hiera, facts of Puppet, lines of values in Python, and Chef's files in Ruby use it. A value never becomes stale, because
+its key has everything that decides it: a parsed file is kept under the hash of its content, an answer under the sources
+that gave it.
 """
 
 from __future__ import annotations
