@@ -243,7 +243,7 @@ class Index:
         return {number: parts[number].entries() for number in sorted(parts.keys() - self._known("part", parts))}
 
     def _known(self, table: str, numbers: Collection[int]) -> set[int]:
-        """Those of the numbers that a table has."""
+        """The numbers that a table has, of the given ones."""
         condition, wanted = self._transaction.condition_in("id", numbers)
         return {number for (number,) in self._transaction.all(f"SELECT id FROM {table} WHERE {condition}", wanted)}
 
