@@ -39,7 +39,7 @@ _TRACE = {
     "value": "any",
     "claims": ["@claim"],
     "elements": [{"value": "any", "ranks": ["int"], "claims": [_SET], "places?": ["str"]}],
-    "history": [{**_SET, "event": "str", "count": "int", "at": "str|null", "by": (_SET, "null")}],
+    "history": [{**_SET, "event": "str", "count": "int", "at": "str|null", "by": (_SET, "null"), "rule": "str"}],
     "hidden_by": "str|null",
 }
 _COUNTS = {"*": "int"}

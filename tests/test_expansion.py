@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from nodeattrs import Node
+from nodeattrs.core.rules import read_rules
 from nodeattrs.core.trace import Trace
 from nodeattrs.dialects.chef.repository.roles import Environment, Role
 from nodeattrs.dialects.chef.run.expansion import expand_node
@@ -18,7 +19,7 @@ def expanded(
     roles: dict[str, Role], run_list: list[str], environment: Environment | None = None, node: Node | None = None
 ) -> Node:
     """A node after its expansion."""
-    node = node or Node("n1")
+    node = Node("n1") if node is None else node
     known = {environment.name: environment} if environment else {}
     expand_node(node, roles, known, run_list, environment.name if environment else None)
     return node
@@ -182,6 +183,24 @@ class TestWhoSaidIt:
 
         assert [(4, "roles/inner.yaml:5", "wins")] == places(node.trace("inner"))
         assert [(4, "roles/outer.yaml:5", "wins")] == places(node.trace("outer"))
+
+    @pytest.mark.parametrize("saved", [False, True])
+    def test_a_value_that_the_rule_keep_leaves_out_is_named_with_its_line_and_the_rule(self, saved):
+        """
+        In the order in which the roles come: without the first role, the second one's value is read.
+        """
+        node = Node("n1", rules=read_rules({"a.*": "keep"}))
+        roles = {name: Role(name, [], {"a": {"b": name}}) for name in ("one", "two", "three")}
+        expanded(roles, ["role[one]", "role[two]", "role[three]"], node=node)
+
+        trace = (Node.restore(node.snapshot()) if saved else node).trace("a.b")
+
+        assert ["one"] == [stated.claim.value for stated in trace.claims]
+        assert [("kept out", "three", "role three", "role one"), ("kept out", "two", "role two", "role one")] == [
+            (past.event, past.claim.value, past.claim.origin.who, past.by.origin.who) for past in trace.history
+        ]
+        assert {"the weaker one stays (by the rule a.*)"} == {past.rule for past in trace.history}
+        assert "the weaker one stays (by the rule a.*)" in str(trace)
 
     def test_lists_of_several_roles_unite_and_each_element_keeps_its_line(self, tmp_path):
         """

@@ -10,7 +10,7 @@ import pytest
 
 from nodeattrs.cli import main
 from nodeattrs.dialects.chef.blame import blame
-from nodeattrs.dialects.chef.repository.commit import commit_of
+from nodeattrs.dialects.chef.repository.repository import commit_of
 from nodeattrs.errors import NotFound, TooMuch
 from nodeattrs.git import Git
 

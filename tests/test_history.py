@@ -283,6 +283,23 @@ class TestCare:
             (name, latest.number, run and run.number) for name, latest, run in last_runs(store)
         ]
 
+    @pytest.mark.parametrize(("damaged", "run"), [(1, 2), (2, None), (3, None)])
+    def test_the_latest_run_is_found_above_a_damaged_revision(self, tmp_path, damaged, run):
+        """
+        Below one nobody knows: the damaged one may have been the run.
+        """
+        store = open_store(tmp_path / "nodes.db")
+        store.save(kept("web1"))
+        store.save(kept("web1"))
+        set_normal(store, "web1", ("tier",), "gold")
+        store.save(kept("web2"))
+        store.close()
+        with sqlite3.connect(tmp_path / "nodes.db") as connection:
+            connection.execute("UPDATE revision SET noted = '[]' WHERE number = ? AND node = 1", [damaged])
+        connection.close()
+
+        assert [("web1", run), ("web2", 1)] == [(name, run and run.number) for name, _, run in last_runs(store)]
+
     @pytest.mark.parametrize("snapshots", [True, False])
     def test_what_is_exported_can_be_imported_elsewhere(self, store, tmp_path, snapshots):
         for name in ("web1", "web2"):
@@ -603,7 +620,7 @@ class TestTheCommands:
         (desk / "new.json").write_text('{"name": "new"}')
         say("store", "import", "new.json")
 
-        assert "no run is kept; changed by import, revision 1" in say("status")[1]
+        assert "no run is known; changed by import, revision 1" in say("status")[1]
         assert say("status")[1].endswith("3 nodes, 0 failed\n")
 
     def test_node_sets_removes_restores_and_forgets(self, say):

@@ -165,6 +165,12 @@ class TestDoubts:
             store.delete(name)
         assert [] == unknown_names(store, parse_query("zzz:1"), False)
 
+    def test_similar_names_are_those_of_the_time_that_was_searched(self, store):
+        then = store.save(Saved("n9", {"name": "n9", "default": {"colour": 1}}, None)).at
+        store.save(Saved("n9", {"name": "n9", "default": {"colours": 1}}, None))
+
+        assert "did you mean colour?" == str(unknown_names(store, parse_query("color:1"), False, then)[0].hint)
+
     def test_a_path_that_was_asked_for_is_doubted_alike(self, store):
         documents = [store.load(name).document for name in store.names()]
 

@@ -551,14 +551,14 @@ def _located(part: Part) -> Part:
     return Part(part.value, At(part.origins, ())) if type(part.origins) is int else part
 
 
-def changed_places(
+def merged_places(
     policy: Policy,
     lower: Any,
     upper: Part,
     origins_of: Callable[[Path], Origins],
     unite_lists: Callable[[Part, Part], Part] = unite,
-) -> Iterator[tuple[Path, Any, Part]]:
-    """Yield (path, old value, new part) for each place where merging *upper* over a tree changes the tree.
+) -> Iterator[tuple[Decision, Part | None]]:
+    """Yield (decision, new part) for each place where *upper* meets a tree; None where the tree stays as it is there.
 
     The tree itself is not changed; the new part may be ABSENT. For callers that keep the result in another form.
     lower:       the tree: plain data
@@ -574,8 +574,7 @@ def changed_places(
             after = unite_lists(below, place.upper)
         else:
             after = _apply_verdict(place.verdict, below, place.upper)
-        if after is not below:
-            yield place.path, below.value, after
+        yield place, None if after is below else after
 
 
 def replay_step(verdict: Verdict, lower: Part, upper: Part) -> tuple[Part, list[Decision]]:

@@ -78,11 +78,12 @@ class Earlier(NamedTuple):
     """A value that was set in a slot and is no longer in it. Only nodes keep such a history.
 
     claim: the value, its origin and its rank
-    event: "overwritten" or "erased"; "silent": an `unless` that set nothing; "forgotten": older events were dropped to
-           bound the memory
-    by:    the claim that overwrote or erased it; None if no claim did
+    event: "overwritten" or "erased"; "silent": an `unless` that set nothing; "kept out": a rule kept what was there;
+           "forgotten": older events were dropped to bound the memory
+    by:    the claim that overwrote or erased it, or set what the rule kept; None if no claim did
     times: the number of forgotten events; 1 for any other event
     at:    the path that was overwritten or erased: the path of the claim, or a path above it; None if not known
+    rule:  the rule that kept it out, in words; "" for any other event
     """
 
     claim: Claim
@@ -90,6 +91,7 @@ class Earlier(NamedTuple):
     by: Claim | None = None
     times: int = 1
     at: Path | None = None
+    rule: str = ""
 
 
 class Element(NamedTuple):
@@ -208,6 +210,7 @@ class Trace(NamedTuple):
                     "count": past.times,
                     "at": None if past.at is None else spell(past.at),
                     "by": _claim_dict(past.by, self) if past.by else None,
+                    "rule": past.rule,
                 }
                 for past in self.history
             ],
@@ -257,7 +260,7 @@ def traced(
         overridden = claim(lost.setting)
         if _is_new(overridden, once, seen, same):
             by = tuple(sorted({same.get(one, one) for one in lost.by}, reverse=True))
-            claims.append(TraceClaim(overridden, Outcome.LOSES, _rule(lost.policy, lost.line), by))
+            claims.append(TraceClaim(overridden, Outcome.LOSES, rule_in_words(lost.policy, lost.line), by))
     elements = tuple(_elements(walk, path, value, claim))
     return Trace(path, value, tuple(claims), elements, tuple(past), walk.cover, titles)
 
@@ -299,8 +302,8 @@ _VERB_WORDS = {
 }
 
 
-def _rule(policy: Policy, line: Line) -> str:
-    """The rule in words: what its author wrote, else what its verb does."""
+def rule_in_words(policy: Policy, line: Line) -> str:
+    """The rule in words, with the name of its policy: what its author wrote, else what its verb does."""
     rule = MEET if isinstance(line.rule, Meet) else line.rule
     words = _VERB_WORDS[rule] if isinstance(rule, Rule) else f"joined by {rule.name}"
     return f"{line.why or words} ({policy.name})"
@@ -474,7 +477,8 @@ def _setters(element: Element) -> str:
 def _past(past: Earlier) -> str:
     if past.event == "forgotten":
         return f"{past.times} more like it, no longer kept"
-    return str(past.claim.origin) + (f"; by {past.by.origin}" if past.by is not None else "")
+    by = f"by {past.by.origin}" if past.by is not None else ""
+    return "; ".join(filter(None, (str(past.claim.origin), by, past.rule)))
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Layer
-from nodeattrs.core.folding import changed_places
+from nodeattrs.core.folding import merged_places
 from nodeattrs.core.looks import quietly
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.part import Join, Part, unite
@@ -305,8 +305,12 @@ def _lay_over(component: ComponentTree, tree: Any, locator: Locator, unite_lists
 
     inside, laid = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), At(mark, ()))
     empty = [path for path in _empty_maps(laid.value, ()) if isinstance(dig(ledger.trees[slot], path), dict)]
-    for path, below, part in changed_places(inside, ledger.trees[slot], laid, known, unite_lists):
-        if isinstance(below, (dict, list)):
+    for place, part in merged_places(inside, ledger.trees[slot], laid, known, unite_lists):
+        path = place.path
+        if part is None:
+            ledger.note_kept_out(slot, path, place.upper.value, mark)
+            continue
+        if isinstance(place.lower.value, (dict, list)):
             component.detach(path)
         set_by = part.origins if ledger.provenance and isinstance(part.origins, list) else None
         with ledger.lock:

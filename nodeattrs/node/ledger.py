@@ -46,7 +46,7 @@ class Ledger(dict[Any, Any]):
 
     trees:      the maps by slot number; [0] is never used
     marks:      the lines that set values, by number
-    history:    path -> (slot, whether silent) -> Chronicle
+    history:    path -> (slot, whether it has values that were never in the slot) -> Chronicle
     unknown:    slot -> layers in it that cannot be read; forgotten when the slot is replaced for a new run
     provenance: False keeps no marks and no history
     root:       a function that returns the folder to which files in origins are relative
@@ -310,10 +310,21 @@ class Ledger(dict[Any, Any]):
 
         Without provenance nothing is noted.
         """
+        self._note_without_effect("overwritten", slot, path, {}, mark)
+
+    def note_kept_out(self, slot: int, path: Path, value: Any, mark: int) -> None:
+        """Note in the history that a rule kept the value at *path* of a slot, and did not let *mark* set *value*.
+
+        Without provenance nothing is noted. A sensitive value is wrapped.
+        """
+        value = value if self.secrets is None else self.secrets.wrapped(path, value)
+        self._note_without_effect("kept out", slot, path, value, mark)
+
+    def _note_without_effect(self, what: str, slot: int, path: Path, value: Any, mark: int) -> None:
         if self.provenance:
             with self.lock:
                 by = setters_at(self.trees[slot], self.trees[slot].origin, path)[0].source
-                self._add_event(slot, path, Event("overwritten", {}, mark, by))
+                self._add_event(slot, path, Event(what, value, mark, by))
 
     def switch_setter(self, setter: Setter) -> Setter:
         """Make *setter* the current one, which sets values from now on, and return the setter that was current
@@ -385,8 +396,8 @@ class Ledger(dict[Any, Any]):
         if isinstance(event.value, OwnedMap):
             event.value.shared = True  # nothing may change it any more
         chronicles = self.history.setdefault(path, {})
-        # Silent ones apart: an `unless` in a loop must not push out values that were really overwritten.
-        key = (slot, event.what == "silent")
+        # Apart: an `unless` in a loop must not push out values that were really overwritten.
+        key = (slot, event.what in NEVER_SET)
         chronicle = chronicles.get(key)
         if chronicle is None:
             chronicles[key] = Chronicle([event])
@@ -417,8 +428,13 @@ HISTORY_BOUND = 5
 """How many events are kept for one path of one slot: the first, and the last four."""
 
 
-EVENTS = frozenset({"overwritten", "erased", "silent"})
-"""The kinds of an Event. "silent": an `unless` found a value and did not set its own."""
+NEVER_SET = frozenset({"silent", "kept out"})
+"""The kinds of an Event of a value that was never in the slot. "silent": an `unless` found a value and did not set its
+own. "kept out": a rule for the path kept the value that was there.
+"""
+
+EVENTS = NEVER_SET | {"overwritten", "erased"}
+"""The kinds of an Event."""
 
 
 class Event(NamedTuple):
@@ -430,7 +446,8 @@ class Event(NamedTuple):
     value:  the old value, or the value that was not set; it is shared and must not change. A map has the marks of its
             entries
     set_by: the origin of that value. For a map: the mark of those entries that have no mark of their own
-    by:     the mark of the line that overwrote or erased it; 0 if that is not reported ("silent")
+    by:     the mark of the line that overwrote or erased it, or set what a rule kept; 0 if that is not reported
+            ("silent")
     """
 
     what: str

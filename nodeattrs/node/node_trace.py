@@ -13,10 +13,11 @@ from typing import Any
 
 from nodeattrs.core.claim import Claim, Origin, Verb
 from nodeattrs.core.fold import Layer
-from nodeattrs.core.folding import Folding
+from nodeattrs.core.folding import Folding, decisions
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part
-from nodeattrs.core.trace import Earlier, Element, Outcome, Trace, TraceClaim, traced
+from nodeattrs.core.policy import KEEP
+from nodeattrs.core.trace import Earlier, Element, Outcome, Trace, TraceClaim, rule_in_words, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.walk import SetValue, Walk, outwards
@@ -35,7 +36,7 @@ from nodeattrs.node.maps import (
     writable_copy,
 )
 from nodeattrs.node.setters import Mark
-from nodeattrs.node.slots import PAIR, PLAN, SLOTS
+from nodeattrs.node.slots import DEFAULT_GROUP, PAIR, PLAN, SLOTS
 from nodeattrs.node.values import Deferred
 
 _TITLES = {slot.number: slot.title for slot in SLOTS}
@@ -302,7 +303,16 @@ def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: P
         doer = ledger.marks[event.by]
         verb = Verb.ERASE if event.what == "erased" else doer.verb
         by = Claim(at, ABSENT, slot, doer.locator.at(at[doer.depth :]), verb)
-    return Earlier(Claim(path, shown(value), slot, origin, _verb(mark, path, value)), event.what, by, at=at)
+    rule = _rule_for(ledger, at, event.value) if event.what == "kept out" else ""
+    return Earlier(Claim(path, shown(value), slot, origin, _verb(mark, path, value)), event.what, by, at=at, rule=rule)
+
+
+def _rule_for(ledger: Ledger, path: Path, value: Any) -> str:
+    """The rule in words that kept a value out at *path*; "" where the node has no such rule any more."""
+    for step in reversed(path):
+        value = {step: value}
+    place = next(decisions(ledger.plan(DEFAULT_GROUP).policy, Part(value, ()), Part(value, ())), None)
+    return rule_in_words(*place.rule) if place is not None and place.verdict is KEEP else ""
 
 
 def _reach(value: Any, path: Path) -> int:

@@ -18,7 +18,7 @@ from nodeattrs.core.tree import Path, copied, is_json
 from nodeattrs.errors import DocumentError, ValueWithheld
 from nodeattrs.formats.python import PythonText
 from nodeattrs.node.documents import FORMAT, LEVELS, VERSION
-from nodeattrs.node.ledger import EVENTS, HISTORY_BOUND, Chronicle, Event, Ledger
+from nodeattrs.node.ledger import EVENTS, HISTORY_BOUND, NEVER_SET, Chronicle, Event, Ledger
 from nodeattrs.node.maps import AssignedMap, ChangedListOrigins, OwnedMap, setters_in_element
 from nodeattrs.node.setters import Mark
 from nodeattrs.node.sites import (
@@ -135,7 +135,7 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions |
             at = _unpacked_path(path)
             guard = None if ledger.secrets is None else partial(ledger.secrets.wrapped, at)
             chronicle = _unpacked_chronicle(dropped, events, guard)
-            ledger.history.setdefault(at, {})[slot, chronicle.events[0].what == "silent"] = chronicle
+            ledger.history.setdefault(at, {})[slot, chronicle.events[0].what in NEVER_SET] = chronicle
         for slot, name, reason, origin, *given in data.get("unknown", ()):
             if type(slot) is not int or not 1 <= slot <= len(SLOTS) or not {type(name), type(reason)} <= {str}:
                 raise ValueError(f"an unknown layer in slot {slot!r}")

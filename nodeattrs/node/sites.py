@@ -10,11 +10,12 @@ from __future__ import annotations
 import linecache
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from importlib.util import decode_source
 from types import CodeType
 from typing import Any, NamedTuple, Protocol
 
+from nodeattrs.cache import CACHE
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path, dig
 from nodeattrs.errors import DocumentError
@@ -238,7 +239,8 @@ class CodeLocator:
 
     def at(self, path: Path) -> Origin:
         """The origin of *path* inside the value: the line of the expression, or of its part in a literal."""
-        return self.placed(self.site.file, *self.site.place(path))
+        place = CACHE.get((self.site, path), partial(self.site.place, path))  # the same for each node
+        return self.placed(self.site.file, *place)
 
     def has_places_below(self, path: Path) -> bool:
         """Whether a path below *path* may have another place than *path*; False where the source is not known."""

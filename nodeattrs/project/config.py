@@ -68,6 +68,7 @@ from typing import Any, NamedTuple
 from nodeattrs import border
 from nodeattrs.codes import Code, codes, known_codes
 from nodeattrs.core.budget import NAMES, Limits
+from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, MissingExtra, NotFound
@@ -76,7 +77,6 @@ from nodeattrs.formats.documents import SYNTAXES, Document, read
 from nodeattrs.formats.nearest import SETTINGS_FILE
 from nodeattrs.kinds import LIST_LOSES_VALUES, NOT_TRUSTED, OUTSIDE, RUBY, SET_TWICE
 from nodeattrs.node.slot_names import DEFAULT_ENVIRONMENT
-from nodeattrs.policies import DEFAULT_POLICY
 from nodeattrs.project.fields import LEVELS, Fields
 
 _RULED_PLACES = ("roles", "environments", "nodes", "data_bags", "hiera")
@@ -242,7 +242,7 @@ class PlainFold(NamedTuple):
     """
 
     files: tuple[str, ...]
-    policy: str = DEFAULT_POLICY
+    policy: str = ACROSS.name
     rules: tuple[PathRule, ...] = ()
     syntax: str = ""
 
@@ -439,7 +439,7 @@ def read_fold(fields: Fields, *under: Any) -> PlainFold:
     syntax = fields.text(*under, "syntax")
     if syntax and syntax not in SYNTAXES:
         fields.wrong((*under, "syntax"), f"there is no syntax {syntax!r}", f"it is one of {', '.join(SYNTAXES)}")
-    policy = fields.text(*under, "policy") or DEFAULT_POLICY
+    policy = fields.text(*under, "policy") or ACROSS.name
     return PlainFold(files, policy, tuple(_merge_rules(fields, *under, "merge")), syntax)
 
 

@@ -495,4 +495,5 @@ def _once(past: Earlier, trace: Trace, screen: Screen) -> Iterator[str]:
         yield from screen.wrapped(f"{text.lstrip()}  {value}", _ASIDE, "    ", 2)
         yield from screen.wrapped(place, _ASIDE)
     if past.by is not None:
-        yield from screen.wrapped(f"by {_place(past.by.origin, False)}", _ASIDE)
+        rule = f": {past.rule}" if past.rule else ""
+        yield from screen.wrapped(f"by {_place(past.by.origin, False)}{rule}", _ASIDE)

@@ -62,7 +62,7 @@ class NodeStatus(NamedTuple):
             return [name, "?", "", "unknown"]
         since = f"changed by {printable(latest.noted.by)}, revision {latest.number}"
         if run is None:
-            return [name, "?", "", f"no run is kept; {since}"]
+            return [name, "?", "", f"no run is known; {since}"]
         how = f"{outcome_of(run)}; since then {since}" if self.changed else outcome_of(run)
         return [name, age(now - run.at), f"revision {run.number}", how]
 

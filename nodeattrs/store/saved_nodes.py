@@ -136,7 +136,7 @@ def withheld_of(store: Store, name: str) -> frozenset[Path]:
         return frozenset()
     paths = withheld_in(latest)
     if not latest.noted.is_run:
-        run = next((one for one in store.history(name) if one.noted.is_run), None)
+        run = next((one for one in store.revisions(name) if one.noted.is_run), None)
         saved = store.load(name, run.number) if run else None
         paths |= withheld_in(saved) if saved else frozenset()
     return paths

@@ -51,6 +51,7 @@ WORDS = {
     "overridden": OVERRIDDEN,
     "overwritten": OVERRIDDEN,
     "silent": OVERRIDDEN,
+    "kept out": OVERRIDDEN,
     "removed": ERASED,
     "erased": ERASED,
     "forgotten": UNKNOWN,
@@ -172,6 +173,9 @@ def next_in_line(
         row for row in rows if row.earlier and row.means in (OVERRIDDEN, ERASED) and _leads(row.path, winner.path)
     ]
     own = [row for row in before if row.rank == winner.rank and row.word != "silent"]
+    kept_out = [row for row in own if row.word == "kept out"]
+    if kept_out and kept_out[0] is own[0]:
+        own = kept_out[-1:]  # the first that comes finds nothing to be kept
     # The newest is first: what took it away took away what was there before it, too.
     own = [row for row in own[:1] if row.eraser is None or row.eraser.path == winner.path or is_gone(row.eraser)]
     if own and own[0].means == OVERRIDDEN and not hidden:

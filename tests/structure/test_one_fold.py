@@ -39,9 +39,7 @@ def on_the_road(frame: FrameType | None) -> bool:
     """Whether one of the frames is the fold's, or the view's."""
     while frame is not None:
         code = frame.f_code
-        laid = code.co_filename == FOLDING and code.co_qualname.startswith(
-            ("Folding.", "replay_step", "changed_places")
-        )
+        laid = code.co_filename == FOLDING and code.co_qualname.startswith(("Folding.", "replay_step", "merged_places"))
         if laid or code.co_filename in VIEWS:
             return True
         frame = frame.f_back

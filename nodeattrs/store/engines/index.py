@@ -247,9 +247,12 @@ class Index:
 
         Nothing is written. parts: what `numbered` returned
         """
-        condition, wanted = self._transaction.condition_in("id", parts)
-        known = {number for (number,) in self._transaction.all(f"SELECT id FROM part WHERE {condition}", wanted)}
-        return {number: parts[number].entries() for number in sorted(parts.keys() - known)}
+        return {number: parts[number].entries() for number in sorted(parts.keys() - self._known("part", parts))}
+
+    def _known(self, table: str, numbers: Collection[int]) -> set[int]:
+        """The numbers that a table has, of the given ones."""
+        condition, wanted = self._transaction.condition_in("id", numbers)
+        return {number for (number,) in self._transaction.all(f"SELECT id FROM {table} WHERE {condition}", wanted)}
 
     def set_parts(self, node: int, parts: Collection[int], new: Mapping[int, Mapping[SearchEntry, int]]) -> None:
         """Write the parts of a node, so that searches find it by exactly these.
@@ -280,14 +283,14 @@ class Index:
                 number = self._entry_number(spelled, kind, text)
                 views.append((number, part, view))
                 entries[number] = path, kind, text
-        condition, wanted = self._transaction.condition_in("id", entries)
-        for (known,) in self._transaction.all(f"SELECT id FROM entry WHERE {condition}", wanted):
-            del entries[known]
         rows = []
-        for number, (path, kind, text) in sorted(entries.items()):
+        for number in sorted(entries.keys() - self._known("entry", entries)):
+            path, kind, text = entries[number]
             folded = text.casefold()
             rows.append((number, path, kind, text, None if folded == text else folded))
             words += self._words(path, number, folded)
+        known = self._known("path", [path for path, _ in paths.values()])  # their fields are there, too
+        paths = {steps: row for steps, row in paths.items() if row[0] not in known}
         fields = self._fields((path, steps) for steps, (path, _) in paths.items())
         # Everything writers use the same order, so that no two of them wait for each other.
         self._transaction.insert_new("path (id, steps)", sorted(paths.values()))

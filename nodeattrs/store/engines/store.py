@@ -316,12 +316,16 @@ class Store(ABC):
 
         raises: DocumentError, if the notes of one revision are damaged
         """
+        return [*self.revisions(name)]
+
+    def revisions(self, name: str) -> Iterator[Revision]:
+        """Yield what `history` returns. raises: DocumentError, where a damaged revision is reached"""
         checked_name(name, "node")
         with self._reading(f"read the history of {name!r}") as transaction:
-            if transaction is None:
-                return []
-            rows = transaction.all(f"{_REVISION} WHERE n.name = ? ORDER BY r.number DESC", name)
-        return [_revision_in(name, row) for row in rows]
+            sql = f"{_REVISION} WHERE n.name = ? ORDER BY r.number DESC"
+            rows = [] if transaction is None else transaction.all(sql, name)
+        for row in rows:
+            yield _revision_in(name, row)
 
     def latest(self) -> Iterator[tuple[str, Revision | None]]:
         """Yield (name, latest revision) of each node, sorted by name; None for a revision whose notes are damaged.
@@ -653,14 +657,14 @@ def last_runs(store: Store) -> Iterator[tuple[str, Revision | None, Revision | N
     """Yield (name, latest revision, latest revision that a run saved) of each node, sorted by name.
 
     The two revisions are the same, unless a command has changed the node since its run. A revision that does not exist,
-    or whose notes are damaged, is None.
+    or whose notes are damaged, is None; so is the run where the notes of a newer revision are damaged.
     """
     for name, latest in store.latest():
         run = latest
         if latest is not None and not latest.noted.is_run:
             run = None
             with contextlib.suppress(DocumentError):
-                run = next((one for one in store.history(name) if one.noted.is_run), None)
+                run = next((one for one in store.revisions(name) if one.noted.is_run), None)
         yield name, latest, run
 
 

@@ -41,7 +41,7 @@ def unknown_names(store: Store, query: Query, found: bool, at: datetime | None =
     missing = [one for one in terms if not store.search(Query("", _anything(one)), at)]
     if not missing or not (names := store.names()):
         return []
-    documents = (saved.document for saved in map(store.load, names[:_LOOKED_AT]) if saved)
+    documents = (saved.document for name in names[:_LOOKED_AT] if (saved := store.load(name, at)))
     fields, paths = _known(documents)
     return [
         _no_path(one.path, paths, fields) if isinstance(one, PathTerm) else _no_field(one, fields) for one in missing

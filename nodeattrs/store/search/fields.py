@@ -194,7 +194,8 @@ def _parts(steps: Steps, chef: JsonMap, own: JsonMap) -> Iterator[IndexPart]:
         small.setdefault(sort, []).append(key)
     for names in small.values():
         first = encoded({name: chef[name] for name in names if name in chef})
-        second = first if chef is own else encoded({name: own[name] for name in names if name in own})
+        is_same = all(name in chef and chef[name] is own.get(name, _NONE) for name in names)
+        second = first if is_same else encoded({name: own[name] for name in names if name in own})
         content = b"\n".join([encoded(steps), first[1:-1], second[1:-1]])
         yield IndexPart(sha256(content).digest(), steps, chef, own, names)
 

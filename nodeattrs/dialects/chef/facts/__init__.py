@@ -73,7 +73,8 @@ class Facts:
     @property
     def place(self) -> str:
         """Where the facts are from: a file, "platform debian-12" for a file of this package, or "this machine"."""
-        origin = self.locator.at(())
+        # A document's own origin without a line: to count the lines takes longer than to parse the facts.
+        origin: Origin = getattr(self.locator, "unplaced", None) or self.locator.at(())
         folder, name = os.path.split(origin.file or "")
         return f"platform {os.path.splitext(name)[0]}" if folder == _SHIPPED else origin.file or origin.name
 

@@ -29,7 +29,6 @@ from nodeattrs.core.claim import Locator, LocatorBelow, Origin
 from nodeattrs.core.code import may_run
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import SCALARS, checked_name, copied, dig
-from nodeattrs.dialects.chef.repository.commit import commit_of
 from nodeattrs.dialects.chef.repository.cookbook_paths import CookbookPaths, Lock, files_below, paths_in
 from nodeattrs.dialects.chef.repository.cookbooks import (
     NOT_RUN,
@@ -72,9 +71,12 @@ from nodeattrs.errors import (
     NotFound,
     PolicyNotFound,
     RoleNotFound,
+    TooMuch,
 )
 from nodeattrs.formats import documents
 from nodeattrs.formats.chef_words import ruby_document
+from nodeattrs.formats.nearest import work_tree_of
+from nodeattrs.git import Git
 from nodeattrs.kinds import JSON_COUNTS, MISSING_COOKBOOK, NOT_LITERAL, POLICY_WITHOUT_LOCK
 from nodeattrs.project.config import ChefConfig, RepositorySettings
 from nodeattrs.project.fields import Fields, known_or_near
@@ -681,3 +683,43 @@ def attribute_maps(
 
 def _called(cookbook: str, lock: Lock | None) -> str:
     return f"cookbook {cookbook} {lock.version if lock else ''}".rstrip()
+
+
+# --- Git ------------------------------------------------------------------------------
+
+
+def commit_of(root: pathlib.Path) -> str:
+    """The checked-out commit of the Git repository that contains a folder; "" if it is not known.
+
+    It is the repository of the first folder with a `.git`: *root*, then each folder above it. Where that is a file, Git
+    is asked; a `.git` of another folder's repository gives "". No error is raised.
+    """
+    top = work_tree_of(pathlib.Path(os.path.realpath(root)))
+    if top is None:
+        return ""
+    git = top / ".git"
+    try:
+        if git.is_file():
+            return Git(top).commit("HEAD")
+        head = _git_text(git / "HEAD").strip()
+        kind, _, name = head.partition("ref: ")
+        if kind or not name:
+            return _as_commit(head)
+        with contextlib.suppress(FileNotFoundError):
+            return _as_commit(_git_text(git / name).strip())
+        for line in _git_text(git / "packed-refs").splitlines():
+            commit, _, its = line.partition(" ")
+            if its == name:
+                return _as_commit(commit)
+    except (OSError, ValueError, NotFound, TooMuch):
+        pass
+    return ""
+
+
+def _git_text(file: pathlib.Path) -> str:
+    """The text of a regular file; "" for a pipe or a device, which would be waited for. raises: OSError, ValueError"""
+    return file.read_text(encoding="utf-8") if file.is_file() or not file.exists() else ""
+
+
+def _as_commit(text: str) -> str:
+    return text if 40 <= len(text) <= 64 and set(text) <= set("0123456789abcdef") else ""
