@@ -20,10 +20,10 @@ HIERA = {
     "nodes/web1.json": "{}",
 }
 MANY = {
-    "hiera.yaml": "version: 5\nhierarchy:\n- {name: a, paths: ['%{zone}/%{role}.yaml', 'roles/%{role}.yaml', all.yaml]}\n",
+    "hiera.yaml": "version: 5\nhierarchy:\n- {name: a, paths: ['%{zone}/%{role}.yaml', '%{role}.yaml', all.yaml]}\n",
     "data/all.yaml": "z: 1\n",
     "nodes/web1.json": "{}",
-    "data/roles/db.yaml": "z: 2\n",
+    "data/db.yaml": "z: 2\n",
     "data/north/web.yaml": "z: 3\n",
 }
 ANSIBLE = {
