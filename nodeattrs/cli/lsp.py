@@ -236,6 +236,7 @@ class _Service:
         from lsprotocol import types
 
         from nodeattrs.core.unread import sentences
+        from nodeattrs.dialects import named
         from nodeattrs.verbs.hover import hover
 
         if self._lines is None:
@@ -245,7 +246,7 @@ class _Service:
             return None
         dialects = {one.dialect for one in effects}
         notes = [
-            f"{asked} of {known} were asked (--most)"
+            f"of the first {asked} of {known} {named(name).noun}s (--most)"
             for name, (asked, known) in self._lines.count.items()
             if name in dialects and asked < known
         ]
