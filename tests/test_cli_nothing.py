@@ -176,3 +176,22 @@ class TestSearchesOfWhatNobodyHas:
         assert (1, "") == (code, out)
         assert "did you mean app.port?" in err
         assert "web2\nweb1\n" == say("search", "*:*", "--sort", "app.port", "--reverse")[1]
+
+
+class TestWhyThereIsNothing:
+    def test_a_tree_without_data_files_says_so(self, in_folder):
+        files = {"hiera.yaml": "version: 5\nhierarchy:\n- {name: all, path: all.yaml}\n"}
+        code, out, errors = in_folder(files, "blame")
+        assert (code, out) == (0, "# facts: none\n{}\n")
+        assert "hiera.yaml: not one file of its hierarchy is there [NA1044]" in errors
+
+    def test_user_data_that_is_rejected_is_named(self, in_folder):
+        code, out, errors = in_folder({"user-data": "#cloud-config\na: 1\n{{- if .b }}\nc: 2\n"}, "blame")
+        assert (code, out) == (0, "{}\n")
+        assert "user-data:4:1: rejected: broken YAML" in errors
+
+    def test_many_warnings_of_one_code_are_counted(self, in_folder):
+        groups = "".join(f"[a-{number}]\nweb1\n" for number in range(9))
+        code, _, errors = in_folder({"hosts.ini": groups, "group_vars/all.yml": "port: 1\n"}, "why", "port")
+        assert (code, errors.count("NA1319]")) == (0, 3)
+        assert "more warnings like these, of code NA1319" in errors

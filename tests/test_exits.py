@@ -36,7 +36,7 @@ class Dropped:
     def __del__(self):
         signal.raise_signal(signal.SIGINT)
 def hook(event, arguments):
-    if event == "import" and arguments[0] == "nodeattrs.reports.codes":
+    if event == "import" and arguments[0] == "nodeattrs.project.config":
         Dropped()
 sys.addaudithook(hook)
 """

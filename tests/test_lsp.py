@@ -232,6 +232,29 @@ class TestWhileOneWrites:
 
         asked(folder, talk)
 
+    def test_an_editor_may_end_lines_otherwise_than_the_file_does(self, tmp_path: Path) -> None:
+        folder = fleet(tmp_path / "fleet", 3)
+        text = '{"name": "r1",\n "default_attributes": {\n  "port": 1,\n  "a": 2}}\n'
+        (folder / "roles/r1.json").write_bytes(text.replace("\n", "\r\n").encode())
+
+        async def talk(editor: Editor) -> None:
+            editor.open("roles/r1.json", text)
+            assert "wins on" in await editor.until_hover("roles/r1.json", 3, "`port`")
+
+        asked(folder, talk)
+
+    def test_a_hover_about_some_of_the_subjects_says_of_how_many(self, tmp_path: Path) -> None:
+        folder = fleet(tmp_path / "fleet", 3, nodes=3)
+        role = {"name": "r1", "default_attributes": {"port": 1}}
+        (folder / "roles/r1.json").write_text(json.dumps(role, indent=1))
+        for name in ("n1", "n2", "n3"):
+            (folder / f"nodes/{name}.json").write_text(json.dumps({"name": name, "run_list": ["role[r1]"]}))
+
+        async def talk(editor: Editor) -> None:
+            assert "*of the first 2 of " in await editor.until_hover("roles/r1.json", 4, "`port`")
+
+        asked(folder, talk, "--most", "2")
+
     def test_what_is_saved_is_asked_anew_and_checked_anew(self, tmp_path: Path) -> None:
         folder = fleet(tmp_path / "fleet", 3)
 

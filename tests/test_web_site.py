@@ -768,3 +768,16 @@ class TestAFolderWithoutSettings:
 def test_a_folder_that_is_not_there_is_an_error(capsys, tmp_path: Path):
     assert main(["web", str(tmp_path / "nosuch")]) == 1
     assert "nosuch is no folder" in capsys.readouterr().err
+
+
+def test_pages_ask_the_folder_that_the_command_names(monkeypatch, tmp_path: Path):
+    (tmp_path / "there/c").mkdir(parents=True)
+    (tmp_path / "there/c/Chart.yaml").write_text("name: c\n")
+    (tmp_path / "there/c/values.yaml").write_text("port: 80\n")
+    monkeypatch.chdir(tmp_path)
+    begun = [sys.executable, "-P", "-m", "nodeattrs", "web", "there", "--port", "0", "--no-token"]
+    with subprocess.Popen(begun, stdout=subprocess.PIPE, text=True) as process:
+        address = process.stdout.readline().strip()
+        found = httpx.get(f"{address}subjects/folds?on=c")
+        process.terminate()
+    assert (found.status_code, "c/values.yaml:1" in found.text.replace("<wbr>", "")) == (200, True)

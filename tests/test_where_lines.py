@@ -133,3 +133,16 @@ def test_a_line_of_a_role_says_in_which_play_it_counts(in_folder: InFolder) -> N
 def test_a_list_of_hosts_stands_for_an_inventory(in_folder: InFolder) -> None:
     code, out, _ = in_folder(ANSIBLE, "why", "map.a", "-i", "db1,", "--dialect", "ansible")
     assert (code, out.startswith("ansible: db1\n"), "group_vars/all.yml:3" in out) == (0, True, True)
+
+
+def test_the_version_of_a_cookbook_wins_on_its_nodes(in_folder: InFolder) -> None:
+    files = {
+        "cookbooks/a/metadata.json": '{"name": "a",\n"version": "1.2.0"}',
+        "cookbooks/a/recipes/default.py": "",
+        "nodes/n1.json": '{"run_list": ["recipe[a]"]}',
+    }
+    code, out, _ = in_folder(files, "where", "cookbooks/a/metadata.json:2", "--run-code")
+    assert (code, out.splitlines()[0].partition(" · ")[0]) == (
+        0,
+        'cookbooks/a/metadata.json:2  cookbooks.a.version = "1.2.0"',
+    )

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from nodeattrs.cli.options import settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.arguments import SETTINGS_FROM, STORE, output
+from nodeattrs.core.trace import Trace, TraceClaim
+from nodeattrs.core.tree import spell
+from nodeattrs.project.settings import without_password
+from nodeattrs.reports.screen import Screen, cut, in_columns, printable
+from nodeattrs.reports.values import on_one_line
 
 DESCRIPTION = """\
 Print the settings that count for a command here, each with the place that set it, and what it overrides. Options
@@ -30,7 +38,53 @@ ARGUMENTS = (
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Print each setting that counts here, and where it was set."""
-    from nodeattrs.reports.config import ShownSettings
-
-    terminal.report(ShownSettings(tuple(settings_of(options).traces())))
+    terminal.report(_ShownSettings(tuple(settings_of(options).traces())))
     return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _ShownSettings:
+    """The report about the settings of one call of nodeattrs. Passwords in URLs are not shown.
+
+    traces: the trace of each setting, in the order of the report
+    """
+
+    traces: Sequence[Trace]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For each setting its name, its value, and all places that set it, the strongest first."""
+        settings = [
+            {"name": spell(one.path), "value": _plain(one.value), "claims": [_claim(claim) for claim in one.claims]}
+            for one in self.traces
+        ]
+        return {"version": 1, "settings": settings}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """One line for each setting, and one below it for each place that is overridden. Overridden defaults are left
+        out.
+        """
+        rows = [
+            (spell(one.path) if number == 0 else "", _who(claim), on_one_line(_plain(claim.value)), number)
+            for one in self.traces
+            for number, claim in enumerate(one.claims)
+            if number == 0 or claim.origin.kind != "default"
+        ]
+        for cells, (*_, number) in zip(in_columns([row[:3] for row in rows]), rows, strict=True):
+            line = cut("  ".join(cells), screen.width)
+            yield screen.paint(line, "loses") if number else line
+
+
+def _plain(value: Any) -> Any:
+    return without_password(value) if isinstance(value, str) else value
+
+
+def _who(claim: TraceClaim) -> str:
+    origin = claim.origin
+    who = origin.place or origin.who
+    return printable(who if claim.outcome.name in ("WINS", "JOINS") else f"{who}, overridden")
+
+
+def _claim(claim: TraceClaim) -> dict[str, Any]:
+    origin = claim.origin
+    where = origin._asdict()
+    return {"value": _plain(claim.value), "outcome": claim.outcome.value, **where}

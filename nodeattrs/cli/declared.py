@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -41,6 +42,9 @@ _SHARED = {
     "checking": CHECKING,
 }
 """A word in `Command.shared` -> the arguments that it adds."""
+
+_ALIKE = 3
+"""The most warnings of one code that a verb prints."""
 
 
 class DeclaredCommand(NamedTuple):
@@ -157,7 +161,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         run = OF_DIALECT[verb].run if verb else command.run
         assert callable(run), "a verb of the table is a function"
         output = run(_question(options, command, terminal, lambda name, done, of: count(name), verb))
-    terminal.warn(output.warnings)
+    terminal.warn(_fewer(output.warnings) if "asking" in command.shared else output.warnings)
     if output.checked is not None:
         return finish(options, terminal, output.checked, settings_of(options).repository)
     terminal.note_unread(output.unread or ())
@@ -171,6 +175,19 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if output.prompt is not None:
         open_prompt(output.prompt)
     return output.code
+
+
+def _fewer(warnings: Iterable[object]) -> Iterator[object]:
+    """The first three warnings of each code, and a sentence with the number of the others; all without a code."""
+    numbers: Counter[str] = Counter()
+    for one in dict.fromkeys(warnings):
+        code = getattr(one, "code", "")
+        numbers[code] += 1
+        if not code or numbers[code] <= _ALIKE:
+            yield one
+    for code, number in numbers.items():
+        if code and number > _ALIKE:
+            yield f"{number - _ALIKE} more warnings like these, of code {code}"
 
 
 def _unsaved(options: argparse.Namespace, command: Command) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
 from pathlib import Path
 
 from nodeattrs.cli.options import settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import REPO_HELP, STORE, output
+from nodeattrs.contract.command import PlainReport, Question
+from nodeattrs.contract.request import Request
 from nodeattrs.dialects import BUILT_IN
+from nodeattrs.reports.screen import printable
 
 DESCRIPTION = """\
 List what a repository has, a name a line: what could be asked for. Without KIND it lists subjects: the nodes, hosts
@@ -42,13 +44,13 @@ ARGUMENTS = (
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Print the names of one kind: nodes, roles, environments, ..."""
-    from nodeattrs.reports.listed import NameList
-
-    terminal.report(NameList(options.kind, _names(options)))
+    names = _names(options)
+    data = {"version": 1, "kind": options.kind, "names": names}
+    terminal.report(PlainReport([*map(printable, names)], data))
     return 0
 
 
-def _names(options: argparse.Namespace) -> Iterable[str]:
+def _names(options: argparse.Namespace) -> list[str]:
     repository = settings_of(options).repository
     if options.kind == "subjects":
         return _subjects(Path.cwd() if repository is None else repository.root)
@@ -59,8 +61,6 @@ def _names(options: argparse.Namespace) -> Iterable[str]:
 
 def _subjects(root: Path) -> list[str]:
     """The subjects of every dialect, each behind the name of its dialect. raises: NotFound"""
-    from nodeattrs.contract.command import Question
-    from nodeattrs.contract.request import Request
     from nodeattrs.contract.sides import folder_side
     from nodeattrs.verbs.asking import Subjects
 

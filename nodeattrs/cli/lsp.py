@@ -12,15 +12,15 @@ import difflib
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from nodeattrs._version import VERSION
 from nodeattrs.border import Border, held
 from nodeattrs.cli.border import border_of
 from nodeattrs.cli.changing import asking, request_of
-from nodeattrs.cli.streams import own_streams
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import ALLOWED_PATHS, RUBY
@@ -77,9 +77,30 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     request_of(options, "", options.run_code)  # refuses wrong options before an editor waits
     server = LanguageServer("nodeattrs", VERSION, text_document_sync_kind=TextDocumentSyncKind.Incremental)
     _Service(server, options).register()
-    with own_streams() as (source, target):
+    with _own_streams() as (source, target):
         server.start_io(source, target)
     return 0
+
+
+@contextmanager
+def _own_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """A context manager that gives (standard input, standard output) as binary files, for a protocol alone.
+
+    Within the block, other output of this process and its children goes to standard error, and other reads of standard
+    input find its end. Afterwards both are as before.
+    """
+    kept = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    try:
+        os.dup2(nothing, 0)
+        os.dup2(2, 1)
+        with open(kept[0], "rb", closefd=False) as source, open(kept[1], "wb", closefd=False) as target:
+            yield source, target
+    finally:
+        for fd, number in zip(kept, (0, 1), strict=True):
+            os.dup2(fd, number)
+            os.close(fd)
+        os.close(nothing)
 
 
 class _Service:
@@ -206,7 +227,7 @@ class _Service:
 
     def _line_of(self, file: str, line: int) -> str:
         lines = _saved(os.path.join(self._root, file))
-        return lines[line].rstrip("\r\n") if line < len(lines) else ""
+        return lines[line] if line < len(lines) else ""
 
     # --- answering
 
@@ -215,6 +236,7 @@ class _Service:
         from lsprotocol import types
 
         from nodeattrs.core.unread import sentences
+        from nodeattrs.dialects import named
         from nodeattrs.verbs.hover import hover
 
         if self._lines is None:
@@ -224,7 +246,7 @@ class _Service:
             return None
         dialects = {one.dialect for one in effects}
         notes = [
-            f"{asked} of {known} were asked (--most)"
+            f"of the first {asked} of {known} {named(name).noun}s (--most)"
             for name, (asked, known) in self._lines.count.items()
             if name in dialects and asked < known
         ]
@@ -287,14 +309,18 @@ def _units(text: str) -> int:
 def _saved(path: str) -> Sequence[str]:
     try:
         with open(path, encoding="utf-8", errors="replace", newline="") as stream:
-            return stream.read(10_000_000).splitlines(keepends=True)
+            return stream.read(10_000_000).splitlines()
     except OSError:
         return ()
 
 
 def _line_as_saved(now: Sequence[str], saved: Sequence[str], line: int) -> int | None:
-    """The number of the saved line that is now line *line* of the editor, from 0; None for a new line."""
-    if line < len(saved) and list(now[: line + 1]) == list(saved[: line + 1]):
+    """The number of the saved line that is now line *line* of the editor, from 0; None for a new line.
+
+    now: each line with its end, which may differ from the end in the file
+    """
+    now = [one.rstrip("\r\n") for one in now]
+    if line < len(saved) and now[: line + 1] == list(saved[: line + 1]):
         return line
     for block in difflib.SequenceMatcher(None, now, saved, autojunk=False).get_matching_blocks():
         if block.a <= line < block.a + block.size:

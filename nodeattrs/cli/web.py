@@ -62,7 +62,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
             options.refuse("FOLDER and --repo both name the repository")
         if not os.path.isdir(options.folder):
             raise NotFound(f"{options.folder} is no folder", hint="name a folder with files that you want to look at")
-        options.repo = options.folder
+        options.repo, options.settings = options.folder, None  # the current folder has others
     has_token = not options.no_token
     return serve(site(options), options.bind, options.port, partial(_open, terminal, has_token), has_token)
 

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 
 _MOST = 10_000_000
 """Bytes of a file that is looked into; a larger one is one place."""
 
 _MOST_LINES = 20_000
+
+_FILE_LINE = re.compile(r"(.+):(\d{1,9})")
 
 
 class Hunk(NamedTuple):
@@ -51,6 +55,21 @@ class Line(NamedTuple):
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         return f"{place} (gone)" if self.is_gone else place
+
+
+def file_and_line(side: Side, request: Request, text: str) -> tuple[str, int | None] | None:
+    """Returns (file, line or None) for the words FILE or FILE:LINE; None where the side has no such file.
+
+    The file, relative to the top, is looked for in the folder of the question, then from the place of the request. The
+    line need not exist.
+    """
+    parsed = _FILE_LINE.fullmatch(text)
+    for name, line in ((text, None), *([(parsed[1], int(parsed[2]))] if parsed else [])):
+        for place in (side.root / name, request.place(side, name)):
+            file = side.shown(str(place))
+            if file is not None and file in side.files:
+                return file, line
+    return None
 
 
 def text_of(side: Side, file: str) -> list[str] | None:

@@ -5,7 +5,6 @@ It reads the words of the command line. Roles, recipes, levels and values go int
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,10 +15,9 @@ from nodeattrs.contract.sides import Side, copy_side, write_file
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import near
 from nodeattrs.errors import NotFound
-from nodeattrs.verbs.hunks import text_of
+from nodeattrs.verbs.hunks import file_and_line, text_of
 
 _ITEM = re.compile(r"(role|recipe)\[[^\]\n]+\]")
-_LINE = re.compile(r"(.+):(\d{1,9})")
 _HINT = "name a file, FILE:LINE, a level or layer, or role[NAME]"
 
 
@@ -48,8 +46,8 @@ def side_after(
     for word in without:
         if _ITEM.fullmatch(word):
             items.append(word)
-        elif (found := _file_of(before, request, word)) is not None:
-            gone.setdefault(found[0], set()).update(found[1])
+        elif (found := file_and_line(before, request, word)) is not None and _is_there(before, *found):
+            gone.setdefault(found[0], set()).update([] if found[1] is None else [found[1]])
         elif word in levels:
             skipped.append(word)
         else:
@@ -68,15 +66,8 @@ def side_after(
     return Side(title, after.top, after.root, files), request._replace(what_if=what_if)
 
 
-def _file_of(side: Side, request: Request, word: str) -> tuple[str, set[int]] | None:
-    """Returns (file, lines) for a word FILE or FILE:LINE, no lines for FILE; None without such a file or line."""
-    line = _LINE.fullmatch(word)
-    for name, lines in ((word, set()), *([(line[1], {int(line[2])})] if line else [])):
-        for place in (side.root / name, request.place(side, name)):
-            file = os.path.relpath(place, side.top).replace(os.sep, "/")
-            if file in side.files and (not lines or len(text_of(side, file) or ()) >= max(lines) > 0):
-                return file, lines
-    return None
+def _is_there(side: Side, file: str, line: int | None) -> bool:
+    return line is None or 0 < line <= len(text_of(side, file) or ())
 
 
 def _without(side: Side, file: str, lines: set[int]) -> str | None:

@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import starmap
-from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from nodeattrs import border
@@ -24,10 +22,9 @@ from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.verbs import hover
 from nodeattrs.verbs.asking import key_of
 from nodeattrs.verbs.blocks import lines_below
-from nodeattrs.verbs.hunks import text_of
+from nodeattrs.verbs.hunks import file_and_line, text_of
 from nodeattrs.verbs.lines import Effect, FileLine, FolderLines, Setter
 
-_LINE = re.compile(r"(.+):(\d{1,9})")
 _ALL = 1_000_000
 
 
@@ -136,9 +133,13 @@ def _of_key(question: Question, path: Path) -> Output:
 
 
 def _of_place(question: Question, place: str) -> Output:
-    file, line = _file_of(question, place)
-    written = {(one.path, one.line) for one in _settings(question, file)}
-    settings = written if line is None else _at_or_below(question, file, line, written)
+    side = question.side
+    found = file_and_line(side, question.request, place)
+    if found is None:
+        raise NotFound(f"there is no file {place} in {side.root}", hint="name FILE or FILE:LINE, as seen from --repo")
+    file, line = side.named(found[0]), found[1]
+    written = {(one.path, one.line) for opened in _opened(question) for one in opened.settings(found[0])}
+    settings = written if line is None else _at_or_below(text_of(side, found[0]) or (), line, written)
     near = [] if line is None else [path for path, _ in settings] or _near(written, line)
     lines = _looked(question, None, near)
     effects = _effects(lines, file, line)
@@ -154,14 +155,10 @@ def _of_place(question: Question, place: str) -> Output:
     return _output(lines, effects, [(file, Setting(*one, notes.get(one, ""))) for one in unused], unread)
 
 
-def _at_or_below(
-    question: Question, file: str, line: int, written: Iterable[tuple[Path, int]]
-) -> set[tuple[Path, int]]:
+def _at_or_below(text: Sequence[str], line: int, written: Iterable[tuple[Path, int]]) -> set[tuple[Path, int]]:
     """The (path, line) of *written* on a line; of the lines below it, where it sets nothing itself."""
     on_line = {one for one in written if one[1] == line}
-    shown = question.side.shown(file)
-    text = None if shown is None else text_of(question.side, shown)
-    below = lines_below(text or (), line)
+    below = lines_below(text, line)
     return on_line or {one for one in written if one[1] in below}
 
 
@@ -219,27 +216,6 @@ def _output(
 
 def _unread_of(lines: FolderLines, effects: Sequence[Effect], unset: Sequence[Path]) -> list[Unread]:
     return [*lines.unread_of(effects, unset), *starmap(unresolved, lines.failed())]
-
-
-def _file_of(question: Question, text: str) -> tuple[str, int | None]:
-    """Returns (file, line or None) for the words FILE or FILE:LINE; the file is named from the folder. raises: NotFound
-
-    The file is looked for in the folder, then from the place of the request, then from the current directory.
-    """
-    side, parsed = question.side, _LINE.fullmatch(text)
-    for name, line in ((text, None), *([(parsed[1], int(parsed[2]))] if parsed else [])):
-        for place in (side.root / name, question.request.place(side, name), FilePath(name).absolute()):
-            file = side.shown(str(place))
-            if file is not None and file in side.files:
-                return side.named(file), line
-    raise NotFound(f"there is no file {text} in {side.root}", hint="name FILE or FILE:LINE, as seen from --repo")
-
-
-def _settings(question: Question, file: str) -> Iterator[Setting]:
-    shown = question.side.shown(file)
-    for opened in _opened(question):
-        if shown is not None:
-            yield from opened.settings(shown)
 
 
 class OtherLines(NamedTuple):

@@ -11,13 +11,17 @@ from nodeattrs.core.trace import Trace, rows, shown
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadUsage, NoSuchAttribute
 from nodeattrs.reports.explain import NodeExplanation, way_to
+from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.reports.screen import Screen, first_of, printable
+from nodeattrs.reports.values import data_of
 from nodeattrs.verbs.asking import Reply, Subjects, failed_data, key_of, trace_at
 from nodeattrs.verbs.where import other_lines
 
 _NAMED = 6
 _MOST_LINES = 20
 """Lines that are named where no subject has the value."""
+_MOST_REASONS = 12
+"""Reasons that are printed as text; of more, only their values and lines are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +85,25 @@ class WhyReport:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """Yield the lines of each reason, with an empty line between two; nothing without a reason."""
+        """Yield the lines of each reason, with an empty line between two; nothing without a reason.
+
+        More than 12 reasons are one table of values, as `matrix` prints it, and a hint at --on.
+        """
+        if len(self.reasons) > _MOST_REASONS:
+            cells = [(name or "here", _cell(one.trace)) for one in self.reasons for name in one.subjects]
+            yield from Matrix(spell(self.path), cells).lines(screen)
+            yield f"these have {len(self.reasons)} different reasons; one of them: --on {cells[0][0]}"
+            return
         nouns = {one.dialect.name: one.dialect.noun for one in self.replies}
         for number, one in enumerate(self.reasons):
             if number:
                 yield ""
             yield from one.lines(screen, nouns[one.dialect])
+
+
+def _cell(trace: Trace) -> Cell:
+    value = data_of(trace.value, trace.path) if trace.found else NoSuchAttribute(f"{spell(trace.path)} is not set")
+    return Cell(value, trace.origins)
 
 
 def _of_files(question: Question) -> Question:

@@ -49,6 +49,9 @@ NO_FACTS = {"platform": "unknown", "platform_family": "unknown", "platform_versi
 """The facts of a node without facts: a run needs a platform."""
 
 
+_SET_HERE = ("cookbooks", "platform", "platform_family", "platform_version", "os")
+"""Keys of the automatic level that metadata of cookbooks and suites of Test Kitchen set, and not facts alone."""
+
 _DESCRIBING = frozenset(("nodes", "roles", "environments", "data_bags", "policies"))
 _OF_COOKBOOKS = frozenset(("attributes", "recipes", "libraries", "resources", "providers", "definitions"))
 
@@ -131,7 +134,8 @@ class Nodes(WithFacts):
         node, behind = run.node, UnreadInputs(self.repository, run)
 
         def written() -> Iterator[dict[Any, Any]]:
-            return (slot.to_dict() for slot in node.slots.values() if slot.level != "automatic")
+            yield {key: tree[key] for key in _SET_HERE if key in tree}
+            yield from (slot.to_dict() for slot in node.slots.values() if slot.level != "automatic")
 
         def unread(path: TreePath) -> list[Unread]:
             return [*unread_below(trace, path), *behind.of(path)]

@@ -129,7 +129,7 @@ class HieraKeys(WithFacts):
     @property
     def warnings(self) -> Sequence[object]:
         """The warnings of the tree, and of --without levels that the tree does not have."""
-        return () if self._arguments is None else warnings_of(self.hiera)
+        return warnings_of(self.hiera) if self.is_there else ()
 
     def subjects(self) -> Iterable[str]:
         """The nodes that the arguments name, or all nodes that are known.

@@ -70,11 +70,13 @@ def possible_files(
 
     Yields an Unread for each file, with the keys that it may set. A file is left out if it cannot change any wanted
     key, for example since stronger levels set all of its keys.
-    wanted:  the first steps of the keys that matter; None for all keys
+    wanted:  the first steps of the keys that matter; None for all keys; no file is read where it is empty
     is_node: False leaves out paths with the name of a node
     merge:   the strategy that a call names; None for none
     cost:    a look at each file that fits, and an explanation for each of its keys
     """
+    if wanted is not None and not wanted:
+        return
     deciding = cache(partial(_deciding_templates, scope, merge=merge))
     for one, file in _open_files(scope, file_cache, is_node):
         reason = _reason(one)
