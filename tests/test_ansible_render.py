@@ -253,6 +253,8 @@ tmpl="{{ gx }}-{{ inventory_hostname }}"
         ("lookup('items', [[1, 2], [3]])", [[1, 2], [3]]),
         ("lookup('first_found', ['nosuch', 'hosts']) | basename", "hosts"),
         ("query('first_found', ['nosuch'], skip=true)", []),
+        ("query('first_found', {'files': 'nosuch', 'skip': 'yes'})", []),
+        ("query('first_found', {'files': 'nosuch', 'paths': '..', 'skip': true}, 'nosuch2')", []),
         ("(nope | from_yaml)['x'] | default('d')", "d"),
         ("nope | upper | default('d')", "d"),
         ("(nope | map('upper') | list) | default('d')", "d"),
