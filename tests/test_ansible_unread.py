@@ -843,9 +843,7 @@ def test_a_dependency_runs_once_in_a_play_whose_hosts_are_open(tmp_path: Path):
 
 
 @pytest.mark.parametrize(("value", "is_open"), [("false", False), ("no", False), ("true", True), ("'{{ x }}'", True)])
-def test_a_play_for_others_sets_facts_of_a_host_only_where_it_delegates_them(
-    tmp_path: Path, value: str, is_open: bool
-):
+def test_a_play_for_others_sets_facts_of_a_host_only_where_it_delegates_them(tmp_path: Path, value: str, is_open: bool):
     files = {
         "hosts": "web1\nweb2\n",
         "play.yml": "- hosts: web2\n  gather_facts: false\n  tasks:\n"
