@@ -59,13 +59,14 @@ class ReachSearch:
     inventory: its files, configuration and folder are used; its hosts are not
 
     Call `reachable_from(play)` for each play. It returns a `Reachable`, and raises nothing for what cannot be followed.
-    The names in each file are found once and kept for further plays.
+    What each role and file names is found once and kept for further plays.
     """
 
     def __init__(self, inventory: Inventory) -> None:
         self.files = inventory.files
         self.roles = RoleReader(self.files, inventory.config, inventory.policy, lambda name, own: name)
-        self._named: dict[Path, list[NameInTask]] = {}
+        self._steps: dict[tuple[Path, Path], list[_Step]] = {}
+        self._files_of_roles: dict[Path, list[tuple[Path, Path]]] = {}
 
     def reachable_from(self, play: Play) -> Reachable:
         """The roles and files of tasks that a play may reach, and what could not be followed.
@@ -102,11 +103,16 @@ class ReachSearch:
             found.unread.append(Layer.unknown(title(2), Origin("role", name), reason))
         for folder in (one for one in folders if one not in found.roles):
             found.roles[folder] = None
-            for kind in _TASKS:
-                for path in self.files.all_files_below(folder / kind):
-                    if path.suffix in _YAML:
-                        yield from self._in_file(path, folder / kind, found)
+            for path, home in self._files_of_role(folder):
+                yield from self._in_file(path, home, found)
             yield from self._needed(folder, found)
+
+    def _files_of_role(self, folder: Path) -> list[tuple[Path, Path]]:
+        """The files of tasks and handlers of a role, each with the folder that its names are relative to; kept."""
+        if folder not in self._files_of_roles:
+            paths = [(path, folder / kind) for kind in _TASKS for path in self.files.all_files_below(folder / kind)]
+            self._files_of_roles[folder] = [(path, home) for path, home in paths if path.suffix in _YAML]
+        return self._files_of_roles[folder]
 
     def _tasks(self, step: _Step, play: Play, found: Reachable) -> Iterator[_Step]:
         """Add the files of tasks that a step names; yields the steps of these files.
@@ -136,37 +142,35 @@ class ReachSearch:
             for named in _entries(document.tree.get("dependencies")):
                 yield _Step(named, path.parent, origin)
 
-    def _in_file(self, path: Path, folder: Path, found: Reachable) -> Iterator[_Step]:
-        """Add a file of tasks; yields its steps, none for a file that was added before.
+    def _in_file(self, path: Path, folder: Path, found: Reachable) -> list[_Step]:
+        """Add a file of tasks and return its steps; [] for a file that was added before.
 
         folder: its names are relative to it
         """
         if path in found.tasks:
-            return
+            return []
         found.tasks[path] = None
-        shown = self.files.shown(path)
         try:
-            names = self._names(path)
+            return self._steps_of_file(path, folder)
         except AnsibleError as error:
-            found.unread.append(_unread(shown, error.reason))
-            return
-        for named in names:
-            yield _Step(named, folder, Origin("tasks", "", shown, named.line or None))
+            found.unread.append(_unread(self.files.shown(path), error.reason))
+            return []
 
-    def _names(self, path: Path) -> list[NameInTask]:
-        """The names of roles and files of tasks in a file; kept. raises: AnsibleError, where it cannot be read"""
-        if path not in self._named:
+    def _steps_of_file(self, path: Path, folder: Path) -> list[_Step]:
+        """A step for each role and file of tasks that a file names; kept. raises: AnsibleError, if it cannot be read"""
+        if (path, folder) not in self._steps:
             if border.is_layer_outside(path):
                 raise AnsibleError(YAML, border.REASON)
-            text = self.files.text(path).text
+            text, shown = self.files.text(path).text, self.files.shown(path)
             names = names_in_task_text(text)
             if text.startswith(VAULT_HEADER):
                 document = self.files.document(path)
                 if document is None:
                     raise AnsibleError(YAML, "is encrypted")
                 names = names_in_tasks(document.tree)
-            self._named[path] = [*names]
-        return self._named[path]
+            origins = ((named, Origin("tasks", "", shown, named.line or None)) for named in names)
+            self._steps[path, folder] = [_Step(named, folder, origin) for named, origin in origins]
+        return self._steps[path, folder]
 
 
 def _unread(file: str, reason: str) -> Layer:
