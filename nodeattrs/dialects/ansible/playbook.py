@@ -19,10 +19,10 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible import plays, tasks
 from nodeattrs.dialects.ansible.answers import Variables, folded_once
-from nodeattrs.dialects.ansible.codes import UNDEFINED
 from nodeattrs.dialects.ansible.config import TAGS
 from nodeattrs.dialects.ansible.contexts import Task, TaskContext, context_of_play
 from nodeattrs.dialects.ansible.effects import TaskEffects
+from nodeattrs.dialects.ansible.faults import UNDEFINED
 from nodeattrs.dialects.ansible.files import Plan, as_one_fold
 from nodeattrs.dialects.ansible.groups import Host
 from nodeattrs.dialects.ansible.inventory import LOCALHOST, Inventory
