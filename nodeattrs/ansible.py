@@ -39,7 +39,7 @@ _HOMES = {
     "MAGIC": "levels",
     "Mention": "because",
     "SHOWN": "levels",
-    "WARNINGS": "codes",
+    "WARNINGS": "faults",
     "AnsibleError": "faults",
     "InTask": "playbook",
     "Inventory": "inventory",

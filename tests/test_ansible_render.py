@@ -181,6 +181,15 @@ def test_what_grows_without_end_is_stopped(render: Render):
         render({"asked": "{% for x in range(90000) %}{{ x }}{% endfor %}"})
 
 
+def test_each_host_has_limits_of_its_own_for_the_same_template():
+    inventory = Inventory("web1,web2,")
+    for name in inventory.hosts:
+        rendering = Rendering(inventory.host(name))
+        with limited(steps=10_000), pytest.raises(TooMuch, match=f"templates of {name}"):
+            Rendering(inventory.host(name)).rendered("{% for x in range(90000) %}{{ x }}{% endfor %}")
+        assert rendering.rendered("{{ inventory_hostname }}!").value == f"{name}!"
+
+
 def test_a_variable_that_a_task_may_have_set_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """The place is named."""
     monkeypatch.chdir(tmp_path)
