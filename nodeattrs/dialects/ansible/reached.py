@@ -1,7 +1,7 @@
 """What a play may reach: the roles and files of tasks that it names, and everything that these name in turn.
 
-Tasks are searched as texts, line by line, since to parse those of all roles would take too long. Conditions are not
-evaluated. Used by `in_plays`.
+Tasks are searched as texts, line by line, since to parse all roles would take too long. Conditions are not evaluated.
+Used by `in_plays`.
 """
 
 from __future__ import annotations
