@@ -18,8 +18,7 @@ from nodeattrs._lazy import imported
 if TYPE_CHECKING:
     from nodeattrs.dialects.ansible.answers import Variables
     from nodeattrs.dialects.ansible.because import Mention, group_of, level_of, mentions, reasons
-    from nodeattrs.dialects.ansible.codes import WARNINGS
-    from nodeattrs.dialects.ansible.faults import AnsibleError
+    from nodeattrs.dialects.ansible.faults import WARNINGS, AnsibleError
     from nodeattrs.dialects.ansible.inventory import Inventory
     from nodeattrs.dialects.ansible.levels import LEVELS, MAGIC, SHOWN
     from nodeattrs.dialects.ansible.playbook import InTask, Playbook
@@ -40,7 +39,7 @@ _HOMES = {
     "MAGIC": "levels",
     "Mention": "because",
     "SHOWN": "levels",
-    "WARNINGS": "codes",
+    "WARNINGS": "faults",
     "AnsibleError": "faults",
     "InTask": "playbook",
     "Inventory": "inventory",

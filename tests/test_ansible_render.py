@@ -181,6 +181,15 @@ def test_what_grows_without_end_is_stopped(render: Render):
         render({"asked": "{% for x in range(90000) %}{{ x }}{% endfor %}"})
 
 
+def test_each_host_has_limits_of_its_own_for_the_same_template():
+    inventory = Inventory("web1,web2,")
+    for name in inventory.hosts:
+        rendering = Rendering(inventory.host(name))
+        with limited(steps=10_000), pytest.raises(TooMuch, match=f"templates of {name}"):
+            Rendering(inventory.host(name)).rendered("{% for x in range(90000) %}{{ x }}{% endfor %}")
+        assert rendering.rendered("{{ inventory_hostname }}!").value == f"{name}!"
+
+
 def test_a_variable_that_a_task_may_have_set_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """The place is named."""
     monkeypatch.chdir(tmp_path)
@@ -253,6 +262,8 @@ tmpl="{{ gx }}-{{ inventory_hostname }}"
         ("lookup('items', [[1, 2], [3]])", [[1, 2], [3]]),
         ("lookup('first_found', ['nosuch', 'hosts']) | basename", "hosts"),
         ("query('first_found', ['nosuch'], skip=true)", []),
+        ("query('first_found', {'files': 'nosuch', 'skip': 'yes'})", []),
+        ("query('first_found', {'files': 'nosuch', 'paths': '..', 'skip': true}, 'nosuch2')", []),
         ("(nope | from_yaml)['x'] | default('d')", "d"),
         ("nope | upper | default('d')", "d"),
         ("(nope | map('upper') | list) | default('d')", "d"),

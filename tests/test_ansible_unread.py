@@ -166,6 +166,18 @@ SETS = {
         "end",
         {"f": "beside"},
     ),
+    "first_found_that_is_skipped_by_its_map": (
+        f"{TASKS}  - include_vars: '{{{{ item }}}}'\n    with_first_found: [no.yml, {{files: [no2.yml], skip: true}}]\n"
+        f"{END}",
+        "end",
+        {"f": None},
+    ),
+    "first_found_in_the_folder_of_the_map_before": (
+        f"{TASKS}  - include_vars: \"{{{{ lookup('first_found', where, 'x.yml') }}}}\"\n"
+        f"    vars: {{where: {{files: no.yml, paths: files}}}}\n{END}",
+        "end",
+        {"f": "files"},
+    ),
     "public_as_a_text": (f"{TASKS}{INCLUDE}public: 'yes'}}\n{END}", "end", {"v": "main"}),
     "public_by_a_variable": (f"{TASKS}{INCLUDE}public: '{{{{ n == 3 }}}}'}}\n{END}", "end", {"v": "main"}),
     "closed_as_a_text": (f"{TASKS}  - import_role: {{name: r, public: 'no'}}\n{END}", "end", {"v": None}),
@@ -815,6 +827,30 @@ def test_what_may_be_one_of_the_files_there_sets_no_more_than_they_do(
     }
     found = probed(tmp_path, files, "end")
     assert {name: bool(found.trace(name).unknown) for name in unknown} == unknown
+
+
+def test_a_dependency_runs_once_in_a_play_whose_hosts_are_open(tmp_path: Path):
+    files = {
+        "hosts": "[web]\nweb1\n",
+        "roles/d/tasks/main.yml": "- {name: in d, debug: {msg: x}}\n",
+        "roles/r/meta/main.yml": "dependencies: [d]\n",
+        "play.yml": f"{ALL}  tasks:\n  - group_by: {{key: web}}\n"
+        "- hosts: web[0:3]\n  gather_facts: false\n  tasks:\n"
+        "  - include_role: {name: r}\n    loop: [1, 2]\n",
+    }
+    found = Playbook(Inventory("hosts", folder=written(tmp_path, files)), "play.yml").tasks("web1")
+    assert [task.name for task in found] == ["group_by", "in d"]
+
+
+@pytest.mark.parametrize(("value", "is_open"), [("false", False), ("no", False), ("true", True), ("'{{ x }}'", True)])
+def test_a_play_for_others_sets_facts_of_a_host_only_where_it_delegates_them(tmp_path: Path, value: str, is_open: bool):
+    files = {
+        "hosts": "web1\nweb2\n",
+        "play.yml": "- hosts: web2\n  gather_facts: false\n  tasks:\n"
+        f"  - debug: {{msg: x}}\n    delegate_facts: {value}\n{TASKS}{END}",
+    }
+    playbook = Playbook(Inventory("hosts", folder=written(tmp_path, files)), "play.yml")
+    assert bool(playbook.unknown("web1")) is is_open
 
 
 def test_a_play_for_a_group_that_tasks_make_may_be_for_a_host(tmp_path: Path):

@@ -82,12 +82,16 @@ def _limited_to(plan: Fold, name: Any) -> Fold:
 def _about(layer: Layer, name: Any) -> Layer:
     """The layer with its value of one variable alone; an unknown layer that cannot set the variable is empty."""
     if type(layer.value) is Unknown:
-        is_open = not isinstance(layer.origin, MaySet) or layer.origin.may_set(name)
-        return layer if is_open else Layer(_NOTHING, layer.origin, layer.title)
+        return layer if _may_set(layer, name) else Layer(_NOTHING, layer.origin, layer.title)
     if name is _ANYTHING or not isinstance(layer.value, dict):
         return layer
     own = {name: layer.value[name]} if name in layer.value else _NOTHING
     return Layer(own, layer.origin, layer.title, layer.policy)
+
+
+def _may_set(layer: Layer, name: Any) -> bool:
+    """Whether an unknown layer may set a variable."""
+    return not isinstance(layer.origin, MaySet) or layer.origin.may_set(name)
 
 
 def only_variable(plan: Plan, name: Any) -> Plan:
@@ -237,8 +241,7 @@ class Variables:
 
     def unknown(self, name: str | None = None) -> list[Layer]:
         """The layers that could not be read, the weakest first; with *name* only those that may set that variable."""
-        found = self.layers() if name is None else _limited_to(self.plan, name).layers()
-        return [layer for layer in found if type(layer.value) is Unknown]
+        return [one for one in self.layers() if type(one.value) is Unknown and (name is None or _may_set(one, name))]
 
     def unread(self) -> list[Layer]:
         """The layers that could not be read and may change a value, the weakest first; [] for none.

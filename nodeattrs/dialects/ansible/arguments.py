@@ -13,9 +13,8 @@ from typing import Any
 from nodeattrs.contract.command import Argument
 from nodeattrs.core.code import held_back
 from nodeattrs.dialects.ansible.answers import Variables
-from nodeattrs.dialects.ansible.codes import NO_FILE, NO_HOST, NOTHING_PARSED
 from nodeattrs.dialects.ansible.config import AnsibleConfig
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.faults import NO_FILE, NO_HOST, NOTHING_PARSED, AnsibleError
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.playbook import Playbook
 from nodeattrs.dialects.ansible.reports import unread

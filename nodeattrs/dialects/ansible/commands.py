@@ -11,7 +11,7 @@ from nodeattrs.contract.arguments import ALL_NAMES
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.tree import parse
 from nodeattrs.core.unread import Unread, encrypted_at, sentences
-from nodeattrs.dialects.ansible import saved_inventory, saving
+from nodeattrs.dialects.ansible import saved_nodes
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.arguments import (
     FLAG,
@@ -149,7 +149,7 @@ def _explain(question: Question) -> Output:
 
 def _save(question: Question) -> Output:
     inventory = inventory_of(question.arguments)
-    output = saving.save(question, inventory, inventory.matching(question.arguments["hosts"] or "all"))
+    output = saved_nodes.save(question, inventory, inventory.matching(question.arguments["hosts"] or "all"))
     return output._replace(warnings=[*output.warnings, *inventory.warnings])
 
 
@@ -244,10 +244,10 @@ COMMANDS: Mapping[str, Command] = {
     "inventory": Command(
         "print the saved nodes as a dynamic inventory, as a script for Ansible does",
         "",
-        saved_inventory.ARGUMENTS,
+        saved_nodes.INVENTORY_ARGUMENTS,
         ("inventory --list --store nodes.db",),
         {},
-        saved_inventory.printed,
+        saved_nodes.print_inventory,
         ("strict", "settings", "store", "output"),
         ("json", "text", "yaml"),
     ),

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs import border
-from nodeattrs.dialects.ansible.codes import SETTING
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.faults import SETTING, AnsibleError
 from nodeattrs.dialects.ansible.levels import PRECEDENCE
 from nodeattrs.formats.patterns import expression
 

@@ -16,8 +16,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.answers import Variables
-from nodeattrs.dialects.ansible.codes import INVENTORY
-from nodeattrs.dialects.ansible.faults import AnsibleError, error_at
+from nodeattrs.dialects.ansible.faults import INVENTORY, AnsibleError, error_at
 from nodeattrs.dialects.ansible.groups import Host, InventoryTree
 from nodeattrs.dialects.ansible.keywords import is_yes
 from nodeattrs.dialects.ansible.levels import MAGIC, title

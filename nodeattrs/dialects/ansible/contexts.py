@@ -20,7 +20,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.files import Plan
-from nodeattrs.dialects.ansible.keywords import conditions, is_sure, is_true, tags_of
+from nodeattrs.dialects.ansible.keywords import conditions, is_sure, is_true, is_yes, tags_of
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.plays import Play
 from nodeattrs.dialects.ansible.rendering import Lookups, evaluate
@@ -52,6 +52,7 @@ class TaskContext:
     tags:              the `tags` of the same
     collections:       the collections that are searched for roles without a collection in their name, in order
     is_sure:           True: the task runs if its conditions hold; False: something else may keep it from running
+    is_in_play:        whether the host is surely in the play; else what the task sets may not count in later plays
     is_rescue:         whether the task is in the `rescue` of a block
     loaded:            (number of outer_variables, number of include_variables) when the role was entered
     """
@@ -68,6 +69,7 @@ class TaskContext:
     tags: frozenset[str] = frozenset()
     collections: tuple[str, ...] = ()
     is_sure: bool = True
+    is_in_play: bool = True
     is_rescue: bool = False
     loaded: tuple[int, int] = (0, 0)
 
@@ -173,21 +175,23 @@ def context_of_play(play: Play) -> TaskContext:
 def first_found_of(terms: Iterable[Any], folders: Sequence[Path], how: Mapping[str, Any]) -> list[str]:
     """The first existing file of the terms of the lookup first_found, as a list with one path.
 
-    [] if no file exists and the option `skip` of *how* is True.
+    [] if no file exists and the option `skip` is true at the end.
 
-    terms:   names of files, lists of them, or maps with `files` and `paths`
+    terms:   names of files, lists of them, or maps with `files`, `paths` and `skip`; a map has the options of the terms
+             after it, too
     folders: the folders that are searched for each file, in order
-    how:     options of the lookup: `paths` for all terms, and `skip`
+    how:     options of the lookup, `paths` and `skip`, for the terms before the first map
     raises:  LookupError, if no file exists
     """
     for term in [one for entry in terms for one in (entry if isinstance(entry, list) else [entry])]:
-        given = {**how, **(term if isinstance(term, dict) else {"files": term})}
-        files, paths = _file_names_in(given.get("files")), _file_names_in(given.get("paths")) or [""]
+        how = term if isinstance(term, dict) else how
+        files = _file_names_in(term.get("files") if isinstance(term, dict) else term)
+        paths = _file_names_in(how.get("paths")) or [""]
         for name in (os.path.join(path, file) for path in paths for file in files):
             path = next((folder / name for folder in folders if os.path.isfile(folder / name)), None)
             if path is not None:
                 return [str(path)]
-    if how.get("skip") is True:
+    if is_yes(how.get("skip")):
         return []
     raise LookupError("none of these files is there")
 

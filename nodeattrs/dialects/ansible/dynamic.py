@@ -19,8 +19,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import require_may_run
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
-from nodeattrs.dialects.ansible.codes import INVENTORY, NO_FILE
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.faults import INVENTORY, NO_FILE, AnsibleError
 from nodeattrs.dialects.ansible.files import VariableFiles
 from nodeattrs.dialects.ansible.groups import Group, Host, InventoryTree
 from nodeattrs.dialects.ansible.levels import title

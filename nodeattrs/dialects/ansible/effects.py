@@ -167,7 +167,7 @@ class TaskEffects:
             runs = None if context.evaluated_text(body.get("delegate_to"), answer) in (ABSENT, answer.host) else False
         else:
             runs = all_true(context.conditions, answer, context.lookups())
-        is_certain = bool(runs) and context.is_sure and is_sure(body)
+        is_certain = bool(runs) and context.is_in_play and context.is_sure and is_sure(body)
         origin = context.origin(at, f"task {body.get('name') or module}")
         if runs is False:
             return

@@ -10,8 +10,7 @@ from typing import Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
-from nodeattrs.dialects.ansible.codes import EXTRA_VARS
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.faults import EXTRA_VARS, AnsibleError
 from nodeattrs.dialects.ansible.files import VariableFiles
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.values import parsed

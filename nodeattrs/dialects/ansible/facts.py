@@ -14,9 +14,8 @@ from typing import Any
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import ABSENT
-from nodeattrs.dialects.ansible.codes import YAML
 from nodeattrs.dialects.ansible.config import AnsibleConfig
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.faults import YAML, AnsibleError
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.values import Unsafe, with_leaves
 

@@ -19,8 +19,16 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT
-from nodeattrs.dialects.ansible.codes import BROKEN, DUPLICATE_KEY, NO_FILE, VAULT, WRONG_SHAPE, YAML
-from nodeattrs.dialects.ansible.faults import AnsibleError, Warn
+from nodeattrs.dialects.ansible.faults import (
+    BROKEN,
+    DUPLICATE_KEY,
+    NO_FILE,
+    VAULT,
+    WRONG_SHAPE,
+    YAML,
+    AnsibleError,
+    Warn,
+)
 from nodeattrs.dialects.ansible.templates import GAP, fits_gaps, with_gaps
 from nodeattrs.dialects.ansible.values import VAULT_HEADER, OpenedDocument, Vault, parsed
 from nodeattrs.dialects.ansible.vault import Passwords, decrypted, sealed

@@ -18,8 +18,7 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.answers import Variables
-from nodeattrs.dialects.ansible.codes import INVENTORY
-from nodeattrs.dialects.ansible.faults import AnsibleError, error_at
+from nodeattrs.dialects.ansible.faults import INVENTORY, AnsibleError, error_at
 from nodeattrs.dialects.ansible.files import Plan
 from nodeattrs.dialects.ansible.groups import InventoryTree
 from nodeattrs.dialects.ansible.levels import REPLACE, title

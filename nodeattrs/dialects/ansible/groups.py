@@ -17,8 +17,7 @@ from typing import Any
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.fold import Layer
-from nodeattrs.dialects.ansible.codes import GROUP_IS_HOST, GROUP_NAME, INVENTORY
-from nodeattrs.dialects.ansible.faults import AnsibleError, Warn
+from nodeattrs.dialects.ansible.faults import GROUP_IS_HOST, GROUP_NAME, INVENTORY, AnsibleError, Warn
 from nodeattrs.dialects.ansible.levels import title as titled
 
 PRIORITY = "ansible_group_priority"

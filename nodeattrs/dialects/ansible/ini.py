@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
-from nodeattrs.dialects.ansible.codes import INVENTORY
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.faults import INVENTORY, AnsibleError
 from nodeattrs.dialects.ansible.groups import PRIORITY, Group, Host, InventoryTree
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.values import VariableLines

@@ -27,20 +27,21 @@ from nodeattrs.core.tree import near
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible import patterns
 from nodeattrs.dialects.ansible.answers import SharedFold, Variables
-from nodeattrs.dialects.ansible.codes import (
+from nodeattrs.dialects.ansible.config import TAGS, AnsibleConfig, config_of
+from nodeattrs.dialects.ansible.constructed import ConstructedFile
+from nodeattrs.dialects.ansible.dynamic import DynamicSources
+from nodeattrs.dialects.ansible.extra import extra_layers
+from nodeattrs.dialects.ansible.facts import FactCache
+from nodeattrs.dialects.ansible.faults import (
     NO_GROUP,
     NO_HOST,
     PRECEDENCE_ENTRY,
     RESERVED_NAME,
     SETTING,
     VAULT,
+    AnsibleError,
+    new_warning,
 )
-from nodeattrs.dialects.ansible.config import TAGS, AnsibleConfig, config_of
-from nodeattrs.dialects.ansible.constructed import ConstructedFile
-from nodeattrs.dialects.ansible.dynamic import DynamicSources
-from nodeattrs.dialects.ansible.extra import extra_layers
-from nodeattrs.dialects.ansible.facts import FactCache
-from nodeattrs.dialects.ansible.faults import AnsibleError, new_warning
 from nodeattrs.dialects.ansible.files import Plan, VariableFiles, as_one_fold, names_set_by
 from nodeattrs.dialects.ansible.groups import Group, Host, InventoryTree
 from nodeattrs.dialects.ansible.keywords import is_yes

@@ -16,8 +16,7 @@ from typing import Any
 from nodeattrs.codes import Code
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.core.tree import Path as Steps
-from nodeattrs.dialects.ansible.codes import GROUP_NAME, GROUP_SEARCH, VARIABLE_NAME
-from nodeattrs.dialects.ansible.faults import AnsibleError, new_warning
+from nodeattrs.dialects.ansible.faults import GROUP_NAME, GROUP_SEARCH, VARIABLE_NAME, AnsibleError, new_warning
 from nodeattrs.errors import BadArgument, ValueWithheld
 from nodeattrs.formats.documents import read
 from nodeattrs.node.node import Node

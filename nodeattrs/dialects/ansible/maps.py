@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from nodeattrs.core.tree import Path
-from nodeattrs.dialects.ansible.codes import INVENTORY, SKIPPED
-from nodeattrs.dialects.ansible.faults import Warn, error_at
+from nodeattrs.dialects.ansible.faults import INVENTORY, SKIPPED, Warn, error_at
 from nodeattrs.dialects.ansible.files import sealed_if_encrypted
 from nodeattrs.dialects.ansible.groups import InventoryTree
 from nodeattrs.dialects.ansible.ini import hosts_of

@@ -12,8 +12,7 @@ from fnmatch import translate
 from typing import Any, NamedTuple
 
 from nodeattrs.core.budget import MAX_DIGITS
-from nodeattrs.dialects.ansible.codes import INVENTORY, NO_MATCH
-from nodeattrs.dialects.ansible.faults import AnsibleError, Warn
+from nodeattrs.dialects.ansible.faults import INVENTORY, NO_MATCH, AnsibleError, Warn
 from nodeattrs.dialects.ansible.groups import Group
 from nodeattrs.formats.patterns import BadPattern, expression
 

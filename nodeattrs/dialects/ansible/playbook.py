@@ -19,10 +19,10 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible import plays, tasks
 from nodeattrs.dialects.ansible.answers import Variables, folded_once
-from nodeattrs.dialects.ansible.codes import UNDEFINED
 from nodeattrs.dialects.ansible.config import TAGS
 from nodeattrs.dialects.ansible.contexts import Task, TaskContext, context_of_play
 from nodeattrs.dialects.ansible.effects import TaskEffects
+from nodeattrs.dialects.ansible.faults import UNDEFINED
 from nodeattrs.dialects.ansible.files import Plan, as_one_fold
 from nodeattrs.dialects.ansible.groups import Host
 from nodeattrs.dialects.ansible.inventory import LOCALHOST, Inventory
@@ -37,7 +37,7 @@ _YIELDING = ("inventory_hostname", "group_names", "inventory_hostname_short")
 """Variables of Ansible's own that play vars and higher levels override."""
 _OF_PLAY = ("play_hosts", "ansible_play_hosts", "ansible_play_hosts_all", "ansible_play_batch")
 """Variables with the hosts of a play."""
-_DELEGATING = re.compile(r"\bdelegate_facts\b")
+_DELEGATING = re.compile(r"\bdelegate_facts\b(?![\"']?\s*:\s*(?:false|no)\b)", re.IGNORECASE)
 _SEVERAL = re.compile(r"[*?~\[]")
 """Signs in a pattern that may select several names."""
 
@@ -147,9 +147,9 @@ class Playbook:
                 origin = play.document.locator("play", "", (*play.at, "hosts")).at(())
                 walk.effects.note_possible_facts(origin, play.missing, None)
             names = self._hosts_of(play, host, walk.effects.joined_groups)
-            outside, is_open = context_of_play(play), self._may_have_other_hosts(play, walk.effects)
+            is_open = self._may_have_other_hosts(play, walk.effects)
             is_there = host in hosts or host == LOCALHOST
-            outside = replace(outside, is_sure=False) if is_open else outside
+            outside = replace(context_of_play(play), is_in_play=not is_open)
             if host in names and is_there:
                 yield from walk.tasks_of_play(outside, self._roles_reader(play), *self._roles_of(play))
             elif is_open and is_there:  # what its tasks may set counts, and they are none that are met

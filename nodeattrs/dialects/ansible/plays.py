@@ -17,7 +17,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.answers import Variables
-from nodeattrs.dialects.ansible.codes import (
+from nodeattrs.dialects.ansible.faults import (
     MISSING,
     MISSING_KEY,
     NO_MATCH,
@@ -26,8 +26,9 @@ from nodeattrs.dialects.ansible.codes import (
     VARS_FILE_SKIPPED,
     WRONG_SHAPE,
     YAML,
+    AnsibleError,
+    error_at,
 )
-from nodeattrs.dialects.ansible.faults import AnsibleError, error_at
 from nodeattrs.dialects.ansible.files import Plan, as_one_fold
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.keywords import PLAY

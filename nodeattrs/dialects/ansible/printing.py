@@ -8,8 +8,7 @@ from typing import Any
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.sensitive import MarkedSecret
 from nodeattrs.dialects.ansible.answers import Variables
-from nodeattrs.dialects.ansible.codes import INVENTORY
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.faults import INVENTORY, AnsibleError
 from nodeattrs.dialects.ansible.groups import PRIORITY
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import MAGIC, SHOWN

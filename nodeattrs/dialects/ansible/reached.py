@@ -1,33 +1,56 @@
 """What a play may reach: the roles and files of tasks that it names, and everything that these name in turn.
 
-Tasks are searched as texts and conditions are not evaluated. Used by `in_plays`.
+Tasks are searched as texts, line by line, since to parse all roles would take too long. Conditions are not evaluated.
+Used by `in_plays`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs import border
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import ABSENT
-from nodeattrs.dialects.ansible.codes import YAML
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.faults import YAML, AnsibleError
 from nodeattrs.dialects.ansible.inventory import Inventory
-from nodeattrs.dialects.ansible.keywords import conditions
+from nodeattrs.dialects.ansible.keywords import arguments_of, conditions, module_of
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.plays import Play
 from nodeattrs.dialects.ansible.roles import RoleReader
-from nodeattrs.dialects.ansible.task_texts import NameInTask, names_in_task_text, names_in_tasks
+from nodeattrs.dialects.ansible.tasks import role_name_of, task_file_of
 from nodeattrs.dialects.ansible.templates import filled_in, is_template
 from nodeattrs.dialects.ansible.values import VAULT_HEADER
 from nodeattrs.errors import TooMuch
 
 _YAML = ("", ".yml", ".yaml", ".json")
 _TASKS = ("tasks", "handlers")
+_KEYWORD = re.compile(r"\b(?:include|import)_(role|tasks)\b(?:[\"']?[ \t]*:|[ \t]+(?=\w+=))(.*)")
+"""A task that includes or imports others: as a key, or as words under `action`."""
+_NAME = {
+    "role": re.compile(r"\b(?:name|role)[\"']?[ \t]*[=:][ \t]*(\S.*)"),
+    "tasks": re.compile(r"\bfile[\"']?[ \t]*[=:][ \t]*(\S.*)"),
+}
+_END = re.compile(r"[,}\s#]")
+_NEAR = 8
+"""A name is sought in this number of lines behind its keyword."""
+
+
+class NameInTask(NamedTuple):
+    """A role or a file of tasks that a task names.
+
+    kind: "role" or "tasks"
+    name: perhaps with templates; "" where it was not found
+    line: the line of the keyword; 0 where only the play is known
+    """
+
+    kind: str
+    name: str
+    line: int = 0
 
 
 @dataclass
@@ -59,13 +82,14 @@ class ReachSearch:
     inventory: its files, configuration and folder are used; its hosts are not
 
     Call `reachable_from(play)` for each play. It returns a `Reachable`, and raises nothing for what cannot be followed.
-    The names in each file are found once and kept for further plays.
+    What each role and file names is found once and kept for further plays.
     """
 
     def __init__(self, inventory: Inventory) -> None:
         self.files = inventory.files
         self.roles = RoleReader(self.files, inventory.config, inventory.policy, lambda name, own: name)
-        self._named: dict[Path, list[NameInTask]] = {}
+        self._steps: dict[tuple[Path, Path], list[_Step]] = {}
+        self._files_of_roles: dict[Path, list[tuple[Path, Path]]] = {}
 
     def reachable_from(self, play: Play) -> Reachable:
         """The roles and files of tasks that a play may reach, and what could not be followed.
@@ -102,11 +126,16 @@ class ReachSearch:
             found.unread.append(Layer.unknown(title(2), Origin("role", name), reason))
         for folder in (one for one in folders if one not in found.roles):
             found.roles[folder] = None
-            for kind in _TASKS:
-                for path in self.files.all_files_below(folder / kind):
-                    if path.suffix in _YAML:
-                        yield from self._in_file(path, folder / kind, found)
+            for path, home in self._files_of_role(folder):
+                yield from self._in_file(path, home, found)
             yield from self._needed(folder, found)
+
+    def _files_of_role(self, folder: Path) -> list[tuple[Path, Path]]:
+        """The files of tasks and handlers of a role, each with the folder that its names are relative to; kept."""
+        if folder not in self._files_of_roles:
+            paths = [(path, folder / kind) for kind in _TASKS for path in self.files.all_files_below(folder / kind)]
+            self._files_of_roles[folder] = [(path, home) for path, home in paths if path.suffix in _YAML]
+        return self._files_of_roles[folder]
 
     def _tasks(self, step: _Step, play: Play, found: Reachable) -> Iterator[_Step]:
         """Add the files of tasks that a step names; yields the steps of these files.
@@ -136,37 +165,35 @@ class ReachSearch:
             for named in _entries(document.tree.get("dependencies")):
                 yield _Step(named, path.parent, origin)
 
-    def _in_file(self, path: Path, folder: Path, found: Reachable) -> Iterator[_Step]:
-        """Add a file of tasks; yields its steps, none for a file that was added before.
+    def _in_file(self, path: Path, folder: Path, found: Reachable) -> list[_Step]:
+        """Add a file of tasks and return its steps; [] for a file that was added before.
 
         folder: its names are relative to it
         """
         if path in found.tasks:
-            return
+            return []
         found.tasks[path] = None
-        shown = self.files.shown(path)
         try:
-            names = self._names(path)
+            return self._steps_of_file(path, folder)
         except AnsibleError as error:
-            found.unread.append(_unread(shown, error.reason))
-            return
-        for named in names:
-            yield _Step(named, folder, Origin("tasks", "", shown, named.line or None))
+            found.unread.append(_unread(self.files.shown(path), error.reason))
+            return []
 
-    def _names(self, path: Path) -> list[NameInTask]:
-        """The names of roles and files of tasks in a file; kept. raises: AnsibleError, where it cannot be read"""
-        if path not in self._named:
+    def _steps_of_file(self, path: Path, folder: Path) -> list[_Step]:
+        """A step for each role and file of tasks that a file names; kept. raises: AnsibleError, if it cannot be read"""
+        if (path, folder) not in self._steps:
             if border.is_layer_outside(path):
                 raise AnsibleError(YAML, border.REASON)
-            text = self.files.text(path).text
+            text, shown = self.files.text(path).text, self.files.shown(path)
             names = names_in_task_text(text)
             if text.startswith(VAULT_HEADER):
                 document = self.files.document(path)
                 if document is None:
                     raise AnsibleError(YAML, "is encrypted")
                 names = names_in_tasks(document.tree)
-            self._named[path] = [*names]
-        return self._named[path]
+            origins = ((named, Origin("tasks", "", shown, named.line or None)) for named in names)
+            self._steps[path, folder] = [_Step(named, folder, origin) for named, origin in origins]
+        return self._steps[path, folder]
 
 
 def _unread(file: str, reason: str) -> Layer:
@@ -187,3 +214,76 @@ def _entries(given: Any) -> Iterator[NameInTask]:
         name = entry.get("role", entry.get("name")) if isinstance(entry, dict) else entry
         if isinstance(name, str):
             yield NameInTask("role", name)
+
+
+# --- names in the text of a file of tasks
+
+
+def names_in_task_text(text: str) -> Iterator[NameInTask]:
+    """Yield the roles and files of tasks that include or import statements in a text name, in the order of lines.
+
+    Lines that are comments are left out. A name that is not found near its keyword is "". Nothing is raised.
+
+    cost: looks at each line, and at eight more below each keyword
+    """
+    lines = text.splitlines()
+    for at, line in enumerate(lines):
+        found = None if line.lstrip().startswith("#") else _KEYWORD.search(line)
+        if found:
+            kind, rest = found[1], found[2].strip()
+            yield NameInTask(kind, _on_line(kind, rest) or _near(kind, lines, at), at + 1)
+
+
+def names_in_tasks(tree: Any) -> Iterator[NameInTask]:
+    """Yield the roles and files of tasks that parsed tasks include or import, also in blocks, in no particular order.
+
+    tree:   the list of tasks; anything without tasks yields nothing
+    raises: AnsibleError, for arguments with a quote that is not closed
+    """
+    ahead = [tree]
+    while ahead:
+        one = ahead.pop()
+        if isinstance(one, list):
+            ahead += one
+        if not isinstance(one, dict):
+            continue
+        ahead += one.values()
+        module, given = module_of(one)
+        if module in ("include_role", "import_role"):
+            yield NameInTask("role", role_name_of(arguments_of(one, given)))
+        elif module in ("include_tasks", "import_tasks"):
+            yield NameInTask("tasks", task_file_of(arguments_of(one, given)))
+
+
+def _on_line(kind: str, rest: str) -> str:
+    """The name on the line of a keyword; "" where it is not there."""
+    found = _NAME[kind].search(rest)
+    if found:
+        return _value(found[1])
+    is_alone = kind == "tasks" and rest[:1] not in ("", "{", "#", ">", "|")
+    return _value(rest) if is_alone else ""
+
+
+def _near(kind: str, lines: Sequence[str], at: int) -> str:
+    """The name in the map below a keyword; "" where the map ends without one."""
+    depth = _depth(lines[at])
+    for line in lines[at + 1 : at + 1 + _NEAR]:
+        if line.strip() and _depth(line) <= depth:
+            break
+        found = None if line.lstrip().startswith("#") else _NAME[kind].search(line)
+        if found:
+            return _value(found[1])
+    return ""
+
+
+def _depth(line: str) -> int:
+    """The column of the first key of a line, behind dashes."""
+    return len(line) - len(line.lstrip(" \t-"))
+
+
+def _value(text: str) -> str:
+    """A text of YAML: within its quotes, or up to a separator. A template becomes `{{ }}` and ends the text."""
+    if text[0] in ("'", '"'):
+        return text[1:].partition(text[0])[0]
+    plain, is_filled, _ = text.partition("{{")
+    return f"{plain}{{{{ }}}}" if is_filled else _END.split(text, maxsplit=1)[0]

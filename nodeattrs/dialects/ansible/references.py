@@ -17,8 +17,7 @@ from typing import Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path as Steps
-from nodeattrs.dialects.ansible.codes import CONDITION, INI_COMMENT
-from nodeattrs.dialects.ansible.faults import AnsibleError, new_warning
+from nodeattrs.dialects.ansible.faults import CONDITION, INI_COMMENT, AnsibleError, new_warning
 from nodeattrs.dialects.ansible.files import VariableFiles
 from nodeattrs.dialects.ansible.keywords import PLAY, ROLE, TASK
 from nodeattrs.dialects.ansible.levels import MAGIC

@@ -13,10 +13,9 @@ from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unread import Unread, sentences
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.because import Mention, mentions, reasons
-from nodeattrs.dialects.ansible.codes import NOT_EVALUATED
 from nodeattrs.dialects.ansible.config import AnsibleConfig, settings
 from nodeattrs.dialects.ansible.contexts import first_found_of
-from nodeattrs.dialects.ansible.faults import AnsibleError, new_warning
+from nodeattrs.dialects.ansible.faults import NOT_EVALUATED, AnsibleError, new_warning
 from nodeattrs.dialects.ansible.in_plays import NO_PLAYS, PlaceInPlays, SettingsInPlays, places_in_plays
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.playbook import InTask

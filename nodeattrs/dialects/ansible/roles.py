@@ -18,9 +18,16 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
-from nodeattrs.dialects.ansible.codes import CYCLE, NO_FILE, NO_ROLE, VARIABLE_NAME, WRONG_SHAPE
 from nodeattrs.dialects.ansible.config import AnsibleConfig
-from nodeattrs.dialects.ansible.faults import AnsibleError, error_at
+from nodeattrs.dialects.ansible.faults import (
+    CYCLE,
+    NO_FILE,
+    NO_ROLE,
+    VARIABLE_NAME,
+    WRONG_SHAPE,
+    AnsibleError,
+    error_at,
+)
 from nodeattrs.dialects.ansible.files import Plan, VariableFiles, as_one_fold, sealed_if_encrypted
 from nodeattrs.dialects.ansible.keywords import ROLE, never_runs
 from nodeattrs.dialects.ansible.levels import title

@@ -16,10 +16,9 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible import ini, maps
-from nodeattrs.dialects.ansible.codes import INVENTORY, NOTHING_PARSED, UNPARSED
 from nodeattrs.dialects.ansible.config import AnsibleConfig
 from nodeattrs.dialects.ansible.dynamic import DynamicSources
-from nodeattrs.dialects.ansible.faults import AnsibleError, Warn
+from nodeattrs.dialects.ansible.faults import INVENTORY, NOTHING_PARSED, UNPARSED, AnsibleError, Warn
 from nodeattrs.dialects.ansible.files import VariableFiles
 from nodeattrs.dialects.ansible.generator import GeneratorFile
 from nodeattrs.dialects.ansible.groups import InventoryTree

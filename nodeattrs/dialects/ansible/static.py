@@ -18,7 +18,8 @@ from typing import Any
 from nodeattrs.codes import Kind
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import is_near
-from nodeattrs.dialects.ansible.codes import (
+from nodeattrs.dialects.ansible.config import AnsibleConfig, config_of
+from nodeattrs.dialects.ansible.faults import (
     DUPLICATE_KEY,
     MISSING,
     MISSPELT_VARIABLE,
@@ -31,9 +32,9 @@ from nodeattrs.dialects.ansible.codes import (
     UNPARSED,
     UNUSED_VARIABLE,
     VARIABLE_NAME,
+    AnsibleError,
+    new_warning,
 )
-from nodeattrs.dialects.ansible.config import AnsibleConfig, config_of
-from nodeattrs.dialects.ansible.faults import AnsibleError, new_warning
 from nodeattrs.dialects.ansible.files import VariableFiles
 from nodeattrs.dialects.ansible.groups import PRIORITY
 from nodeattrs.dialects.ansible.inventory import Inventory

@@ -18,7 +18,6 @@ from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.answers import Variables
-from nodeattrs.dialects.ansible.codes import NO_FILE, WRONG_SHAPE
 from nodeattrs.dialects.ansible.contexts import (
     Task,
     TaskContext,
@@ -28,7 +27,7 @@ from nodeattrs.dialects.ansible.contexts import (
     possible_names,
 )
 from nodeattrs.dialects.ansible.effects import FOLLOWED, SETTING, TaskEffects
-from nodeattrs.dialects.ansible.faults import AnsibleError, error_at
+from nodeattrs.dialects.ansible.faults import NO_FILE, WRONG_SHAPE, AnsibleError, error_at
 from nodeattrs.dialects.ansible.files import names_set_by
 from nodeattrs.dialects.ansible.keywords import arguments_of, is_yes, module_of, never_runs, plain_name
 from nodeattrs.dialects.ansible.levels import MERGE, title

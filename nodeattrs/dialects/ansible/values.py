@@ -14,8 +14,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import Encrypted, Sensitive
 from nodeattrs.core.tree import ABSENT, Path
-from nodeattrs.dialects.ansible.codes import DUPLICATE_KEY, YAML
-from nodeattrs.dialects.ansible.faults import AnsibleError, new_warning
+from nodeattrs.dialects.ansible.faults import DUPLICATE_KEY, YAML, AnsibleError, new_warning
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.formats import json_text
 from nodeattrs.formats.documents import Document

@@ -22,8 +22,7 @@ from nodeattrs import children
 from nodeattrs.core.budget import in_force
 from nodeattrs.core.code import require_may_run
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.dialects.ansible.codes import VAULT
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.faults import VAULT, AnsibleError
 from nodeattrs.dialects.ansible.values import VAULT_HEADER, Decrypted, Vault, with_leaves
 from nodeattrs.errors import TooMuch, missing_extra
 
