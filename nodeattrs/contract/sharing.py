@@ -3,7 +3,7 @@
 This is memoisation by observed dependencies. A *look* is a place where an answer read something of its subject
 (`core.looks`). A tree has the first look of an answer, a branch for each value at it, the next look, and so on down to
 the subject that was answered. Another subject is led down by its own values (`Opened.look`). Some members of each group
-are computed all the same, and compared. Used by `impact`, `what-if` and `matrix`.
+are computed all the same, and compared. Used by `impact`, `what-if`, `matrix` and `where`.
 """
 
 from __future__ import annotations
@@ -225,6 +225,8 @@ def shared_answers(
     names: Iterable[str],
     compute: Callable[[str], _Answer],
     content: Callable[[_Answer], object],
+    *,
+    is_off: bool = False,
 ) -> SampledAnswers[_Answer]:
     """The answer of each subject of one side. A subject that is equal to another in all that was read gets its answer.
 
@@ -234,7 +236,10 @@ def shared_answers(
     compute: called with a subject, it returns its answer, in this process
     content: called with an answer, it returns the value to compare. An answer whose value has the subject's name in a
              text is not shared
+    is_off:  True: no answer is shared, each subject is computed
     """
+    if is_off:
+        return SampledAnswers({name: compute(name) for name in names}, 0, 0, 0, 0)
     sharing = Sharing([opened])
     own: dict[str, _Answer] = {}
     equal: dict[str, str] = {}

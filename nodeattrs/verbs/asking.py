@@ -175,10 +175,8 @@ class Subjects:
         def compute(name: str) -> _Answer:
             return ask(self._reply(dialect, name))
 
-        if self.question.arguments.get("no_sharing"):
-            yield from ((name or "here", compute(name)) for name in self._counted(names))
-            return
-        found = shared_answers(self._opened[dialect.name], self._counted(names), compute, says)
+        is_off = bool(self.question.arguments.get("no_sharing"))
+        found = shared_answers(self._opened[dialect.name], self._counted(names), compute, says, is_off=is_off)
         if found.one_by_one:
             self._notes.append(found.note)
         yield from ((name or "here", found.answers[name]) for name in names)
