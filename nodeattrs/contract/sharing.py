@@ -228,7 +228,8 @@ def shared_answers(
     *,
     is_off: bool = False,
 ) -> SampledAnswers[_Answer]:
-    """The answer of each subject of one side. A subject that is equal to another in all that was read gets its answer.
+    """The answer of each subject of one side, in their order. A subject that is equal to another in all that was read
+    gets its answer.
 
     Some subjects are computed all the same and compared. If one differs, each subject of its group is computed.
     opened:  the dialect, opened on the side
@@ -244,9 +245,8 @@ def shared_answers(
     own: dict[str, _Answer] = {}
     equal: dict[str, str] = {}
     for name in names:
-        other = sharing.equal_subject(name)
-        if other:
-            equal[name] = other
+        equal[name] = sharing.equal_subject(name)
+        if equal[name]:
             continue
         with sharing.answering(name):
             own[name] = compute(name)
@@ -256,7 +256,9 @@ def shared_answers(
     def compute_all(some: Sequence[str]) -> Mapping[str, _Answer]:
         return {name: compute(name) for name in some}
 
-    return compute_samples(own, equal, compute_all, lambda one, two: content(one) == content(two))
+    shared = {name: other for name, other in equal.items() if other}
+    found = compute_samples(own, shared, compute_all, lambda one, two: content(one) == content(two))
+    return found._replace(answers={name: found.answers[name] for name in equal})
 
 
 def _seed_of(names: Sequence[str]) -> int:

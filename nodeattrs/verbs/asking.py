@@ -179,7 +179,7 @@ class Subjects:
         found = shared_answers(self._opened[dialect.name], self._counted(names), compute, says, is_off=is_off)
         if found.one_by_one:
             self._notes.append(found.note)
-        yield from ((name or "here", found.answers[name]) for name in names)
+        yield from ((name or "here", answer) for name, answer in found.answers.items())
 
     def _counted(self, names: Sequence[str]) -> Iterator[str]:
         """The names, each with a step of the progress bar."""
