@@ -233,7 +233,7 @@ class Nodes(WithFacts):
         if self._known_facts[0] != name:
             self._known_facts = name, {**self._facts(name, None).tree, "name": name}
         facts = self._known_facts[1]
-        return fact_at(facts, look) if kind != HIERA else self._scopes.look(self.repository.hiera, name, facts, look)
+        return self._scopes.look(self.repository.hiera, name, facts, look) if kind in HIERA else fact_at(facts, look)
 
     def _described(self, name: str) -> str:
         """The content of a node's file without its name, as text to compare; "" for a node without a file.
