@@ -463,6 +463,18 @@ def test_nodes_that_look_at_the_same_are_run_once_for_the_lines_of_a_key(tmp_pat
     assert (answer.call_count, [len(one.wins) for one in lines.all() if one.path == ("x",)]) == (1, [20])
 
 
+@pytest.mark.parametrize(("program", "count"), [("raise ValueError\n", 1), ("import random\nraise ValueError\n", 3)])
+def test_nodes_whose_program_fails_share_the_error_unless_it_may_look_at_anything(
+    program: str, count: int, tmp_path: Path
+) -> None:
+    folder = written(files(program, 3), tmp_path / "r")
+    lines = FolderLines(folder, Request(), dialects=["nodes"], side=folder_side(folder))
+    with patch.object(Nodes, "answer", autospec=True, side_effect=Nodes.answer) as answer:
+        lines.look()
+
+    assert (answer.call_count, len(lines.failed())) == (count, 3)
+
+
 def test_a_matrix_of_hiera_is_the_same_with_and_without_sharing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
