@@ -172,13 +172,14 @@ class Subjects:
         ask: Callable[[Reply], _Answer],
         says: Callable[[_Answer], object],
     ) -> Iterator[tuple[str, _Answer]]:
-        def compute(name: str) -> _Answer:
-            return ask(self._reply(dialect, name))
-
-        is_off = bool(self.question.arguments.get("no_sharing"))
-        found = shared_answers(self._opened[dialect.name], self._counted(names), compute, says, is_off=is_off)
-        if found.one_by_one:
-            self._notes.append(found.note)
+        found = shared_answers(
+            self._opened[dialect.name],
+            self._counted(names),
+            lambda name: ask(self._reply(dialect, name)),
+            says,
+            is_off=bool(self.question.arguments.get("no_sharing")),
+        )
+        self._notes += filter(None, [found.note])
         yield from ((name or "here", answer) for name, answer in found.answers.items())
 
     def _counted(self, names: Sequence[str]) -> Iterator[str]:

@@ -268,8 +268,7 @@ class FolderLines:
         compute = partial(self._computed, dialect, opened) if is_fixed else watch
         found = shared_answers(opened, missing(), compute, lambda one: one, is_off=not (is_fixed and self._sharing))
         self._known |= {(kind, name): known for name, known in found.answers.items()}
-        new = [*opened.warnings, *([found.note] if found.note else [])]
-        self.warnings += [one for one in new if one not in self.warnings]
+        self.warnings += [one for one in [*opened.warnings, found.note] if one and one not in self.warnings]
 
     @staticmethod
     def _answers(known: Iterable[_Known]) -> Iterable[_Known]:
