@@ -6,6 +6,7 @@ import json
 import random
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -16,8 +17,10 @@ from nodeattrs.contract.sharing import LookTree, drawn
 from nodeattrs.contract.sides import folder_side
 from nodeattrs.core.looks import Looks
 from nodeattrs.dialects import named
+from nodeattrs.dialects.chef.opened import Nodes
 from nodeattrs.node.maps import WatchedMap
 from nodeattrs.verbs.impact import Impact, ImpactOptions, impact
+from nodeattrs.verbs.lines import FolderLines
 from tests.oracles import sharing as oracle
 from tests.oracles.impact import written
 
@@ -435,6 +438,41 @@ def test_a_matrix_of_nodes_that_share_is_the_one_of_nodes_that_do_not(
     found = main(words), capsys.readouterr()
 
     assert found == (main([*words, "--no-sharing"]), capsys.readouterr())
+
+
+@pytest.mark.parametrize("words", [["--key", "x"], ["--key", "port"], ["cookbooks/app/recipes/default.py"]])
+def test_lines_of_nodes_that_share_are_those_of_nodes_that_do_not(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = files("node.default['x'] = node['site']\nif node['site'] == 'main':\n    node.default['port'] = 1\n", 30)
+    made |= {f"facts/node-{number:02d}.json": FACTS % (number, "spare") for number in (3, 5)}
+    folder = written(made, tmp_path / "r")
+    asked = ["where", *words, "--repo", str(folder), "--run-code", "--format", "json"]
+
+    found = main(asked), capsys.readouterr()
+
+    assert found == (main([*asked, "--no-sharing"]), capsys.readouterr())
+
+
+def test_nodes_that_look_at_the_same_are_run_once_for_the_lines_of_a_key(tmp_path: Path) -> None:
+    folder = written(files("node.default['x'] = node['site']\n", 20), tmp_path / "r")
+    lines = FolderLines(folder, Request(), dialects=["nodes"], side=folder_side(folder))
+    with patch.object(Nodes, "answer", autospec=True, side_effect=Nodes.answer) as answer:
+        lines.look()
+
+    assert (answer.call_count, [len(one.wins) for one in lines.all() if one.path == ("x",)]) == (1, [20])
+
+
+@pytest.mark.parametrize(("program", "count"), [("raise ValueError\n", 1), ("import random\nraise ValueError\n", 3)])
+def test_nodes_whose_program_fails_share_the_error_unless_it_may_look_at_anything(
+    program: str, count: int, tmp_path: Path
+) -> None:
+    folder = written(files(program, 3), tmp_path / "r")
+    lines = FolderLines(folder, Request(), dialects=["nodes"], side=folder_side(folder))
+    with patch.object(Nodes, "answer", autospec=True, side_effect=Nodes.answer) as answer:
+        lines.look()
+
+    assert (answer.call_count, len(lines.failed())) == (count, 3)
 
 
 def test_a_matrix_of_hiera_is_the_same_with_and_without_sharing(

@@ -10,17 +10,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from nodeattrs.contract.peers import Lookup, LookupScope
-from nodeattrs.core.looks import Look, Looks
+from nodeattrs.core.looks import IS_SET, LEVELS, VARIABLE, Look, Looks
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.errors import NotFound
 
-HIERA = "hiera"
-"""The kind of these looks: (HIERA, environment, facts that the run has set as JSON, *look of the Hiera scope)."""
+HIERA = frozenset((LEVELS, VARIABLE, IS_SET))
+"""The kinds of these looks: (kind, environment, facts that the run has set as JSON, *rest of the look of the scope)."""
 
 
 class LooksOfScope(Looks):
-    """The `Looks` for one Hiera scope of a run. It passes each look on to the run's own looks, as a look of the kind
-    HIERA.
+    """The `Looks` for one Hiera scope of a run. It passes each look on to the run's own looks, as a look of a kind
+    in HIERA.
 
     looks:       the looks of the run; they get all looks and refusals
     facts:       the facts of the scope. Those that differ from the facts of `looks` were set by the run
@@ -36,13 +36,13 @@ class LooksOfScope(Looks):
         made = {key: value for key, value in facts.items() if repr(value) != repr(looks.facts.get(key, ABSENT))}
         made.pop("name", None)
         try:
-            self._start = (HIERA, environment, json.dumps(made))
+            self._start = (environment, json.dumps(made))
         except (TypeError, ValueError):
             looks.refuse("a cookbook sets automatic attributes that are no plain data")
-            self._start = (HIERA, environment, "{}")
+            self._start = (environment, "{}")
 
     def note(self, *look: Any) -> None:
-        self._looks.note(*self._start, *look)
+        self._looks.note(look[0], *self._start, *look[1:])
 
     def refuse(self, why: str) -> None:
         self._looks.refuse(why)
@@ -51,7 +51,7 @@ class LooksOfScope(Looks):
 class LookedScopes:
     """Repeats lookups of Hiera for other nodes, to find out whether these nodes may share an answer.
 
-    A look of the kind HIERA is one lookup that the run of a node made. `look` makes it for another node, and returns
+    A look of a kind in HIERA is one lookup that the run of a node made. `look` makes it for another node, and returns
     the value, or raises NotFound without a Hiera tree.
     The Hiera scopes of the last node are kept, and dropped when `look` is called for another node.
     """
@@ -66,15 +66,15 @@ class LookedScopes:
         hiera:  the Hiera tree, the same at each call; None: the repository has none
         name:   the node
         facts:  the facts of the node, as its file has them. Facts that the other run has set itself are added
-        look:   a look of the kind HIERA
+        look:   a look of a kind in HIERA
         raises: NodeattrsError; NotFound, without a Hiera tree
         """
         if hiera is None:
             raise NotFound("this repository has no Hiera tree")
         if self._name != name:
             self._name, self._scopes = name, {}
-        _, environment, made, *its = look
+        kind, environment, made, *rest = look
         if (environment, made) not in self._scopes:
             known = {**facts, **json.loads(made)}
             self._scopes[environment, made] = hiera.scope(known, node=name, environment=environment)
-        return self._scopes[environment, made].look(tuple(its))
+        return self._scopes[environment, made].look((kind, *rest))

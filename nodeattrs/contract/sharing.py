@@ -3,8 +3,8 @@
 This is memoisation by observed dependencies. A *look* is a place where an answer read something of its subject
 (`core.looks`). A tree has the first look of all answers at its top, and a branch for each value that was found there. A
 branch leads to the next look, and at last to a subject that was answered. Another subject takes the branches of its own
-values (`Opened.look`). Some members of each group are computed nevertheless, and compared. `impact`, `what-if` and
-`matrix` use this module.
+values (`Opened.look`). Some members of each group are computed nevertheless, and compared. `impact`, `what-if`,
+`matrix` and `where` use this module.
 """
 
 from __future__ import annotations
@@ -232,8 +232,11 @@ def shared_answers(
     names: Iterable[str],
     compute: Callable[[str], _Answer],
     content: Callable[[_Answer], object],
+    *,
+    is_off: bool = False,
 ) -> SampledAnswers[_Answer]:
-    """The answer of each subject of one side. A subject that is equal to another in all that was read gets its answer.
+    """The answer of each subject of one side, in their order. A subject that is equal to another in all that was read
+    gets its answer.
 
     Some subjects are computed all the same and compared. If one differs, each subject of its group is computed.
     opened:  the dialect, opened on the side
@@ -241,14 +244,16 @@ def shared_answers(
     compute: called with a subject, it returns its answer, in this process
     content: called with an answer, it returns the value to compare. An answer whose value has the subject's name in a
              text is not shared
+    is_off:  True: no answer is shared, each subject is computed
     """
+    if is_off:
+        return SampledAnswers({name: compute(name) for name in names}, 0, 0, 0, 0)
     sharing = Sharing([opened])
     own: dict[str, _Answer] = {}
     equal: dict[str, str] = {}
     for name in names:
-        other = sharing.equal_subject(name)
-        if other:
-            equal[name] = other
+        equal[name] = sharing.equal_subject(name)
+        if equal[name]:
             continue
         with sharing.answering(name):
             own[name] = compute(name)
@@ -258,7 +263,9 @@ def shared_answers(
     def compute_all(some: Sequence[str]) -> Mapping[str, _Answer]:
         return {name: compute(name) for name in some}
 
-    return compute_samples(own, equal, compute_all, lambda one, two: content(one) == content(two))
+    shared = {name: other for name, other in equal.items() if other}
+    found = compute_samples(own, shared, compute_all, lambda one, two: content(one) == content(two))
+    return found._replace(answers={name: found.answers[name] for name in equal})
 
 
 def _seed_of(names: Sequence[str]) -> int:

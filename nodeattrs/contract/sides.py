@@ -245,6 +245,8 @@ def commit_side(git: Git, commit: str, title: str, place: Path, like: Side | Non
         _check(one.path)
     entries = [one for one in entries if not _PASSED_OVER.intersection(one.path.split("/"))]
     place.mkdir(parents=True)
+    for folder in {os.path.dirname(one.path) for one in entries}:
+        os.makedirs(place / folder, exist_ok=True)
     writer = _CommitWriter(git, place)
     writer.files(_link_equal([one for one in entries if one.kind == "blob" and one.mode != _LINK], like, place))
     writer.modules([one for one in entries if one.kind == "commit"])
@@ -259,20 +261,20 @@ def commit_side(git: Git, commit: str, title: str, place: Path, like: Side | Non
 
 def _link_equal(files: list[Blob], like: Side | None, place: Path) -> list[Blob]:
     """Link the files whose content another side has; returns the other files."""
-    known = {} if like is None else {mark: like.top / path for path, mark in like.files.items()}
+    known = {} if like is None else {mark: f"{like.top}/{path}" for path, mark in like.files.items()}
     left = []
     for one in files:
         source = known.get(one.id)
-        if source is None or not source.is_file():
+        if source is None or not os.path.isfile(source):
             left.append(one)
         else:
             has_same_mode = os.access(source, os.X_OK) == (one.mode == _PROGRAM)
-            (os.link if has_same_mode else shutil.copyfile)(source, _made(place, one.path))
+            (os.link if has_same_mode else shutil.copyfile)(source, f"{place}/{one.path}")
     return left
 
 
 class _CommitWriter:
-    """Writes the files of a commit into a folder. Call `links` last, so that no file is written through a link."""
+    """Writes the files of a commit into its folders. Call `links` last, so that no file is written through a link."""
 
     def __init__(self, git: Git, place: Path) -> None:
         self._git, self._place = git, place
@@ -285,10 +287,11 @@ class _CommitWriter:
             wanted.setdefault(one.id, []).append(one)
         for mark, content in self._git.contents(files):
             for one in wanted.pop(mark):
-                target = _made(self._place, one.path)
-                target.write_bytes(content)
+                target = f"{self._place}/{one.path}"
+                with open(target, "wb") as stream:
+                    stream.write(content)
                 if one.mode == _PROGRAM:
-                    target.chmod(0o755)
+                    os.chmod(target, 0o755)
         gone = [one.path for some in wanted.values() for one in some]
         if gone:
             more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
@@ -299,7 +302,7 @@ class _CommitWriter:
         for one in modules:
             self.marks[one.path] = f"module:{one.id}"
             self.notes.append(f"{one.path} is a submodule, and was not read")
-            _made(self._place, one.path).mkdir(exist_ok=True)
+            (self._place / one.path).mkdir(exist_ok=True)
 
     def links(self, links: list[Blob]) -> None:
         targets = {mark: os.fsdecode(content) for mark, content in self._git.contents(links)}
@@ -309,7 +312,7 @@ class _CommitWriter:
             if not target or _leads_out(one.path, target):
                 self.notes.append(f"{one.path} is a link that leads out of the repository, and was not read")
             else:
-                os.symlink(target, _made(self._place, one.path))
+                os.symlink(target, self._place / one.path)
 
 
 def _check(path: str) -> None:

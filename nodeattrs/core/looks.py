@@ -34,7 +34,15 @@ NAMED = "named"
 FILE: Look = ("file",)
 """The look at the content of the subject's own file, without the name of the subject."""
 
-OWN = frozenset((ENTRY, KEYS, TREE, SORT, IS, NAMED, *NAME, *FILE))
+LEVELS, VARIABLE, IS_SET = "levels", "variable", "set"
+"""Kinds of looks that Hiera makes.
+
+LEVELS:   the data files that a layer searches for the subject
+VARIABLE: whether there is a variable, and its value
+IS_SET:   whether a variable has a value
+"""
+
+OWN = frozenset((ENTRY, KEYS, TREE, SORT, IS, NAMED, *NAME, *FILE, VARIABLE, IS_SET))
 """The kinds of looks whose values depend on the files of the subject alone."""
 
 _SHORT = 64

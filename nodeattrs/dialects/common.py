@@ -169,9 +169,8 @@ class WithFacts(InRepository):
             return place
         if not name or name.startswith("role[") or "=" in name:  # "role=web" is one of Hiera's subjects
             return None
-        start = os.path.join(place, checked_name(name, "node"))
-        found = next((suffix for suffix in _DATA if os.path.exists(f"{start}{suffix}")), None)
-        return None if found is None else Path(f"{start}{found}")
+        files = (f"{place}/{checked_name(name, 'node')}{suffix}" for suffix in _DATA)
+        return next((Path(file) for file in files if os.path.exists(file)), None)
 
     @cached_property
     def _is_folder_of_facts(self) -> bool:

@@ -173,16 +173,15 @@ class Subjects:
         ask: Callable[[Reply], _Answer],
         says: Callable[[_Answer], object],
     ) -> Iterator[tuple[str, _Answer]]:
-        def compute(name: str) -> _Answer:
-            return ask(self._reply(dialect, name))
-
-        if self.question.arguments.get("no_sharing"):
-            yield from ((name or "here", compute(name)) for name in self._counted(names))
-            return
-        found = shared_answers(self._opened[dialect.name], self._counted(names), compute, says)
-        if found.one_by_one:
-            self._notes.append(found.note)
-        yield from ((name or "here", found.answers[name]) for name in names)
+        found = shared_answers(
+            self._opened[dialect.name],
+            self._counted(names),
+            lambda name: ask(self._reply(dialect, name)),
+            says,
+            is_off=bool(self.question.arguments.get("no_sharing")),
+        )
+        self._notes += filter(None, [found.note])
+        yield from ((name or "here", answer) for name, answer in found.answers.items())
 
     def _counted(self, names: Sequence[str]) -> Iterator[str]:
         """The names, each with a step of the progress bar."""

@@ -113,6 +113,7 @@ TOP: Mapping[str, Command] = {
             Argument(("place",), "a file, or one line of it", {"metavar": "FILE[:LINE]", "nargs": "?"}),
             Argument(("--key",), "all lines that set this key", {"metavar": "KEY"}),
             _OF_SOME,
+            NO_SHARING,
         ],
         ["where roles/web.json", "where data/common.yaml:3 --facts facts/", "where --key app.workers"],
         _EXITS,

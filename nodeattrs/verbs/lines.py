@@ -10,6 +10,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from nodeattrs.contract.answers import Part, Unread
 from nodeattrs.contract.dialect import Dialect, Opened
 from nodeattrs.contract.reading import EVERYTHING, watched
 from nodeattrs.contract.request import Request
+from nodeattrs.contract.sharing import shared_answers
 from nodeattrs.contract.sides import Side, folder_side
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import held_back
@@ -180,6 +182,7 @@ class FolderLines:
     only:     trace this path alone; None: all paths
     side:     the folder as it is now, if `look` is called only once; None: each `look` reads the folder again
     near:     trace only paths that share a step with one of these; empty: all paths
+    sharing:  True: with a *side*, subjects that are equal in all that was read share an answer (`contract.sharing`)
     count:    dialect -> (number of subjects that were computed, number of all); filled by `look`
     unlisted: dialect -> why its subjects cannot be listed; filled by `look`
     warnings: warnings of the dialects; filled by `look`
@@ -195,15 +198,16 @@ class FolderLines:
         only: TreePath | None = None,
         side: Side | None = None,
         near: Sequence[TreePath] = (),
+        sharing: bool = True,
     ) -> None:
         self._root, self._request, self._most, self._only, self._fixed_side = root, request, most, only, side
-        self._near = near
+        self._near, self._sharing = near, sharing
         self._files: dict[str, str | None] = {}
         self._dialects = [named(name) for name in dialects] or every().values()
         self._lock = RLock()
         self._side: Side | None = None
         self._known: dict[tuple[str, str], _Known] = {}
-        self._at: dict[tuple[str, int], list[tuple[str, Account]]] = {}
+        self._at: dict[tuple[str, int], list[tuple[Sequence[str], Account]]] = {}
         self.count: dict[str, tuple[int, int]] = {}
         self.unlisted: dict[str, NodeattrsError] = {}
         self._unread_without_subjects: dict[str, Sequence[Unread]] = {}
@@ -223,10 +227,13 @@ class FolderLines:
             for dialect in self._dialects:
                 self._look(dialect, progress)
             self._at = defaultdict(list)
+            sharers: dict[int, list[str]] = defaultdict(list)
             for (_, subject), known in self._known.items():
+                sharers[id(known)].append(subject)
+            for known in self._answers(self._known.values()):
                 for account in known.accounts:
                     for file, line in {(one.place.file, one.place.line) for one in account.setters if one.place}:
-                        self._at[file, line].append((subject, account))
+                        self._at[file, line].append((sharers[id(known)], account))
 
     def _is_stale(self, known: _Known, before: Side | None) -> bool:
         assert self._side is not None
@@ -248,16 +255,29 @@ class FolderLines:
         kind = dialect.name
         self.count[kind] = len(chosen), len(names)
         self._known = {key: one for key, one in self._known.items() if key[0] != kind or key[1] in chosen}
-        for done, name in enumerate(chosen):
-            if (kind, name) not in self._known:
-                progress(name, done, len(chosen))
-                if self._fixed_side is not None:
-                    self._known[kind, name] = self._computed(dialect, opened, name)
-                    continue
-                with watched(side) as reads:
-                    self._known[kind, name] = known = self._computed(dialect, dialect.open(side, self._request), name)
-                known.reads = reads()
-        self.warnings += [one for one in opened.warnings if one not in self.warnings]
+
+        def missing() -> Iterator[str]:
+            for done, name in enumerate(chosen):
+                if (kind, name) not in self._known:
+                    progress(name, done, len(chosen))
+                    yield name
+
+        def watch(name: str) -> _Known:
+            with watched(side) as reads:
+                known = self._computed(dialect, dialect.open(side, self._request), name)
+            known.reads = reads()
+            return known
+
+        is_fixed = self._fixed_side is not None
+        compute = partial(self._computed, dialect, opened) if is_fixed else watch
+        found = shared_answers(opened, missing(), compute, lambda one: one, is_off=not (is_fixed and self._sharing))
+        self._known |= {(kind, name): known for name, known in found.answers.items()}
+        self.warnings += [one for one in [*opened.warnings, found.note] if one and one not in self.warnings]
+
+    @staticmethod
+    def _answers(known: Iterable[_Known]) -> Iterable[_Known]:
+        """The answers, each once, although several subjects share it."""
+        return {id(one): one for one in known}.values()
 
     def _computed(self, dialect: Dialect, opened: Opened, name: str) -> _Known:
         answer = answered(opened, name, later=True)
@@ -340,12 +360,12 @@ class FolderLines:
         found: dict[tuple[str, TreePath, FileLine], dict[Account, list[str]]] = {}
         line = place._replace(column=None)
         with self._lock:
-            for subject, account in self._at.get((place.file, place.line), ()):
+            for subjects, account in self._at.get((place.file, place.line), ()):
                 for one in {one.place for one in account.setters if one.place and _is_at(line, one.place)}:
                     names = found.setdefault((account.dialect, account.path, one), {})
-                    names.setdefault(account, []).append(subject)
+                    names.setdefault(account, []).extend(subjects)
         effects = [
-            Effect(one, dialect, path, {account: tuple(names) for account, names in by.items()})
+            Effect(one, dialect, path, {account: tuple(sorted(names)) for account, names in by.items()})
             for (dialect, path, one), by in found.items()
         ]
         return _nearest(effects, place.column)
@@ -386,10 +406,10 @@ class FolderLines:
         """
         dialects = {effect.dialect for effect in effects} if not unset else {*self.count}
         with self._lock:
-            subjects = [known for (dialect, _), known in self._known.items() if dialect in dialects]
+            answers = self._answers(known for (dialect, _), known in self._known.items() if dialect in dialects)
         paths = [*(effect.path for effect in effects), *unset]
-        found = [one for known in subjects for one in known.unread if any(map(one.may_set, paths))]
-        found += [one for known in subjects for one in known.layers if any(map(one.may_set, unset))]
+        found = [one for known in answers for one in known.unread if any(map(one.may_set, paths))]
+        found += [one for known in answers for one in known.layers if any(map(one.may_set, unset))]
         found += [one for effect in effects for one in effect.unread]
         found += [one for some in self._unread_without_subjects.values() for one in some]
         return [*dict.fromkeys(found)]

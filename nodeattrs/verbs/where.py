@@ -192,7 +192,8 @@ def _looked(question: Question, only: Path | None, near: Sequence[Path] = ()) ->
     on = question.arguments.get("on") or ()
     request = question.request._replace(nodes=tuple(on)) if on else question.request
     request = request._replace(about=tuple(sorted({str(step) for path in near for step in path})))
-    lines = FolderLines(question.side.root, request, _ALL, question.dialects, only, question.side, near)
+    sharing = not question.arguments.get("no_sharing")
+    lines = FolderLines(question.side.root, request, _ALL, question.dialects, only, question.side, near, sharing)
     lines.look(question.progress)
     if lines.unlisted and not any(of for _, of in lines.count.values()):
         raise next(iter(lines.unlisted.values()))

@@ -1,8 +1,9 @@
-"""python -m tests.oracles.sharing [--count N] [--seed S] [--nodes N]
+"""python -m tests.oracles.sharing [--count N] [--seed S] [--nodes N] [--unnoted]
 
-Random repositories of nodes that share answers, and random edits of them: `impact` and `matrix` beside themselves with
-sharing off. Both must say the same. Facts differ in what recipes read, and in what they do not; recipes have
-conditions, loops over facts, deferred values, searches in data bags, Hiera lookups, names, and some use the time.
+Random repositories of nodes that share answers, and random edits of them: `impact`, `matrix` and `where` beside
+themselves with sharing off. Both must say the same. Facts differ in what recipes read, and in what they do not. Recipes
+have conditions, loops over facts, deferred values, searches in data bags, Hiera lookups, names, and some use the time.
+With --unnoted each repository has a program that uses the time, random numbers or the like, and no node may share.
 Two of three have a site of bindings: categories of facts, of computed values and of names, values from facts and Hiera.
 The last line is `N passed, M failed`.
 """
@@ -16,20 +17,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 from nodeattrs.contract.command import Question
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side, folder_side
-from nodeattrs.dialects.bindings.opened import BindingKeys
-from nodeattrs.dialects.chef.opened import Nodes
-from nodeattrs.dialects.hiera.opened import HieraKeys
 from nodeattrs.verbs.impact import Impact, ImpactOptions, impact
 from nodeattrs.verbs.values import matrix
+from nodeattrs.verbs.where import where
 
 Files = dict[str, str]
 
@@ -63,6 +60,8 @@ _READS = (
     "lookup('app::motd')",
     "lookup('app::users')",
     "data_bag_item('people', 'ann')['shell']",
+    "len(search('people', 'shell:' + node['site']))",
+    "[one['id'] for one in search('people', 'shell:zsh')]",
     "has_role('web')",
     "has_attribute('gpu')",
     "node['app']['port']",
@@ -84,6 +83,20 @@ _BOUND = (
     "parameters('app', port=4)['port']",
 )
 """What recipes of a repository with bindings read, too."""
+
+_UNNOTED = (
+    ("import time", "time.time() < {}"),
+    ("import random", "random.random() < {}"),
+    ("from random import choice", "choice([1]) < {}"),
+    ("from datetime import datetime", "datetime.now().year < {}"),
+    ("import uuid", "uuid.uuid4().int < {}"),
+    ("import os", "len(os.environ) < {}"),
+    ("import secrets as other", "other.randbelow(9) < {}"),
+    ("", "hash('a') < {}"),
+    ("", "len(open('/etc/hostname').read()) < {}"),
+    ("", "__import__('time').time() < {}"),
+)
+"""Programs that use what no look names: (import, value). The values are the same each time."""
 
 _RECIPES_ONLY = ("lookup(", "inject(", "parameters(", "has_attribute")
 _ATTRIBUTES_ONLY = "has_attribute"
@@ -155,12 +168,13 @@ def _value(rand: random.Random, reads: Callable[[], str], is_deep: bool = True) 
     }[kind]()
 
 
-def _program(rand: random.Random, writer: str, known: list[str], is_recipe: bool, has_time: bool) -> str:
+def _program(rand: random.Random, writer: str, known: list[str], is_recipe: bool, is_unnoted: bool) -> str:
     def reads() -> str:
         left = _ATTRIBUTES_ONLY if is_recipe else _RECIPES_ONLY[:-1]
         return rand.choice([one for one in (*known, "node['platform']") if not one.startswith(left)])
 
-    lines = ["import json", *(["import time"] if has_time else [])]
+    needed, value = rand.choice(_UNNOTED) if is_unnoted else ("", "")
+    lines = ["import json", needed]
     for _ in range(rand.randint(1, 5)):
         path = rand.choice(["['app']['port']", "['app']['x']", "['app']['y']", "['site']", "['net']['extra']", "['z']"])
         match rand.randrange(6):
@@ -176,14 +190,18 @@ def _program(rand: random.Random, writer: str, known: list[str], is_recipe: bool
                 lines.append(f"file('/etc/{rand.choice('ab')}', content=str({_value(rand, reads)}))")
             case _:
                 lines.append(f"{writer}{path} = {_value(rand, reads)}")
-    if has_time:
-        lines.append(f"{writer}['when'] = time.time() < {rand.choice([0, 10**12])}")
+    if is_unnoted:
+        lines.append(f"{writer}['when'] = {value.format(rand.choice([-(10**30), 10**50]))}")
     return "\n".join(lines) + "\n"
 
 
-def repository(rand: random.Random, count: int) -> Files:
-    """The files of a repository: roles, an environment, a cookbook, a Hiera tree, data bags, nodes and their facts."""
-    has_time, known = rand.random() < 0.05, rand.sample(_READS, rand.randint(2, 9))
+def repository(rand: random.Random, count: int, is_unnoted: bool = False) -> Files:
+    """The files of a repository: roles, an environment, a cookbook, a Hiera tree, data bags, nodes and their facts.
+
+    is_unnoted: True: a program uses what no look names; False: a program in one of twenty repositories does
+    """
+    is_unnoted, known = is_unnoted or rand.random() < 0.05, rand.sample(_READS, rand.randint(2, 9))
+    is_in_recipe = rand.random() < 0.5
     files: Files = {"nodeattrs.toml": 'hiera = "hiera"\n'}
     if rand.random() < 0.67:
         files |= _site(rand, count)
@@ -195,14 +213,17 @@ def repository(rand: random.Random, count: int) -> Files:
         {"name": "prod", "override_attributes": {"app": {"w": 1}, "site": "x"}}, indent=1
     )
     files["cookbooks/app/metadata.json"] = '{"name": "app", "version": "1.0.0"}\n'
-    files["cookbooks/app/attributes/default.py"] = _program(rand, "default", known, False, has_time)
+    files["cookbooks/app/attributes/default.py"] = _program(
+        rand, "default", known, False, is_unnoted and not is_in_recipe
+    )
     files["cookbooks/app/attributes/more.yaml"] = (
         "default:\n  app: {w: 2}\nblocks:\n"
         f"- when: {{{rand.choice(['site: main', 'platform: redhat', 'cpu.total: 4'])}}}\n"
         f"  default:\n    app: {{when: {rand.randrange(3)}}}\n"
     )
-    files["cookbooks/app/recipes/default.py"] = _program(rand, "node.default", known, True, False)
+    files["cookbooks/app/recipes/default.py"] = _program(rand, "node.default", known, True, is_unnoted and is_in_recipe)
     files["data_bags/people/ann.json"] = '{"id": "ann",\n "shell": "zsh"}\n'
+    files["data_bags/people/bob.json"] = '{"id": "bob",\n "shell": "main"}\n'
     files["hiera/hiera.yaml"] = (
         "version: 5\nhierarchy:\n- {name: n, path: 'nodes/%{trusted.certname}.yaml'}\n"
         "- {name: s, path: 'site/%{facts.site}.yaml'}\n"
@@ -300,9 +321,9 @@ def _written(files: Files, folder: Path) -> Side:
     return folder_side(folder)
 
 
-def case(rand: random.Random, count: int) -> tuple[list[str], int, int]:
+def case(rand: random.Random, count: int, is_unnoted: bool = False) -> tuple[list[str], int, int]:
     """What is wrong in one case; how many subjects share an answer, and how many there are."""
-    before = repository(rand, count)
+    before = repository(rand, count, is_unnoted)
     after = edited(before, rand)
     with tempfile.TemporaryDirectory() as place:
         top = Path(place).resolve()
@@ -312,18 +333,27 @@ def case(rand: random.Random, count: int) -> tuple[list[str], int, int]:
             (private := top / f"private{sharing}").mkdir()
             found.append(impact(*sides, Request(), ImpactOptions(private, _DIALECTS, sharing=sharing, jobs=1)))
         wrong = [] if said(found[0]) == said(found[1]) else [f"impact: {_first_difference(*found)}"]
+        if is_unnoted and any(one.shared for one in found[0].dialects if one.dialect == "nodes"):
+            wrong.append("impact: nodes share answers of a program that may compute anything")
         for key in rand.sample(_KEYS, 2):
-            shared = _values(sides[1], key)
-            with ExitStack() as without:
-                for one in (Nodes, HieraKeys, BindingKeys):
-                    without.enter_context(patch.object(one, "notes_looks", False))
-                wrong += [] if _values(sides[1], key) == shared else [f"matrix: {key}"]
+            asked = [
+                Question(sides[1], Request(), {"place": None, "key": key, "no_sharing": one}, _DIALECTS)
+                for one in (False, True)
+            ]
+            wrong += [] if _values(asked[0]) == _values(asked[1]) else [f"matrix: {key}"]
+            wrong += [] if _lines(asked[0]) == _lines(asked[1]) else [f"where: {key}"]
     return wrong, sum(one.shared for one in found[0].dialects), sum(one.known for one in found[0].dialects)
 
 
-def _values(side: Side, key: str) -> Any:
+def _lines(question: Question) -> Any:
+    """What `where` says of the lines that set a key, and what was not read."""
+    output = where(question)
+    return output.report.to_dict(), output.code, [*map(str, output.unread)], [*map(str, output.warnings)]
+
+
+def _values(question: Question) -> Any:
     """What a matrix says of each subject, and what was not read."""
-    output = matrix(Question(side, Request(), {"key": key}, _DIALECTS))
+    output = matrix(question)
     cells = [(name, cell.key, str(cell.value), cell.origins, cell.unread) for name, cell in output.report.cells]
     return cells, [*dict.fromkeys(map(str, output.unread))]
 
@@ -343,11 +373,12 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--nodes", type=int, default=30)
+    parser.add_argument("--unnoted", action="store_true")
     options = parser.parse_args()
     failed = shared = known = 0
     began = time.process_time()
     for number in range(options.seed, options.seed + options.count):
-        wrong, its, of = case(random.Random(number), options.nodes)
+        wrong, its, of = case(random.Random(number), options.nodes, options.unnoted)
         shared, known, failed = shared + its, known + of, failed + bool(wrong)
         if number % 20 == 19:
             spent = time.process_time() - began

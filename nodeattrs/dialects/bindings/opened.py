@@ -114,9 +114,9 @@ class BindingKeys(WithFacts):
             return name
         if kind == NAMED:
             return name.lower() == look[1]
-        if kind != HIERA:
-            return fact_at(facts, look)
-        return self._scopes.look(self.repository.hiera, name, facts, look)
+        if kind in HIERA:
+            return self._scopes.look(self.repository.hiera, name, facts, look)
+        return fact_at(facts, look)
 
     @cached_property
     def _scopes(self) -> LookedScopes:

@@ -37,7 +37,7 @@ from nodeattrs.dialects.chef.repository.roles import NodeFile, RepositoryOptions
 from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.dialects.common import WithFacts
 from nodeattrs.dialects.resources import part_of_resources
-from nodeattrs.errors import NotFound
+from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.formats.documents import parse, text_of
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.node.running import merged_shared
@@ -163,12 +163,17 @@ class Nodes(WithFacts):
         raises: the errors of `run_node`, such as RecipeFailed, NotFound, DocumentError
         """
         looks = self.looks
-        if looks is not None:
-            looks.note(*FILE)
-        run = self._run(name)
-        if looks is not None:
-            note_overlaps(run.node)
-            self._refuse(name, run, looks)
+        if looks is None:
+            return self._run(name)
+        looks.note(*FILE)
+        try:
+            run = self._run(name)
+        except NodeattrsError:
+            if self.request.run_code:
+                self._refuse_programs(name, self.repository.cookbooks(), looks)
+            raise
+        note_overlaps(run.node)
+        self._refuse(name, run, looks)
         return run
 
     def facts(self, name: str) -> Facts:
@@ -238,7 +243,7 @@ class Nodes(WithFacts):
         if self._known_facts[0] != name:
             self._known_facts = name, {**self._facts(name, None).tree, "name": name}
         facts = self._known_facts[1]
-        return fact_at(facts, look) if kind != HIERA else self._scopes.look(self.repository.hiera, name, facts, look)
+        return self._scopes.look(self.repository.hiera, name, facts, look) if kind in HIERA else fact_at(facts, look)
 
     def _described(self, name: str) -> str:
         """The content of a node's file without its name, as text to compare; "" for a node without a file.
@@ -264,9 +269,17 @@ class Nodes(WithFacts):
         if (described is not None and described.unread) or self._facts(name, None).unread:
             looks.refuse("something of its own was not read")
         ran = {file.partition("/")[0] for file in run.attribute_files} | {cookbook_of(one) for one in run.recipes}
-        for cookbook in sorted(ran):
-            root = self.repository.for_node(name).cookbook(cookbook).root
-            looks.refuse("" if root is None else self._unnoted(root))
+        self._refuse_programs(name, ran, looks)
+
+    def _refuse_programs(self, name: str, cookbooks: Iterable[str], looks: Looks) -> None:
+        """Note in *looks* what programs of these cookbooks, of roles and of environments do that no look names."""
+        for cookbook in sorted(cookbooks):
+            try:
+                root = self.repository.for_node(name).cookbook(cookbook).root
+            except NodeattrsError:
+                looks.refuse(f"{cookbook} cannot be read")
+            else:
+                looks.refuse("" if root is None else self._unnoted(root))
         looks.refuse(self._unnoted(self.side.root / "roles") or self._unnoted(self.side.root / "environments"))
 
     @cached_property

@@ -118,8 +118,10 @@ def release_kind(root: Path, file: str) -> str:
     decides; nothing is parsed.
     raises: DocumentError, for a file of releases that cannot be read, or is larger than 1,000,000 bytes
     """
+    if not file.endswith(_MANIFESTS):
+        return ""
     path = root / file
-    if not file.endswith(_MANIFESTS) or not path.is_file() or border.is_layer_outside(path):
+    if not path.is_file() or border.is_layer_outside(path):
         return ""
     try:
         with open(path, "rb") as stream:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
 
+from nodeattrs.core.looks import VARIABLE
 from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.hiera.census import as_asked
 from nodeattrs.dialects.hiera.expressions import variable_value
@@ -181,7 +182,7 @@ def _as_pattern(scope: Scope, template: str, is_glob: bool) -> str:
 def _text_of(scope: Scope, name: str) -> str:
     """The text of a variable; "*" where it is not set, or leads to another folder."""
     if scope.looks is not None:
-        scope.looks.note("variable", split_key(name))
+        scope.looks.note(VARIABLE, split_key(name))
     try:
         value = variable_value(name, name, scope.in_hierarchies())
     except NodeattrsError:

@@ -16,7 +16,7 @@ from typing import Any
 from nodeattrs.cache import CACHE
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
-from nodeattrs.core.looks import TREE, Look, Looks, fact_at
+from nodeattrs.core.looks import IS_SET, LEVELS, TREE, VARIABLE, Look, Looks, fact_at
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown, unknown_layer
@@ -210,7 +210,7 @@ class LookupCall:
         below: the steps that the caller takes inside of the value; they are only noted in the looks of the scope
         """
         if self.scope.looks is not None and self.chain[0] not in (_HIERARCHY, IN_LEVELS):
-            self.scope.looks.note("variable", (name, *below))
+            self.scope.looks.note(VARIABLE, (name, *below))
         if self.override is not None and name in self.override:
             return self.override[name]
         value = self.scope.variables.get(name, ABSENT)
@@ -386,20 +386,20 @@ class BaseScope:
     def look(self, look: Look) -> Any:
         """What this scope has for something that another scope of the tree has read. Equal results mean equal answers.
 
-        For "levels": the sources of a layer, by their ids. For "set": whether a variable is set. For "variable":
-        whether there is one, and its value at a path.
+        For LEVELS: the sources of a layer, by their ids. For IS_SET: whether a variable is set. For VARIABLE: whether
+        there is one, and its value at a path.
         look:   an entry of `Looks`
         raises: NodeattrsError
         """
         kind, what = look[0], look[1]
-        if kind == "levels":
+        if kind == LEVELS:
             configs = {"global": self.tree.global_layer(), "environment": self.tree.environment_layer(self.environment)}
             module = look[2]
             config = configs[what] if module is None else self.tree.module_layer(self.environment, module)
             assert config is not None  # a look names a layer that is there
             entries = (config.defaults or ()) if what == "default_hierarchy" else config.entries
             return tuple([self._sources_of(what, config, entry) for entry in entries])
-        if kind == "set":
+        if kind == IS_SET:
             return self.is_set(what)
         name = what[0].removeprefix("::") if isinstance(what[0], str) else what[0]
         return name in self.variables, fact_at(self.variables, (TREE, (name, *what[1:])))
@@ -597,7 +597,7 @@ class BaseScope:
         if config is None:
             return _NO_LAYER
         if self.looks is not None and _has_variables(config):
-            self.looks.note("levels", layer, module)
+            self.looks.note(LEVELS, layer, module)
         if (layer, module) not in self._resolved_layers:
             entries = config.defaults if layer == "default_hierarchy" else config.entries
             located_levels = [self._level(layer, config, entry) for entry in entries or ()]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.looks import IS_SET
 from nodeattrs.dialects.hiera.locations import templates_of
 from nodeattrs.dialects.hiera.search import BaseScope
 
@@ -90,5 +91,5 @@ def unset_sentences(scope: BaseScope, module: str | None = None) -> Iterator[str
 
 def _is_set(scope: BaseScope, name: str) -> bool:
     if scope.looks is not None:
-        scope.looks.note("set", name)
+        scope.looks.note(IS_SET, name)
     return scope.is_set(name)
