@@ -1,8 +1,8 @@
-"""The border of a command: the files and folders that it may read, worked out from its options.
+"""Work out the files and folders that a command may read, from its options.
 
 A command may read the repositories that its options name, the other files that they name, and settings. The root of a
-repository is the Git work tree that contains the folder, else the folder of the nodeattrs.toml that counts there, else
-the folder itself.
+repository is the Git work tree around the folder. Without one, it is the folder of the nearest nodeattrs.toml, else the
+folder itself.
 """
 
 from __future__ import annotations

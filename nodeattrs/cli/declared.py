@@ -1,6 +1,6 @@
-"""Parsers of commands that are declared as data (`contract.command`), and how these run: verbs and dialects' commands.
+"""Build the parsers of declared commands (`contract.command`), and run them: the verbs, and the commands of dialects.
 
-`cli.program` gets a declared command from `module_of`, and its options call `perform` here.
+`cli.program` gets a declared command from `module_of`, and calls `perform` here to run it.
 """
 
 from __future__ import annotations

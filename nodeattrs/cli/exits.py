@@ -1,4 +1,4 @@
-"""The exit codes of all commands, and the rules that choose one where something was not read."""
+"""The exit codes of all commands, and the rules for the code of a call that left something unread."""
 
 from __future__ import annotations
 

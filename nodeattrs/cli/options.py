@@ -1,4 +1,4 @@
-"""Parts of a command line that many commands share: arguments, actions, settings, limits, and whether code runs."""
+"""Options and helpers that many commands share: adding arguments, settings, limits, and whether code may run."""
 
 from __future__ import annotations
 

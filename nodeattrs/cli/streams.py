@@ -1,4 +1,4 @@
-"""Standard input and output of a process that serves a protocol."""
+"""Reserve standard input and output for a protocol, so that no other code of the process reads or writes them."""
 
 from __future__ import annotations
 

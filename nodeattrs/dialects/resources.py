@@ -1,4 +1,7 @@
-"""The resources of a catalog as values of an answer."""
+"""Turn a catalog into a part of an answer: its resources, each with its parameters as values.
+
+Used by the dialects `catalogs` and `chef`.
+"""
 
 from __future__ import annotations
 

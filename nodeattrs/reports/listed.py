@@ -1,4 +1,4 @@
-"""The report of `nodeattrs list`: names of one kind."""
+"""The report of `nodeattrs list`: the names of one kind of thing."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Find the changed lines that cause a difference, by computing answers without some of the changed places.
 
-A *place* is a `Hunk` of the change. It is a cause if the value is another without it, all else as it is after the
-change; or, where several places give the same value, if the value before is another with it alone. The module knows
-places and answers, and no dialect.
+A *place* is a `Hunk` of the change. A place is a cause if undoing it alone, in the files after the change, gives
+another value. Where several places give the same value, a place is also a cause if making it alone, in the files
+before, gives another value. If no single place is a cause, the fewest places that are one together count. The module
+knows places and answers, and no dialect.
 """
 
 from __future__ import annotations

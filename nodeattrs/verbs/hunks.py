@@ -1,6 +1,7 @@
-"""The lines in which the files of two sides differ: a `Hunk` for each place of each changed file.
+"""Find the lines in which the files of two sides differ: a `Hunk` for each place of each changed file.
 
-It knows text and lines, and not what these mean. A file that is binary, too large, or on one side only, is one place.
+The module compares lines of text, and does not know what they mean. A file that is binary, too large, or on one side
+only, is one place.
 """
 
 from __future__ import annotations

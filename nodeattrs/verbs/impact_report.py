@@ -1,6 +1,6 @@
 """The report of an `Impact`: as text, as data, as Markdown for a pull request, and as findings.
 
-Nothing is computed here; the order of the output depends on nothing but the impact.
+Nothing is computed here. Equal impacts give the same text, in the same order.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The pages of the explorer: for each, the questions that it asks and the data for its template. Knows no server.
+"""The pages of the explorer: for each, the questions that it asks, and the data for its template.
 
-A page is a function of the project and the parameters of its address. An error of its question is shown on the page.
+A page is a function of the project and the parameters of its address. If a question fails, the page shows the error.
+The module knows no server.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Renders the templates of pages, and has their filters and functions: values, links to sources, the picture of slots.
+"""Render the templates of pages, with their filters and functions: values, links to sources, the picture of slots.
 
-Works on the data of commands and knows no server, so that a report is made without one.
+The data of commands is given. The module knows no server, so that `report` can render pages without one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The error of the dialect, `AnsibleError`: raised for what Ansible refuses, listed for what Ansible warns of."""
+"""The error of the dialect, `AnsibleError`: raised for what Ansible refuses, collected for what Ansible warns of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plays of playbooks: which hosts they are for, and the layers of their `vars`, `vars_prompt` and `vars_files`.
+"""Read the plays of playbooks: their hosts, and the layers of their `vars`, `vars_prompt` and `vars_files`.
 
 Tasks are not read here: `tasks` walks through the lists in `Play.body`.
 """

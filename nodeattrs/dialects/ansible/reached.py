@@ -1,6 +1,6 @@
-"""What a play may reach: the roles and files of tasks that it names, and everything that these name in turn.
+"""Find what a play may reach: the roles and files of tasks that it names, and the ones that these name in turn.
 
-Tasks are searched as texts and conditions are not evaluated. Used by `in_plays`.
+Files of tasks are searched as texts, and conditions are not evaluated. Used by `in_plays`.
 """
 
 from __future__ import annotations

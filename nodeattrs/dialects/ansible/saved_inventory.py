@@ -1,4 +1,7 @@
-"""The command `nodeattrs ansible inventory`: saved nodes as a dynamic inventory, as Ansible runs it as a script."""
+"""The command `nodeattrs ansible inventory`: print saved nodes as a dynamic inventory.
+
+Ansible can run the command as an inventory script.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `nodeattrs ansible save`: hosts of an inventory as saved nodes, for search, show, diff and history."""
+"""The command `nodeattrs ansible save`: save hosts of an inventory as nodes, for search, show, diff and history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the roles and files of tasks that a file of tasks names, line by line in its text.
+"""Find the roles and files of tasks that a file of tasks names, line by line in its text.
 
 Used by `reached`, which looks at all roles of a repository: parsing all tasks would take too long.
 """

@@ -1,4 +1,4 @@
-"""Bindings in a run of a node: the words of recipes, classes for the run-list, and dependencies for the catalog."""
+"""Bindings in a run of a node: functions for recipes, classes for the run-list, and dependencies for the catalog."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names of bindings that other dialects use: they find this module by the dialect's name (`contract.peers`)."""
+"""The names of bindings that other dialects use. They find this module by the dialect's name (`contract.peers`)."""
 
 from __future__ import annotations
 

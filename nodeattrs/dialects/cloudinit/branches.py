@@ -1,9 +1,9 @@
-"""Ways through a Jinja template: where the machine is not known, a template is rendered once for each way.
+"""Find the ways through a Jinja template. For an unknown machine, a template is rendered once for each way.
 
-A branch is one side of an `if`, of a conditional expression, or of a loop with `else`. A way says for each condition
-which side is taken, so that together the ways go through every branch. A condition is open if it depends on a variable
-that the template does not set itself; other conditions are left to Jinja. Jinja2 is imported here: `templates` imports
-this module only to render without instance data.
+A *branch* is one side of an `if`, of a conditional expression, or of a loop with `else`. A *way* says for each open
+condition which side is taken; all ways together go through every branch. A condition is *open* if it depends on a
+variable that the template does not set itself; Jinja decides other conditions. Jinja2 is imported here: `templates`
+imports this module only to render without instance data.
 """
 
 from __future__ import annotations

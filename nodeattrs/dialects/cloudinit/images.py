@@ -1,7 +1,7 @@
 """Read the files of a seed from the image of a CD, without mounting it.
 
-A seed is what the data sources NoCloud and ConfigDrive read: user-data, vendor-data and meta-data. Used by `inputs`;
-needs `pycdlib`. The contents of the files are not looked at.
+A *seed* is the input of the data sources NoCloud and ConfigDrive: user-data, vendor-data and meta-data. Used by
+`inputs`; needs `pycdlib`. The module does not read what the files say.
 """
 
 from __future__ import annotations

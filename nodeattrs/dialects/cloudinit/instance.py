@@ -1,4 +1,4 @@
-"""A machine that cloud-init has set up: its layers merged, compared with the config that cloud-init stored.
+"""Merge the layers of a machine that cloud-init has set up, and compare the result with the config that it stored.
 
 The files are read from the machine itself, from a mounted disk, or from a folder with copies. Pickled objects of
 cloud-init are not opened, so the config of the data source is not known.

@@ -1,6 +1,6 @@
 """Explain a merged config: origins, traces, changes and the places of warnings.
 
-All of it is computed from the steps that the merge has kept, when a method is called. The rules of the merge are in
+A method computes its result from the steps that the merge has kept, when it is called. The rules of the merge are in
 `mergers` and `userdata`.
 """
 

@@ -1,6 +1,7 @@
-"""Sources of Flux in Git: whether a GitRepository is the repository that is read, with the files that are here.
+"""Decide whether a GitRepository of Flux is this repository, with the files that are here.
 
 `flux` asks before it reads the chart of a HelmRelease from the files that are here. Nothing is fetched.
+
 source: Flux, "Git Repositories", Reference
 """
 

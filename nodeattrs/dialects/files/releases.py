@@ -1,4 +1,4 @@
-"""Releases of Helm that a file of Argo CD, Flux or helmfile describes: a chart, and values over it.
+"""A release of Helm that a file of Argo CD, Flux or helmfile describes: a chart, and values over it.
 
 `argo`, `flux` and `helmfile` make a `Release`, which names files and has no layers of them. `layers_of_release` reads
 the files. Values that are not in the repository, and values that another program fills in, become unknown layers.

@@ -1,8 +1,8 @@
-"""The policies of the strategy `deep`: tables of what two values of a key become, built from the options.
+"""The policies of the strategy `deep`: tables of the result for two values of a key, built from the options.
 
-Two values of the key itself meet by the table `root`, their entries by `below`. Below the root, null and false count
-as absent, and a value without a counterpart is merged with itself: so duplicates and markers vanish there, too. A
-marker is a text with the knock-out prefix, which removes a value of a weaker source.
+The table `root` has the rules for two values of the key itself, and `below` the rules for their entries. Below the
+root, null and false count as absent. A value without a counterpart is merged with itself, so that its duplicates and
+markers vanish. A *marker* is a text with the knock-out prefix, which removes a value of a weaker source.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Explanations of lookups: each place that was searched, and the file and line of each part of the value.
+"""Explain lookups: each place that was searched, and the file and line of each part of the value.
 
-A lookup is made once with a `Recorder`, and the folding that made the value also gives the lines behind it. `reports`
+The lookup is made once with a `Recorder`. The folding that made the value also gives the lines behind it. `reports`
 prints explanations.
 """
 

@@ -1,6 +1,6 @@
 """The files and URIs that the templates of a hierarchy name: variables filled in, globs expanded.
 
-A fact may choose among the files of a datadir, and never leads out of it: the text that it puts into a path is
+A fact may choose among the files of a datadir, and never leads out of it. The text that a fact puts into a path is
 checked against the folder. No file is read.
 """
 

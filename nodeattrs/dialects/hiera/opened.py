@@ -1,6 +1,6 @@
-"""`Opened` of the dialect hiera: nodes, and the keys of each node, in one version of the files.
+"""One version of a Hiera tree for the verbs: its nodes, and the keys of each node.
 
-Verbs ask it; commands of the dialect that are verbs pass their arguments in `request.options`.
+Commands of the dialect that are verbs pass their arguments in `request.options`.
 """
 
 from __future__ import annotations

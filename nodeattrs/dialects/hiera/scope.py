@@ -1,6 +1,6 @@
 """The public classes of Hiera: `Hiera`, a tree of data, and `Scope`, a node that looks keys up in it.
 
-The search for a key is in `search`, its explanation in `explain`; here are the calls with their defaults and checks.
+This module has the calls with their defaults and checks; `search` searches for a key, and `explain` explains it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The merge strategies of Hiera: `first`, `unique`, `hash`, `deep` and `reverse_deep`, as policies of the core.
 
-A policy is a table of what two values become where they meet. A level (the locations of an entry, the entries of a
-layer, or the layers) is a folding from the top: the result so far lies over each next value. Values come in as parts;
-no file and no scope is known here.
+A policy is a table of the result for two values at one path. The locations of an entry, the entries of a layer, and the
+layers are each merged by a folding from the top: the result so far lies over each next value. The caller gives values
+as parts; the module knows no file and no scope.
 
     >>> merge([{"a": 1}, {"a": 2, "b": 3}], "hash")
     {'a': 1, 'b': 3}

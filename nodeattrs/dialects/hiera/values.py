@@ -1,4 +1,4 @@
-"""Values of data: how they are written into a text, and the texts in them.
+"""Write values into texts as Puppet does, and find the texts in a value.
 
 Puppet writes a list or map inside of a text in Ruby's notation, and so does this module.
 """

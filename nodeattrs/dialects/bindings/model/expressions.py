@@ -1,7 +1,8 @@
-"""Expressions of the text language, as trees of immutable nodes: the subset that the examples of ARM-8 need.
+"""Expressions of the text language, as trees of immutable nodes.
 
-The readers of the language and of the data form make them; `evaluate` gives the value of one. The caller of
-`evaluate` says what variables and functions mean. A *constant* is an expression without variables and operations.
+They are the subset that the examples of ARM-8 need. The readers of the language and of the data form make them;
+`evaluate` gives the value of one. The caller of `evaluate` says what variables and functions mean. A *constant* is an
+expression without variables and operations.
 """
 
 from __future__ import annotations

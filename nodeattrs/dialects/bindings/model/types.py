@@ -1,8 +1,8 @@
 """Types of values, classes of Python that types name, and the keys that are bound.
 
 The types are those of the table in docs/bindings.md, such as `Array[Integer]` and `Sql[one]`. `Type[X]` names a class
-of Python; a `Classes` register finds the class. A *key* is the kind of a type and a name; names that begin with a
-slash are the library's own (`/param/...`, `/var/...`, `/map/...`, `/classes`). Bindings are not known here.
+of Python; a `Classes` register finds the class. A *key* is the kind of a type and a name. Names that begin with a slash
+belong to the library (`/param/...`, `/var/...`, `/map/...`, `/classes`). The module knows no bindings.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Plain values: copies, the data form, comparisons of conditions, and the functions of the text language.
 
-A value that a caller binds is copied, so that the caller cannot change what is bound. No binding is known here.
+A value that a caller binds is copied, so that the caller cannot change what is bound. The module knows no bindings.
 """
 
 from __future__ import annotations

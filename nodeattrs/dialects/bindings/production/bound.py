@@ -1,7 +1,7 @@
 """What is bound for a state: the declaration of a key, the keys that it needs, and the errors about missing keys.
 
-A *slot* is a parameter of a callable that may be filled (`filling`). Classes without a binding are made as if they
-were bound, where each of their slots can be filled. No value is made here: `maker.ValueMaker` extends `Bound`.
+A *slot* is a parameter of a callable that may be filled (`filling`). A class without a binding is treated as bound if
+each of its slots can be filled. No value is made here: `maker.ValueMaker` extends `Bound`.
 """
 
 from __future__ import annotations

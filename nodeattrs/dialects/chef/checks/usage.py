@@ -1,7 +1,7 @@
-"""Find roles and cookbooks that no run-list of a node reaches.
+"""Find roles and cookbooks that the run-list of no node reaches.
 
-They are reported only where every node of the repository is known, and where no other text, such as a Vagrantfile, a
-script or a page, names them.
+They are reported only if every node of the repository is known. No other text may name them, such as a Vagrantfile, a
+script or a page.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Addresses of interfaces and default routes in Ohai's form, and the choice of the node's own address.
 
-`node_address` chooses `ipaddress` and `ip6address` by Ohai's rule. The functions get their data from the caller: no
-machine is asked, and no file is read.
+`node_address` chooses `ipaddress` and `ip6address` by Ohai's rule. The caller gives the data: no function here asks the
+machine or reads a file.
 """
 
 from __future__ import annotations

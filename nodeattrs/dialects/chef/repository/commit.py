@@ -1,7 +1,7 @@
-"""The checked-out commit of a repository, read from the files of Git.
+"""Find the checked-out commit of a repository, from the files of Git.
 
-Git is started only where `.git` is a file: in a linked work tree or a submodule. Used by `repository.Repository` for
-the notes of a run.
+A Git process is started only if `.git` is a file: in a linked work tree or a submodule. `repository.Repository` uses
+the commit for the notes of a run.
 """
 
 from __future__ import annotations

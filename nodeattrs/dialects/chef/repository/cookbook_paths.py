@@ -1,8 +1,8 @@
-"""Find the folder of a cookbook by its name, and list folders.
+"""Find the folder of a cookbook by its name, and list folders of cookbooks.
 
-A cookbook's name is the name of its folder, else the name in its metadata: so `~/.berkshelf/cookbooks/ntp-3.5.0`,
-`cookbook_artifacts/ntp-5a8d…` and a checkout `ntp-cookbook` are all the cookbook ntp. A repository may be one cookbook,
-as people publish them. Only name and version of the metadata are looked at, and no Ruby is parsed for them.
+A cookbook's name is the name of its folder, else the name in its metadata. So `~/.berkshelf/cookbooks/ntp-3.5.0`,
+`cookbook_artifacts/ntp-5a8d…` and a checkout `ntp-cookbook` are all the cookbook ntp. A repository may also be one
+cookbook, as people publish them. Only name and version of the metadata are read, and no Ruby is parsed for them.
 """
 
 from __future__ import annotations

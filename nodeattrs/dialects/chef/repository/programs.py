@@ -1,7 +1,7 @@
 """Python files of a repository: programs of cookbooks (`Program`), and roles and environments (`Script`).
 
-Both are read, compiled, and run with names ("words") as their globals. The caller gives the words of a program. A role
-or an environment gets the words of Chef's role DSL here; it gives a tree of fields and a locator, as a data file does.
+Both are compiled, and run with names ("words") as their globals. The caller gives the words of a program. A role or an
+environment gets the words of Chef's role DSL here. Its result is a tree of fields and a locator, as of a data file.
 Nothing runs where code may not run: commands need --run-code.
 """
 

@@ -1,7 +1,7 @@
-"""Roles, environments, node files and policies as plain values, and how each is read from the fields of a document.
+"""Roles, environments, node files and policies as plain values, and the readers that make them from documents.
 
-A function `read_...` checks the fields, and raises one DocumentError with all faults. Where the document lies, and
-whether it is JSON, YAML, Python or Ruby, is not known here: `repository.Repository` finds and parses it.
+A function `read_...` checks the fields of a document, and raises one DocumentError with all faults. The module does not
+know where the document lies, and whether it is JSON, YAML, Python or Ruby. `repository.Repository` finds and parses it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The messages of a Ruby file to its node: the parts of each message, and the method that carries it out.
 
 A message is a word, its parts, a file and a line. The tables `COMMANDS` and `QUESTIONS` have a `MessageKind` for each
-word. The Ruby process is not trusted: `session.RubySession` checks each message, and ends the process at the first that
-is not in the tables.
+word. The Ruby process is not trusted. `session.RubySession` checks each message, and ends the process at the first
+message that is not in the tables.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Apply the catalog of a run, and write a report that is true also where the run is cut off.
+"""Apply the catalog of a run, and write a report that is true even if the run is cut off.
 
-The *journal* is a file of JSON objects, one a line: a first line, one for each resource as soon as it is visited, and a
-last line. A journal without a last line is of a run that was cut off. The revision of the node gets a short form of the
+The *journal* is a file of JSON objects, one a line. It has a first line, a line for each resource as soon as it is
+visited, and a last line. Without a last line, the run was cut off. The revision of the node gets a short form of the
 report, `noted_report`.
 """
 

@@ -1,8 +1,8 @@
 """Expand run-lists to recipes and roles, and set the attributes of roles and environment on a node.
 
-Roles come as plain values from a map or a function; files and cookbooks are not known here. `expand_node`,
+Roles come as plain values from a map or a function; the module knows no files and cookbooks. `expand_node`,
 `apply_expansion` and the `consume_...` functions are for programs that have plain data and no repository. A run
-(`run.run_node`) uses `expand_run_list` and `set_layers`. The rules: docs/merging.md, "run lists".
+(`run.run_node`) uses `expand_run_list` and `set_layers`. docs/merging.md, "run lists", has the rules.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""A *session* is a run of one node with a store. The steps, which the caller does in this order:
+"""A *session* is a run of one node with a store. The caller takes these steps, in this order:
 
     last = last_saved_node(repository, store, "web1")               load what the last run saved
     session = run_session(repository, store, "web1", request, last) run, and take the snapshot
     session.is_as_before                                            compare the snapshot with the last one
     store.save(session.saved, session.previous_number)              save
 
-`dialects.chef.run.run` runs the node, and `dialects.chef.fleet` does these steps for many. Nothing is printed here.
+`dialects.chef.run.run` runs the node. `dialects.chef.fleet` takes these steps for many nodes. Nothing is printed here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The size limits of clouds for user-data, from the pages of the clouds."""
+"""Warnings about the size of user-data, by the limits that the clouds' pages name."""
 
 from __future__ import annotations
 

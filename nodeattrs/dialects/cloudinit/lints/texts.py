@@ -1,6 +1,6 @@
 """Warnings about the text of one part: its first line, its type, its headers, markup of templates, repeated keys.
 
-Other parts, and the meaning of keys, are not looked at.
+The module does not know other parts, and the meaning of keys.
 """
 
 from __future__ import annotations
