@@ -8,7 +8,7 @@
     "ingress.hosts" = "append"
 
 A folder means its files, a pattern the files that match, both sorted by name. Under Helm's rules a folder with a
-Chart.yaml is a chart. `policies` has the rules by which values merge; `formats` parses files.
+Chart.yaml is a chart. `policies` has the rules for merging values; `formats` parses files.
 """
 
 from __future__ import annotations

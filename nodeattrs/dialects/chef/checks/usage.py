@@ -1,4 +1,4 @@
-"""Find roles and cookbooks that the run-list of no node reaches.
+"""Find roles and cookbooks that no node reaches by its run-list.
 
 They are reported only if every node of the repository is known. No other text may name them, such as a Vagrantfile, a
 script or a page.

@@ -34,7 +34,7 @@ def address_entry(
     """The entry of an address in Ohai's form.
 
     netmask: as an address, also for IPv6; None or "": the entry has neither netmask nor prefixlen. Only IPv4 has a
-        netmask
+             netmask
     scope:  "host", "link", "site" or "global"; None: computed from the address
     raises: ValueError, for a bad netmask
 

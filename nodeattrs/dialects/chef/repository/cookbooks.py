@@ -381,7 +381,7 @@ def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tu
     order: the names of the used cookbooks; constraints on others are ignored, and so are unread cookbooks
     cookbooks: a map or a function from a name to its cookbook
     pins:  (cookbook, constraint, line) of environments and run-lists. The constraints in the dependencies of the used
-        cookbooks are checked without being given
+           cookbooks are checked without being given
     raises: CookbookVersionConflict, with all conflicts; CookbookNotFound
     """
     used = [one for one in (_found(cookbooks, name) for name in order) if not one.unread]

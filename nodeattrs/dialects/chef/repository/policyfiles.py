@@ -75,7 +75,7 @@ def read_policyfile(name: str, document: documents.Document, fields: Fields, inc
     document: its parsed literals, whose warnings become `Policy.unread`
     fields:  the fields of the same document
     include: called with the name, the path ("" for another source) and the line of an included policy; returns that
-        policy
+             policy
     raises:  DocumentError, with all faults
     """
     policy = Policy(

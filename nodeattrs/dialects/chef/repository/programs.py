@@ -53,7 +53,7 @@ class Program:
         """Execute the code with *namespace* as its globals. The code may change *namespace*.
 
         messages_wait: True: a text with attributes that is an argument of `log` is computed later. For that the source
-            is compiled anew, so that `log` gets a function in place of the text
+                       is compiled anew, so that `log` gets a function in place of the text
         raises: the errors of the code; UnknownLayer, if no code may run
         """
         if not may_run():

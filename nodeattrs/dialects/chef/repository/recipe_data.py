@@ -42,7 +42,7 @@ def read_recipe(path: pathlib.Path, file: str) -> RecipeData:
     path:   the file
     file:   its name in messages
     raises: DocumentError, with the line, if Chef would refuse it, or if it has neither `resources` nor
-        `include_recipes`
+            `include_recipes`
     """
     document = documents.read(path, file)
     tree = document.tree

@@ -359,7 +359,7 @@ class Policy:
         """Returns (path, items) for a run-list: its path in the document, and its items.
 
         name: a name in `named_run_lists`; "" for `run_list`. ((), ()) for an unknown name if parts of a Policyfile are
-            unread
+              unread
         raises: NotFound, with similar names
         """
         if not name:

@@ -247,7 +247,7 @@ class NodeMessages:
 
         index:     "node", or the name of a data bag of the repository
         selection: title -> path; then a map from each title to the value at its path replaces each node or item. A path
-            that is not set gives null. None: whole nodes or items
+                   that is not set gives null. None: whole nodes or items
         raises: NotFound, BadArgument, for another index, or a bad query
         """
         found = self._services.word("search")(index, query)

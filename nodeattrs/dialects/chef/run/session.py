@@ -196,7 +196,7 @@ def run_session(
     wanted: the facts and the other arguments of the run
     last:   the saved node, which is not changed. None for a new node; a new node without a run-list gets a warning
     apply:  a function that applies the catalog and returns the report, which the notes then have. If a resource failed,
-        the notes say that the run failed. None: the catalog is not applied
+            the notes say that the run failed. None: the catalog is not applied
     log:    called with each message of a cookbook file
     before_search: called before a recipe searches the store
     fleet:  the identifier of the call, for the notes of the revision
