@@ -101,7 +101,10 @@ class Finding:
             yield from (text or "").splitlines()
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """ "PLACE: SEVERITY: MESSAGE [CODE NAME]", a form that editors read; then details and hint, indented."""
+        """ "PLACE: SEVERITY: MESSAGE [CODE NAME]", a form that editors read; then details and hint, indented.
+
+        Without a place, the line begins with the severity.
+        """
         first, *rest = self.message.splitlines() or [""]
         place = f"{printable(self.place)}: " if self.place else ""
         code = screen.paint(f"[{self.code} {self.name}]", "faint")

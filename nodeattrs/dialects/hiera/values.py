@@ -44,7 +44,7 @@ def written(value: Any) -> str:
 
 
 def ruby_notation(value: Any) -> str:
-    """A value as Ruby's `inspect` writes it: nil, {"k"=>1}. A Sensitive is redacted."""
+    """A value as Ruby's `inspect` writes it: nil, {"k"=>1}. A Sensitive is redacted, other objects by `str`."""
     if value is None:
         return "nil"
     if type(value) is bool:

@@ -75,6 +75,8 @@ class InterpolatedText(Node):
     text: str
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        """The text with its variables and escapes replaced. raises: the errors of *variable*"""
+
         def replaced(found: re.Match[str]) -> str:
             if found["escaped"]:
                 return {"n": "\n", "t": "\t"}.get(found["escaped"], found["escaped"])
@@ -181,6 +183,7 @@ class Call(_Written):
     args: tuple[Node, ...]
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        """The result of the function. raises: BindingError, for an unknown function and for wrong arguments"""
         found = functions.get(self.name)
         if found is None:
             raise BindingError(EXPRESSION, f"no function is called {self.name}", hint="pass functions={...}")
@@ -208,6 +211,10 @@ class Operation(_Written):
     right: Node
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        """The result of the operator. `and` and `or` give a boolean, and leave out a right side that cannot matter.
+
+        raises: BindingError, for values that the operator cannot take, and for a division by zero
+        """
         left = self.left.evaluate(variable, functions)
         if self.sign == "and" and not left:
             return False
@@ -270,6 +277,7 @@ class Index(_Written):
     at: Node
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        """The entry; null if it is missing. raises: BindingError, for an index that the value cannot have"""
         holder, step = self.of.evaluate(variable, functions), self.at.evaluate(variable, functions)
         if isinstance(holder, dict):
             return holder.get(step)
@@ -301,6 +309,7 @@ class StatementBlock(_Written):
     statements: tuple[Node, ...]
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        """The value of the last statement; null for no statements."""
         local: dict[str, Any] = {}
 
         def known(name: str) -> Any:
@@ -346,6 +355,8 @@ class Lambda(_Written):
     body: Node
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        """A function of Python. It raises BindingError for another number of arguments than parameters."""
+
         def call(*args: Any) -> Any:
             if len(args) != len(self.parameters):
                 raise BindingError(

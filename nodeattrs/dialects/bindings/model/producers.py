@@ -271,6 +271,7 @@ class FirstFound(Producing):
     candidates: tuple[Asked, ...]
 
     def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
+        """The value of the first key that has one; None if none has."""
         for asked in self.candidates:
             value = scope.ask(asked)
             if value is not None:
@@ -537,6 +538,10 @@ class Attribute(Producing):
         return self.of.asks()
 
     def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
+        """The attribute of the product. None for no product or no attribute, if the producer is optional.
+
+        raises: BindingError ("nothing-produced"), in these cases if it is not optional
+        """
         holder = self._holder(scope)
         if holder is None:
             if self.optional:

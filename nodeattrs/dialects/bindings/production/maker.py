@@ -135,7 +135,10 @@ class ValueMaker(Bound):
     # --- the scope of producers -------------------------------------------------------------------
 
     def once(self, thing: object, make: Callable[[], Any]) -> Any:
-        """The result of *make*, which is called at the first question for *thing*, also where a scope asks."""
+        """The result of *make*, called at the first question for *thing*; then the same result, also in scopes.
+
+        *thing* counts by its identity. If *make* raises, the next question calls it again.
+        """
         if self._outer is not None:
             return self._outer.once(thing, make)
         with self._lock:
