@@ -145,9 +145,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run the declared command of the parsed options, print its output, and return its exit code.
 
     A command about saved nodes may name a verb that runs instead, if there is no store, or if the repository of --repo
-    describes no nodes. If
-    the command returns an error instead of a report, the error is printed. Findings of a check go through
-    `checks.finish`.
+    describes no nodes. If the command returns an error instead of a report, it is printed. `checks.finish` prints the
+    findings of a check.
     raises: the error of the command
     """
     command: Command = options.declared

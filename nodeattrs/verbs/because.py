@@ -65,8 +65,8 @@ class CauseSearch:
         """The changed lines that cause a difference of a subject.
 
         If only one place is changed, it is the cause. For a what-if, if no place is changed, and if no answers are left
-        to compute, the result has the lines that the traces name, untried. If no place is found to be a cause, they are
-        the same. If the value changes without any change of files, there are no lines, and `is_random` is True.
+        to compute, the result has the lines that the traces name, untried. The same holds if no place is found to be a
+        cause. If the value changes without any change of files, there are no lines, and `is_random` is True.
         """
         if self._job.request.what_if != AS_IT_IS:
             return CausingLines(change.lines)

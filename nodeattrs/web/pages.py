@@ -193,8 +193,8 @@ def _some_names(site: ShownProject) -> list[str]:
 def attribute(site: ShownProject, given: Given) -> Page:
     """The page with the values of one path on all nodes, in groups; without `path` a form.
 
-    With `q` only the nodes that the query finds. If the store has more than sixty nodes, only counts are
-    shown, unless `all=1`.
+    With `q` only the nodes that the query finds. If the store has more than sixty nodes, only counts are shown, unless
+    `all=1`.
     """
     path, query = given.get("path", "").strip(), given.get("q", "").strip()
     if not path:

@@ -155,7 +155,6 @@ def provided_by_code(
     """The sets of a provider, which is loaded and called now. If no code may run, the only set is an unknown one.
 
     raises: what *load* and the provider raise
-
     name:       the name of the unknown set
     origin:     the place of the unknown set
     load:       a function that returns the provider, or a class; an object of the class is then the provider

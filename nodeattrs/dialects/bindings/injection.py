@@ -74,7 +74,6 @@ class Injection(HieraParameters):
         A binding for the resource (`Web[one]`) comes first, then a binding for its type (`Web`), then Hiera.
         kind:     the type of the resource
         title:    the title of the resource
-
         defaults: the parameters of a defined type, name -> default; None, for other resources: all bound parameters,
                   and nothing of Hiera
         raises:   TypeMismatch, LookupLoop, BindingError

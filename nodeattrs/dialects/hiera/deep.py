@@ -246,8 +246,8 @@ class _Markers:
     def knocked_out(self, lower: Part, upper: Part) -> tuple[list[Part], Part, Part]:
         """The markers of the upper list, then both lists without what goes.
 
-        A bare marker empties the lower list, another one removes its text from it. A list that meets
-        itself knocks nothing out of itself but the markers.
+        A bare marker empties the lower list; another marker removes its text from the lower list. A list that is merged
+        with itself loses only its markers.
         """
         above = list(upper.elements())
         bare = [part for part in above if self.is_bare(part.value)]

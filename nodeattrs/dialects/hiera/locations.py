@@ -291,7 +291,7 @@ def _one_of(members: str, negated: bool) -> str:
 def templates_of(entry: HierarchyEntry) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield (text, the variables that it names) for each text of a level that is filled in: paths, URIs, options.
 
-    A path comes with its datadir. For mapped_paths the variable of the map is named, and the local one is not.
+    A path comes with its datadir. For mapped_paths the variable with the map is named, and not the local variable.
     """
     declared, own = entry.templates, ""
     if entry.location == "mapped_paths":

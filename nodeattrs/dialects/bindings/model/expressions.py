@@ -211,7 +211,7 @@ class Operation(_Written):
     right: Node
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        """The result of the operator. `and` and `or` give a boolean, and leave out a right side that cannot matter.
+        """The result of the operator. `and` and `or` give a boolean, and evaluate the right side only if it matters.
 
         raises: BindingError, for values that the operator cannot take, and for a division by zero
         """

@@ -297,14 +297,14 @@ class _Reference:
         return f"{self.scheme}:/{self.name}" if self.name else f"{self.scheme}:"
 
 
-def parse_reference(text: Any, schemes: Iterable[str] | None) -> _Reference:
+def _parse_reference(text: Any, schemes: Iterable[str] | None) -> _Reference:
     """The scheme, the name and the mark `?optional` of a reference. The name of `enc:` alone is "*".
 
     text:    the reference; a value that is not a text raises "bad-uri"
     schemes: schemes that are allowed in addition to confdir and module; None allows any scheme
     raises:  BindingError ("bad-uri", "unknown-scheme")
 
-    >>> parse_reference("module:/::apache::default?optional", [])
+    >>> _parse_reference("module:/::apache::default?optional", [])
     _Reference(scheme='module', name='apache::default', optional=True)
     """
     scheme, colon, rest = text.partition(":") if isinstance(text, str) else ("", "", "")
@@ -363,7 +363,7 @@ def _expanded(given: Any, inventory: Inventory, keeps: bool) -> Iterator[str]:
     if given is None:
         return
     for text in given if isinstance(given, (list, tuple)) else [given]:
-        reference = parse_reference(text, inventory.schemes)
+        reference = _parse_reference(text, inventory.schemes)
         if reference.scheme not in ("confdir", "module"):
             yield str(reference)
             continue

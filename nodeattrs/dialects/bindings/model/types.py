@@ -260,7 +260,6 @@ class Classes:
         """Register a class, and return the name. To add the same class again does nothing.
 
         name: the name; "": the name of the class
-
         raises: BindingError ("ambiguous-class"), if another class has the name
         """
         name = name or one.__name__

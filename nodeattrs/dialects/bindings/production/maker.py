@@ -292,7 +292,6 @@ class ValueMaker(Bound):
         """The value of a key, as `value_of`; but None if nothing is bound or produced.
 
         args:   arguments for its callable, by name; then the product is made anew, and not kept
-
         raises: TypeMismatch, LookupLoop, BindingError; NotBound, if a callable on the way needs a parameter without a
                 value
         """

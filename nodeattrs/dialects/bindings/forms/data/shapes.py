@@ -236,7 +236,6 @@ class Record:
         data: the map
         path: its path in the document
         more: further attributes of the object, by name
-
         raises: Malformed, if *data* is not a map, for a wrong value, and for a missing word
         """
         whole = reading.map(data, path, f"{self.what} is a map")
