@@ -85,7 +85,7 @@ def root_of(place: str) -> str:
     """The root of the repository that contains a file or folder, which need not exist.
 
     The root is its Git work tree, else the nearest folder with settings, else the folder itself. A link in a work tree,
-    or below the current folder, may come from the repository: the folder of the link counts, and not its target.
+    or below the current folder, may come from the repository. There the folder of the link counts, and not its target.
     """
     here, folder = os.getcwd(), os.sep
     for step in os.path.abspath(place).split(os.sep):

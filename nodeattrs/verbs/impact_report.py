@@ -53,8 +53,8 @@ class Pattern:
     def fits(self, path: Path) -> bool:
         """Whether the pattern matches the whole path.
 
-        `*` stands for a part of one step, `**` for any number of steps, also none. In a pattern with "[", `*` also goes
-        across dots.
+        `*` stands for a part of one step, `**` for any number of steps, also none. In a pattern with "[", `*` also
+        fits text with dots.
         """
         is_resource, has_star = "[" in self.text, "*" in self.text
         if is_resource or not has_star:

@@ -113,8 +113,8 @@ class SourceLinks:
     def link(self, file: str | None, line: int | None) -> str:
         """The URL of a line; of line 1 where *line* is None.
 
-        "" without a file or a pattern, for a file outside of the repository, and for a URL that does not begin like a
-        web page or a file for an editor.
+        "" without a file or a pattern, and for a file outside of the repository. Also "" for a URL that does not begin
+        like the address of a web page or of a file for an editor.
         """
         file = self.shown(file) if file else None
         if not (self._pattern and file) or file.startswith("/") or ".." in file.split("/"):

@@ -84,7 +84,7 @@ def inventories_in(root: Path) -> dict[str, str]:
     """The inventories at the usual places of a repository; {} for none.
 
     Each entry is: path of an inventory -> the path that people give to Ansible as its source. The two differ only if
-    the inventory is a folder with a single file of a usual name, such as `hosts`: then the source is that file. Paths
+    the inventory is a folder with a single file of a usual name, such as `hosts`. Then the source is that file. Paths
     are relative to *root*.
     """
     found = {name: name for name in _INVENTORIES if (root / name).is_file() or _is_one_inventory(root / name)}

@@ -54,7 +54,7 @@ class Way(NamedTuple):
     otherwise: bool
 
     def takes(self, condition: str, holds: bool) -> bool:
-        """Whether the way goes into the branch in which *condition* holds, or with False does not hold."""
+        """Whether the way takes a branch of *condition*: with *holds* the branch in which it holds, else the other."""
         return self.chosen.get(condition, self.otherwise) == holds
 
     def visited(self, branches: Sequence[_Branch]) -> set[int]:
@@ -135,7 +135,7 @@ def follow(tree: nodes.Template, way: Way, unknown: frozenset[str]) -> nodes.Tem
 
 
 def once(value: Any, names: int) -> Iterator[Any]:
-    """A filter for what a loop goes over: yields the elements; for an undefined value the value itself, once.
+    """A filter for the value of a loop: yields its elements; for an undefined value the value itself, once.
 
     names: the number of names that the loop binds; an undefined element becomes a tuple of as many
     """

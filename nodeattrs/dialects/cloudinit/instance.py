@@ -131,8 +131,8 @@ def read_instance(folder: Path, cloud_init: str = NEWEST) -> Instance:
     """Read the files of a machine and merge them by the rules of a release; a file that is missing is no layer.
 
     folder: /var/lib/cloud/instance, the root of a disk, or a folder with copies of the files
-    raises: CloudConfigError, where there is neither user-data nor a cloud.cfg nor a stored config, and for a file that
-            cannot be read or that stops cloud-init, too
+    raises: CloudConfigError, if there is no user-data, no cloud.cfg and no stored config; also for a file that cannot
+            be read, or that stops cloud-init, too
     """
     places = _places(folder)
     files = {name: _found(places, names) for name, names in _FILES.items()}

@@ -156,7 +156,11 @@ def _set(one: SetValue, before: Sequence[Layer]) -> Layer:
 
 
 def unread_values(origin: Origin, reason: str, lines: Mapping[TreePath, int] | None = None) -> Layer:
-    """An unknown layer. lines: path -> line, of the paths that it may set; None where it may set any path"""
+    """The unknown layer for values that were not read.
+
+    reason: why they were not read, for messages
+    lines:  path -> line, for each path that the layer may set; None: it may set any path
+    """
     return Layer.unknown(origin.name, origin, reason, lines)
 
 

@@ -236,7 +236,7 @@ class _Markers:
         return type(value) is str and value == self.prefix
 
     def drop(self, value: Any) -> bool:
-        """Whether an element is none once its list has met everything."""
+        """Whether an element is a marker, which is removed at the end of the merge."""
         value = _clear(value)
         return type(value) is str and (value == self.prefix or self._pattern.search(value))
 
@@ -244,7 +244,7 @@ class _Markers:
         return [key for key in keys if self.has(key)]
 
     def knocked_out(self, lower: Part, upper: Part) -> tuple[list[Part], Part, Part]:
-        """The markers of the upper list, then both lists without what goes.
+        """The markers of the upper list, then the lower and the upper list without the elements that they remove.
 
         A bare marker empties the lower list; another marker removes its text from the lower list. A list that is merged
         with itself loses only its markers.

@@ -131,7 +131,8 @@ class HieraKeys(WithFacts):
     def subjects(self) -> Iterable[str]:
         """The nodes that the arguments name, or all nodes that are known.
 
-        If none is known: the names for which there is a data file, such as "web1" or "role=web". If there is none: "".
+        If none is known: the names for which there is a data file, such as "web1" or "role=web". Without such files:
+        the single name "".
         """
         if self._arguments is not None:
             return self._names

@@ -63,7 +63,7 @@ class Scope(BaseScope):
         override:            key -> the answer; it counts before all data
         otherwise:           called with *name* if nothing is found and there is no other default; it returns the answer
         cost:                one look at each file until the first one found; for merges one visit a value
-        raises:              KeyNotFound; the other errors of docs/hiera.md
+        raises:              KeyNotFound; TooDeep; the other errors of docs/hiera.md
         """
         call = LookupCall(self, override, default_values_hash, ("",))
         try:

@@ -348,7 +348,7 @@ def merge(values: Iterable[Any], strategy: str | Mapping[str, Any] | None = None
     strategy:   a name, or a map with `strategy` and options; None means first
     documented: follow the documentation if Puppet does something else
     cost:       one visit for each key that two sides have, and one copy of the result
-    raises:     BadLookup, CannotMerge; KeyNotFound, if no value is given
+    raises:     BadLookup, CannotMerge, TooDeep; KeyNotFound, if no value is given
 
     >>> merge(["time.pdx", ["a.ntp", "b.ntp"], "a.ntp"], "unique")
     ['time.pdx', 'a.ntp', 'b.ntp']

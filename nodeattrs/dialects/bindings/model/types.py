@@ -280,7 +280,7 @@ class Classes:
         return self._known.get(plain)
 
     def require(self, name: str) -> type | None:
-        """As `find`, for a class that is needed now: raises UnknownLayer where its code may not run."""
+        """As `find`, with None for an unknown name, but raises UnknownLayer if the code of the class may not run."""
         plain = _class_name(name)
         if plain not in self._known and plain in self._offered:
             require_may_run(f"the class {plain}")

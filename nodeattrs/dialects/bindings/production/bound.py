@@ -292,10 +292,11 @@ def chained(links: list[str]) -> str:
 
 
 def early_faults(bound: Bound) -> Iterator[BindingError]:
-    """Yield the errors of values that can never be made, whatever further layers bind. Nothing is made.
+    """Yield the errors of values that no further layer can make possible; nothing for correct ones. Nothing is made.
 
-    A declaration without a producer, a constant of a wrong type, an abstract class, a parameter that has no key, a
-    return annotation that contradicts the declared type. cost: linear in the declarations
+    The causes are: a declaration without a producer, a constant of a wrong type, or an abstract class; a parameter
+    without a key; a return annotation that contradicts the declared type.
+    cost: linear in the declarations
     """
     for winner in bound.resolution.winners.values():
         root = winner.root

@@ -66,8 +66,8 @@ class Route:
 def default_route4(lines: Iterable[str], known: Container[str]) -> Route | None:
     """The default route of IPv4 with the lowest metric; None for no route.
 
-    These lines are ignored: routes that are down or reject, routes of an interface that is not in *known*, and lines
-    with too few words or with a word that is no such number.
+    Routes that are down or reject, and routes of an interface that is not in *known*, are ignored. So are lines with
+    too few words, or with a word that is not a number of that form.
     lines: of /proc/net/route
     known: the names of interfaces
 
@@ -91,8 +91,8 @@ def default_route4(lines: Iterable[str], known: Container[str]) -> Route | None:
 def default_route6(lines: Iterable[str], known: Container[str]) -> Route | None:
     """The default route of IPv6 with the lowest metric; None for no route.
 
-    These lines are ignored: routes that are down or reject, routes of an interface that is not in *known*, and lines
-    with too few words or with a word that is no such number.
+    Routes that are down or reject, and routes of an interface that is not in *known*, are ignored. So are lines with
+    too few words, or with a word that is not a number of that form.
     lines: of /proc/net/ipv6_route
     known: the names of interfaces
 

@@ -112,8 +112,8 @@ class CookbookPaths:
     def find(self, name: str, lock: Lock | None = None, constraints: Sequence[str] = ()) -> pathlib.Path | None:
         """The folder of a cookbook; None if it is not found.
 
-        The first of these is taken: the repository itself, the first folder of that name, the folder with the newest
-        version in its metadata, the folder that a Berksfile, a Cheffile or a Policyfile names.
+        It is the repository itself, else the first folder of that name, else the folder with the newest version in its
+        metadata. Last comes the folder that a Berksfile, a Cheffile or a Policyfile names.
         lock: accept only a folder that fits this lock; None: any
         constraints: prefer a folder whose version meets all of them. They are ignored if no version does
         """
