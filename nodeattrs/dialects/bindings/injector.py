@@ -1,4 +1,6 @@
-"""The injector: it gives the values of keys for some layers and a state. Its constructor reports all their faults.
+"""The injector: it gives the values of keys for some layers and a state.
+
+The constructor of `Injector` reports all faults of the layers.
 
 The injector parses keys, and refuses an answer that an unread layer could change. A maker (`production.maker`) makes
 the values, and `explain` explains them. Two functions fill the parameters of a class, and extend a run-list, from an

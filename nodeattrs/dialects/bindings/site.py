@@ -1,7 +1,7 @@
 """The site of bindings of a repository: its composition for a node, with classes, providers and saved nodes.
 
-Settings or installed packages name classes and providers. These are code: they are loaded when a binding needs them,
-and only where code may run. Queries find saved nodes, as the word `search` of recipes does.
+Settings or installed packages name classes and providers. A class or provider is code: it is loaded when a binding
+needs it, and only where code may run. Queries find saved nodes, as the word `search` of recipes does.
 """
 
 from __future__ import annotations

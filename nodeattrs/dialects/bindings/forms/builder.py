@@ -1,7 +1,7 @@
 """Bindings written in Python: calls on a `Bindings` add items to a set, each with the file and line of its call.
 
 The items are those that the data form and the text language make. Building an injector finds the errors of a binding.
-Only a key, a type or a second producer that is wrong by itself is an error at once.
+Only a malformed key or type, and a second producer of one binding, are errors at once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The maker of values: it makes the value of each key when it is first needed, and keeps it.
 
-A *product* is what the producer of a declaration gives. It is kept by the maker of the scope that the declaration
-names: the injector's own maker, or an inner one that `scoped` makes. The injector parses keys, and calls a maker.
+A *product* is what the producer of a declaration gives. The product is kept by the maker of the scope that the
+declaration names: the injector's own maker, or an inner one that `scoped` makes. The injector parses keys, and calls a
+maker.
 """
 
 from __future__ import annotations

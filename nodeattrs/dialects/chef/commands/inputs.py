@@ -1,7 +1,7 @@
 """Turn the options of a command about nodes into its repository, facts, run-list, JSON attributes and node.
 
 A `Question` has the parsed arguments, the settings, and the caller, which prints warnings. Options that cannot be
-combined, or have a wrong value, raise BadUsage. It ends the program with exit code 2.
+combined, or have a wrong value, raise BadUsage, which ends the program with exit code 2.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Shared code of `run` and `fleet resolve`, which run many nodes: options, --export, and the command line to continue.
 
-After Ctrl-C or failures, this is the same command line with --since. It skips the nodes that succeeded.
+After Ctrl-C or failures, this is the same command line with --since, which skips the nodes that succeeded.
 """
 
 from __future__ import annotations

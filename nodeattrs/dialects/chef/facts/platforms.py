@@ -1,6 +1,7 @@
-"""Tables of the names that Ohai gives to operating systems, and of their families. They need no machine.
+"""Tables of the names that Ohai gives to operating systems, and of their families.
 
-For some systems Ohai's name is older than /etc/os-release, and differs from the name there.
+The tables are the same on every machine. For some systems Ohai's name is older than /etc/os-release, and differs from
+the name there.
 """
 
 from __future__ import annotations
