@@ -80,8 +80,8 @@ class CommandRunner:
     """Runs commands of the program inside this process, and returns their reports as data.
 
     Make one runner, and call it with the words of a command line: `ask("list", "nodes")` returns a `CommandAnswer`.
-    A failed command raises nothing: its error is in the answer. Nothing is printed. A call without words, and one for
-    a help text, are errors, too.
+    A failed command raises nothing: its error is in the answer, with exit code 1. Nothing is printed. A call without
+    words, and one for a help text, are errors, too.
     Each call reads settings and repository again. The runner keeps only the parsers. At most four calls run at the same
     time in threads; further calls wait.
     given:     the options of the server, such as `repo` and `store`, in the form that `Settings` takes

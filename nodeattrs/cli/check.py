@@ -104,8 +104,8 @@ class CheckResult(NamedTuple):
 def check_folder(settings: RepositorySettings, count: Callable[[str], object] = str) -> CheckResult:
     """Run the check of every dialect on the folder of the settings. Nothing is corrected.
 
-    A dialect whose extra is not installed becomes a note. Without readable settings only the dialects run that report
-    what is wrong in them. Code of the folder runs where `core.code.may_run` says so.
+    A dialect whose extra is not installed becomes a note. If the settings cannot be read, only the dialects run that
+    report their faults. Code of the folder runs where `core.code.may_run` says so.
     count: called with the name of each checked file, for a progress bar
     """
     from nodeattrs.dialects import every, foreign

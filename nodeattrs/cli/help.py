@@ -52,6 +52,7 @@ class Help(argparse.RawDescriptionHelpFormatter):
             super().add_arguments(actions)
 
     def add_argument(self, action: argparse.Action) -> None:
+        """Add one option or argument."""
         super().add_argument(action)
         if action.nargs == argparse.PARSER:
             self._action_max_length += 2  # argparse forgets that the commands are indented

@@ -91,13 +91,15 @@ _IN_ONE_ROW = {"role": "environment", "lsp": "mcp"}
 class Parser(argparse.ArgumentParser):
     """The class of all parsers of this program.
 
-    It differs from an `ArgumentParser` of Python in these ways. An error prints no usage. Its messages have a code, and
-    propose options and choices with a similar name. Words after an option belong to the argument that takes any number
-    of words. If a subcommand is given unknown words, its own parser refuses them, so that the message names the
-    subcommand. A message that cannot be written, because the disk is full, raises OSError.
+    It differs from an `ArgumentParser` of Python in these ways. An error prints no usage, and ends the program with
+    exit code 2. Its message has a code, and proposes options and choices with a similar name. Words after an option
+    belong to the argument that takes any number of words. If a subcommand is given unknown words, its own parser
+    refuses them, so that the message names the subcommand. A message that cannot be written, because the disk is full,
+    raises OSError.
     """
 
     def error(self, message: str) -> NoReturn:
+        """Print the message with its code and a hint to `--help`, and end the program with exit code 2."""
         first, line, rest = message.partition("\n")
         hint = f"{self.prog} --help shows more"
         self.exit(NOT_UNDERSTOOD, f"{self.prog}: error: {first} [{BadUsage.entry.code}]{line}{rest}\n  {hint}\n")

@@ -13,7 +13,7 @@ def own_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
     """A context manager that gives (standard input, standard output) as binary files, for a protocol alone.
 
     Within the block, other output of this process and its children goes to standard error, and other reads of standard
-    input find its end. Afterwards both are as before.
+    input get nothing. Afterwards both are as before.
     """
     kept = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)

@@ -39,7 +39,8 @@ class Terminal(Caller):
     command calls `report` or `text`, and the program calls `finish` at the end.
     On stderr, `warn` writes warnings, each once, and `complain` an error. `remark` escapes other lines, and `aside`
     writes them unchanged. `progress` and `counting` show progress, on a terminal only. `screen` says how wide lines may
-    be.
+    be. `note_unread` adds to *unread*, and `certainty` gives the fields "certain" and "unread" of a report's data.
+    `writing` is a context manager around code that writes to stdout itself.
     colour: "auto", "always" or "never"; "auto" colours a terminal, unless NO_COLOR is set
     form:   the format of reports: "text", "json" or "yaml"; any other format counts as "text"
     unread: the sources that were not read and may change the answer, as keys; `cli.exits.final_code` prints them

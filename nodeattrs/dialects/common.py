@@ -72,8 +72,8 @@ class InRepository(Opened):
 
     side, request: one version of the files, and the question, as for `Opened`
 
-    `repository` is read at its first use. `with_set` puts the values of `what-if --set` over an answer. `has` tests for
-    files and folders at the top of the side.
+    `repository` is read at its first use. `with_set` puts the values of `what-if --set` over an answer. `has` says
+    whether the top of the side has one of some files or folders.
     """
 
     @cached_property
@@ -99,8 +99,10 @@ class WithFacts(InRepository):
     side, request: one version of the files, and the question, as for `Opened`
 
     `known` gives the names of all nodes that a file of facts, the classifier or the store has. `node_facts` gives the
-    facts of one node. `enc` maps each node to its entry in the classifier's file, and `store` the saved nodes. The
-    classifier's file is given by an option. Each is read at its first use and kept.
+    facts of one node. `enc` maps each node to its entry in the classifier's file; `store` has the saved nodes, or is
+    None. The classifier's file is given by an option. Each is read at its first use and kept. `described` gives the
+    nodes with a file in nodes/. `own` gives what decides the facts of one node, to compare two sides. `read_once` keeps
+    the last file of facts for all objects.
     """
 
     @cached_property

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.tree import Path, dig, spell
+from nodeattrs.reports import Report
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.show import head
 from nodeattrs.reports.values import claimed, on_one_line, origin_data
@@ -106,7 +107,7 @@ def _step(tree: Any, key: Any) -> Any:
     return (_NULL if tree[key] is None else tree[key]) if key in tree else None
 
 
-class ShownAttributes(NamedTuple):
+class _ShownAttributes(NamedTuple):
     """The report about the leaves of one node, at and below a path. `shown_attributes` makes it, with all rows.
 
     node, environment: the names of the node and of its environment
@@ -143,7 +144,7 @@ class ShownAttributes(NamedTuple):
         yield from ("  ".join(row).rstrip() for row in (in_columns(table, right=(2,)) if table else ()))
 
 
-def shown_attributes(node: Node, path: Path = (), revision: int | None = None) -> ShownAttributes:
+def shown_attributes(node: Node, path: Path = (), revision: int | None = None) -> Report:
     """Compute the report about the leaves of a node at and below *path*; it has no rows where the path is not set."""
     rows = tuple(attributes(node, path))
-    return ShownAttributes(node.name, node.environment, path, revision, rows)
+    return _ShownAttributes(node.name, node.environment, path, revision, rows)

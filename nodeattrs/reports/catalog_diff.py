@@ -29,7 +29,7 @@ _STYLES = {"-": "removed", "+": "added", " ": "faint"}
 
 @dataclass(frozen=True, slots=True)
 class ComparedCatalogs:
-    """The report about the difference of two catalogs.
+    """The report about the difference of two catalogs. For equal ones `lines` and `markdown` say "no difference".
 
     before, after: the titles of the catalogs
     """

@@ -85,8 +85,8 @@ def _slot_elements(slot: SlotTree, path: Path, values: Sequence[Any]) -> _Elemen
 class Difference:
     """The report about the differences of two nodes, in their merged attributes at and below a path.
 
-    The trees are compared at the first access; traces are computed when the report is written.
-
+    `changes` has the leaves that differ. The trees are compared at the first access; traces are computed when the
+    report is written.
     left, right: the two nodes, with their titles
     path:    only values at and below this path are compared; () for all
     by_slot: True: each of the fifteen slots is compared, too, which finds differences that an override hides
@@ -105,10 +105,10 @@ class Difference:
         return [TreeDifference((*self.path, *one.path), one.before, one.after) for one in changes(before, after)]
 
     @cached_property
-    def slots(self) -> list[SlotDifference]:
-        """One SlotDifference for each slot that differs; [] without *by_slot*."""
+    def slots(self) -> list[_SlotDifference]:
+        """One _SlotDifference for each slot that differs; [] without *by_slot*."""
         sides = (self.left.node.slots, self.right.node.slots)
-        found = [SlotDifference(sides[0][slot.number], sides[1][slot.number], self.path) for slot in SLOTS]
+        found = [_SlotDifference(sides[0][slot.number], sides[1][slot.number], self.path) for slot in SLOTS]
         return [one for one in found if one.changes] if self.by_slot else []
 
     @property
@@ -116,7 +116,7 @@ class Difference:
         """The sources of both nodes that were not read and may change a compared value."""
         return [one for side in (self.left, self.right) for one in unread_at(side.node, self.path)]
 
-    def elements(self, change: TreeDifference) -> list[_ElementChange]:
+    def _elements(self, change: TreeDifference) -> list[_ElementChange]:
         """The elements that only one of the two lists of a change has.
 
         [] where a value is not a list, and where only the order differs.
@@ -139,7 +139,7 @@ class Difference:
 
     def to_dict(self) -> dict[str, Any]:
         """The changes as JSON-able data: values, origins and list elements; with *by_slot* also the slots."""
-        entries = [_entry(one, self._origins(one), self.elements(one)) for one in self.changes]
+        entries = [_entry(one, self._origins(one), self._elements(one)) for one in self.changes]
         if self.causes:
             for entry, change in zip(entries, self.changes, strict=True):
                 entry["causes"] = self._ways(change)
@@ -153,7 +153,7 @@ class Difference:
         if not self.changes:
             yield "  no difference in what is read" if self.by_slot else "  no difference"
         for change in self.changes:
-            yield from _block(change, self._origins(change), self.elements(change), screen)
+            yield from _block(change, self._origins(change), self._elements(change), screen)
             for way in self._ways(change):
                 yield from screen.wrapped(f"comes from {printable(way)}", " " * 10, "        ")
         for slot in self.slots:
@@ -161,7 +161,7 @@ class Difference:
             yield from slot.lines(screen)
 
 
-class SlotDifference:
+class _SlotDifference:
     """The differences between the same slot of two nodes, at and below a path; a part of the report `Difference`.
 
     left, right: the slot of each node
@@ -176,7 +176,7 @@ class SlotDifference:
         before, after = (dig(data_of(side.to_dict()), self.path) for side in (self.left, self.right))
         return [TreeDifference((*self.path, *one.path), one.before, one.after) for one in changes(before, after)]
 
-    def elements(self, change: TreeDifference) -> list[_ElementChange]:
+    def _elements(self, change: TreeDifference) -> list[_ElementChange]:
         """The elements that only one of the two lists of a change has; [] where a value is not a list."""
         if not isinstance(change.before, list) or not isinstance(change.after, list):
             return []
@@ -191,14 +191,14 @@ class SlotDifference:
 
     def to_dict(self) -> dict[str, Any]:
         """The slot's number, level and source, and its changes, as JSON-able data."""
-        found = [_entry(one, self._origins(one), self.elements(one)) for one in self.changes]
+        found = [_entry(one, self._origins(one), self._elements(one)) for one in self.changes]
         return {"slot": self.left.number, "level": self.left.level, "source": self.left.source, "changes": found}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """The number and title of the slot, then a block for each changed path."""
         yield screen.paint(f"{self.left.number} {self.left.title}", "strong")
         for change in self.changes:
-            yield from _block(change, self._origins(change), self.elements(change), screen)
+            yield from _block(change, self._origins(change), self._elements(change), screen)
 
 
 def _entry(

@@ -117,6 +117,7 @@ class ReadValue:
 class NodeExplanation(NamedTuple):
     """The report about one path of a node: its trace, and further answers that a command has computed.
 
+    `has_claims` is False for a path that was never set. `title` names node, environment and revision.
     trace:             the trace of the path
     node, environment: the name of the node, and its environment; "" if the trace is not about a node
     hint:              a sentence about similar paths, if the path was never set; None for no hint

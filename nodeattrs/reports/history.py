@@ -49,7 +49,7 @@ def _catalog_counts(report: Any) -> str:
 
 
 def outcome_of(revision: Revision) -> str:
-    """How a run went: ok or failed, with the kind of the error, or with what its catalog did."""
+    """How a run went: "ok" or "failed: KIND", with counts in brackets if its catalog was applied."""
     noted = revision.noted
     how = "ok" if noted.ok else f"failed: {printable(noted.error)}" if noted.error else "failed"
     parts = _catalog_counts(noted.report)

@@ -28,6 +28,8 @@ class Cell:
     notes:   further remarks, a sentence each
     unread:  sources that were not read and may change the value
     is_skipped: True: the value was not computed because of a limit; *value* is then an error
+
+    `key` is equal for cells of the same value or error.
     """
 
     value: Any
@@ -37,7 +39,7 @@ class Cell:
     is_skipped: bool = False
 
     @property
-    def is_unset(self) -> bool:
+    def _is_unset(self) -> bool:
         """Whether the value was looked for, and is not set or not found."""
         return isinstance(self.value, (NoSuchAttribute, NotFound)) and not self.is_skipped
 
@@ -85,14 +87,14 @@ class Matrix:
     @property
     def is_set(self) -> bool:
         """Whether a node has a value, or an error other than "not set" and "not found". A skipped cell may have one."""
-        return not all(cell.is_unset for _, cell in self.cells)
+        return not all(cell._is_unset for _, cell in self.cells)
 
     @property
     def summary(self) -> str:
         """Counts in words: "2 values on 3 nodes, not set on 1, no answer on 1", or "set on none of 3 nodes".
-        Errors are not counted as values."""
+        Errors are not counted as values. With skipped cells it is "more than 2 values on 3 nodes"."""
         values = [cell for _, cell in self.cells if not isinstance(cell.value, NodeattrsError)]
-        unset = sum(cell.is_unset for _, cell in self.cells)
+        unset = sum(cell._is_unset for _, cell in self.cells)
         left = sum(cell.is_skipped for _, cell in self.cells)
         if unset == len(self.cells):
             return f"set on none of {counted(unset, 'node')}"

@@ -27,7 +27,7 @@ _LOOKED_AT = 100
 _ORDER = {bool: 0, int: 1, float: 1, str: 2}
 
 
-class FoundNode(NamedTuple):
+class _FoundNode(NamedTuple):
     """A row of the report: one node, and its values for the requested attributes.
 
     name:   the name of the node
@@ -122,14 +122,14 @@ def _unread(
     return [*unread]
 
 
-def _row(store: Store, name: str, attributes: Mapping[str, Path], at: datetime | None) -> FoundNode:
+def _row(store: Store, name: str, attributes: Mapping[str, Path], at: datetime | None) -> _FoundNode:
     """One node. A node without a revision has its name alone."""
     if not attributes:
-        return FoundNode(name, {})
+        return _FoundNode(name, {})
     saved = store.load(name, at)
     document: dict[str, Any] = {"name": name} if saved is None else saved.document
     tree = _fields(document) | read_tree(document)
-    return FoundNode(name, {title: dig(tree, path) for title, path in attributes.items()})
+    return _FoundNode(name, {title: dig(tree, path) for title, path in attributes.items()})
 
 
 def _fields(document: dict[str, Any]) -> dict[str, Any]:
@@ -175,7 +175,7 @@ class FoundNodes(StreamedReport):
         offset: int,
         count: int,
         titles: Sequence[str],
-        page: Iterable[FoundNode],
+        page: Iterable[_FoundNode],
         doubts: Sequence[NotFound] = (),
         unread: Sequence[Unread] = (),
     ) -> None:

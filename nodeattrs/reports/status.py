@@ -30,6 +30,7 @@ def age(span: timedelta) -> str:
 class NodeStatus(NamedTuple):
     """A row of the report: one saved node, with its last run and its latest revision.
 
+    `changed` is the latest revision if another command than a run saved it, else None.
     name:   the name of the node
     latest: the latest revision; None where it cannot be read
     run:    the latest revision that a run saved; None if the store has no such revision
@@ -53,7 +54,7 @@ class NodeStatus(NamedTuple):
         """The name, the last run and the later change (null where there is none) as JSON-able data."""
         return {"name": self.name, "last": revision_dict(self.run), "changed": revision_dict(self.changed)}
 
-    def cells(self, now: datetime) -> list[str]:
+    def _cells(self, now: datetime) -> list[str]:
         """The four columns of the node's line: name, age of the last run, revision, outcome; without a run the age is
         "?"."""
         name, latest, run = self
@@ -88,7 +89,7 @@ class Status(StreamedReport):
         def cells() -> Iterator[list[str]]:
             for one in self.nodes:
                 ahead.append(one)
-                yield one.cells(self.now)
+                yield one._cells(self.now)
 
         count = failed = 0
         for row in in_columns(cells(), right=(1,)):

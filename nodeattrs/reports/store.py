@@ -15,8 +15,8 @@ class TendedStore:
     """The report of a command that changes or copies a store. Make it with the class method for the command.
 
     store:     the address of the store, as it is shown
-    data:      the counts for `to_dict`: name -> number
-    sentences: the same counts in words, for `lines`
+    data:      the fields for `to_dict`: counts, and names of nodes, folders or files
+    sentences: the same in words, for `lines`
     """
 
     store: str

@@ -28,6 +28,7 @@ _Answer = TypeVar("_Answer")
 class Reply(NamedTuple):
     """The answer of one subject: its values, or the error instead of them. `Subjects.replies` makes it.
 
+    `name` is the subject, or "here" for "".
     dialect: the dialect of the subject
     subject: its name; "" for a subject without a name, and for a dialect that cannot list its subjects
     parts:   kind of value -> the values; some are computed only when they are read. {} if there is an error

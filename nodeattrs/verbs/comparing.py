@@ -110,6 +110,7 @@ class Effect(NamedTuple):
 class SubjectComparison:
     """The result of `compared` for one subject.
 
+    `has_answers_of` compares it with the result of another subject.
     name:        the name of the subject
     differences: the differences; () for equal answers, and if only the side before was computed
     reads:       keys of the files that were read on the side before; None if these were not noted
@@ -118,8 +119,8 @@ class SubjectComparison:
     effects:     for each changed line that sets a value, whether it changed the value
     unread:      the changed files that were not read, or not run, for the subject
     doubtful:    True: at least one file or program was not read for the subject
-    like:        the name of the subject whose answers it shares; "": it has its own. In a result of `compared` only
-                 *name* is set, too; `shared_by` makes a copy with all fields
+    like:        the name of the subject whose answers it shares; "": it has its own. If `compared` sets *like*, it sets
+                 only *name* in addition; `shared_by` makes a copy with all fields
     """
 
     name: str
@@ -133,7 +134,7 @@ class SubjectComparison:
     like: str = ""
 
     def has_answers_of(self, other: SubjectComparison) -> bool:
-        """Whether two subjects have the same differences, failures and unread places."""
+        """Whether two subjects have the same `differences`, `failed`, `unread` and `doubtful`."""
         names = ("differences", "failed", "unread", "doubtful")
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
@@ -145,7 +146,7 @@ class SubjectComparison:
 class Job(NamedTuple):
     """One dialect and the two sides to compare: what the comparisons of all subjects have in common. It can be pickled.
 
-    `opened` opens the dialect on one side. `is_affected` says whether a subject that read these files may differ.
+    `opened` opens the dialect on one side.
     dialect:  the name of the dialect
     before, after: the two sides
     request:  the options for each subject. A what-if in it counts on the side after only
@@ -163,10 +164,10 @@ class Job(NamedTuple):
         request = self.request if side is self.after else self.request._replace(what_if=AS_IT_IS)
         return named(self.dialect).open(side, request)
 
-    def is_affected(self, reads: Collection[str]) -> bool:
+    def _is_affected(self, reads: Collection[str]) -> bool:
         """Whether a subject that read these on the side before may answer otherwise on the side after.
 
-        reads: keys, as `contract.reading.watched` gives them
+        reads: keys, as `contract.reading.watched` gives them. A what-if may affect every subject
         """
         if self.request.what_if != AS_IT_IS:
             return True
@@ -267,7 +268,7 @@ def _compared(task: Task, opened: _OpenJob, name: str) -> SubjectComparison:
         with watched(job.before) as keys:
             before = answered(opened_before, name)
         reads = keys()
-        if not job.is_affected(reads):
+        if not job._is_affected(reads):
             unread, is_doubtful = opened.unread_of(opened_before, before)
             return SubjectComparison(name, (), reads, False, _failure(before), (), unread, is_doubtful)
     else:

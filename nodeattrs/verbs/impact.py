@@ -62,6 +62,7 @@ _MOST_SETTINGS = 40
 class ChangeGroup:
     """A difference, and the subjects that all have it. `impact` makes it.
 
+    `sign` is "added", "changed" or "removed"; of an error "broken" or "mended". `spelled` is the path as text.
     dialect:  the dialect of the subjects
     kind:     the kind of value: "attribute", "resource", "key", ...; NO_ANSWER: the subjects cannot be resolved
     path:     the path of the value
@@ -125,7 +126,8 @@ class LineWithoutEffect:
 class DialectAnswers:
     """What was computed in one dialect, in numbers, and which changed files matter to it. `impact` fills it.
 
-    The numbers are numbers of subjects, except for *seed*.
+    The numbers are numbers of subjects, except for *seed*. `not_known` names those that cannot be resolved; [] where no
+    changed file matters to the dialect.
     known:      subjects that are compared; with --sample, only the sample
     sampled:    all subjects, if only a sample is compared; None: there is no sample
     passed:     subjects that are on both sides; 0 for a what-if
@@ -168,7 +170,7 @@ class DialectAnswers:
     is_for_all: bool = False
 
     @property
-    def is_complete(self) -> bool:
+    def _is_complete(self) -> bool:
         """Whether there are subjects, all have the facts that choose files, and each was resolved and read whole."""
         has_facts = not self.bare or not named(self.dialect).facts_choose_files
         return self.known > 0 and has_facts and not self.unanswered and not self.doubtful
@@ -184,7 +186,9 @@ class DialectAnswers:
 class Impact:
     """What a change changes. `impact` fills it; the caller of `impact` may set `unread`.
 
-    `outcome` gives the effect of one file in words. `is_certain` says whether *groups* has all changes.
+    `outcome` gives the effect of one file in words. `is_certain` says whether *groups* has all changes. `subjects` has
+    (dialect, name) of each subject that changes. `not_run` and `unseen` are changed files that no answer covers;
+    `doubtful` has the groups with unread places; `left` is the number of subjects that were not computed.
     before, after: the titles of the sides
     files:    the changed files, relative to the folder of the question
     changed:  the same files in the same order, relative to the top folder of the side
@@ -223,7 +227,7 @@ class Impact:
         They may matter where not all subjects are known, or where no answer has what the file sets.
         """
         known = {file for one in self.dialects for file in (*one.read, *one.not_run)}
-        missed = {file for one in self.dialects if not one.is_complete for file in one.unseen}
+        missed = {file for one in self.dialects if not one._is_complete for file in one.unseen}
         return sorted((missed | {file for one in self.dialects for file in one.left_out}) - known)
 
     @property
@@ -267,8 +271,8 @@ class ImpactOptions:
     sample:   the most subjects of each dialect; None: all
     sharing:  True: subjects share an answer if they have the same facts at all places that the answer looked at
     jobs:     the number of processes; None: as many as for a fleet
-    through:  a function (number of subjects, function that yields results, function that takes one result) -> number of
-              results taken. It passes the results on, may show progress, and may stop early. None: no progress
+    through:  a function (number of subjects, *outcomes*, *take*) that calls *take* with each result that *outcomes*
+              yields. It returns how many these were, may show progress, and may stop early. None: no progress
     """
 
     private: Path

@@ -41,7 +41,7 @@ _ELEMENT = "element"
 
 
 class FileLine(NamedTuple):
-    """A line of a file, perhaps with a column; both count from 1. It prints as "roles/web.json:9".
+    """A line of a file, perhaps with a column; both count from 1. It prints as "roles/web.json:9", without the column.
 
     file: relative to the folder, with forward slashes
     """
@@ -64,6 +64,8 @@ class Setter(NamedTuple):
     who:     the source, for one without a place: "role web"
     note:    the rule that decided; "element" for an element of a list
     unread:  the unread place, for an unknown layer; else None
+
+    `is_read` is True if the value wins or joins.
     """
 
     outcome: Outcome
@@ -87,6 +89,8 @@ class Account(NamedTuple):
     kind:    the sort of value: "attribute", "resource", "key", ...
     value:   the value that the subject has, as one line of JSON
     setters: the sources, the winner first
+
+    `name` is the path as text.
     """
 
     dialect: str
@@ -111,7 +115,8 @@ class Effect:
     accounts: Account of the path -> the names of the subjects that have it; each account has a setter at the place.
               `setter` returns that setter
 
-    `wins` names the subjects on which the value of this line is read.
+    `wins` names the subjects on which the value of this line is read. `unread` has the unknown layers that may override
+    the value.
     """
 
     place: FileLine
@@ -124,7 +129,7 @@ class Effect:
         return next(one for one in account.setters if one.place is not None and _is_at(self.place, one.place))
 
     @property
-    def is_of_element(self) -> bool:
+    def _is_of_element(self) -> bool:
         """Whether the line sets an element of the list at the path, and not the list itself."""
         return self.setter(next(iter(self.accounts))).note == _ELEMENT
 
@@ -164,8 +169,7 @@ class _Known:
 
 class FolderLines:
     """The effects of all lines of a folder. Call `look` first; then `at`, `around`, `lines_in` and `all` answer from
-    memory.
-
+    memory. `failed` names what could not be resolved, and `unread_of` what was not read.
     The constructor reads nothing. `look` computes all subjects; a later `look` computes only subjects that read a
     changed file. Before the first `look`, the other methods find nothing. The object may be shared by threads: while
     one thread is in `look`, the others wait.
@@ -400,8 +404,8 @@ class FolderLines:
 
 def _without_elements(effects: Sequence[Effect]) -> list[Effect]:
     """The effects without elements of lists that are among them as a whole."""
-    whole = {(one.dialect, one.path) for one in effects if not one.is_of_element}
-    return [one for one in effects if not one.is_of_element or (one.dialect, one.path) not in whole]
+    whole = {(one.dialect, one.path) for one in effects if not one._is_of_element}
+    return [one for one in effects if not one._is_of_element or (one.dialect, one.path) not in whole]
 
 
 def _nearest(effects: list[Effect], column: int | None) -> list[Effect]:

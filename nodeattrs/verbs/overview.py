@@ -38,7 +38,7 @@ _LEAVES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
+class _Overview:
     """The report of `overview`: what lies in a folder, with commands to type next. `overview` fills it.
 
     title:    the folder
@@ -109,7 +109,7 @@ def overview(question: Question) -> Output:
         return Output(_without_subjects(question, subjects.unlisted), unread=[])
     except NodeattrsError:
         found = {}
-    report = Overview(str(root), found, subjects.unlisted, _example_commands(subjects, found))
+    report = _Overview(str(root), found, subjects.unlisted, _example_commands(subjects, found))
     return Output(report, unread=subjects.unread)
 
 
@@ -123,7 +123,7 @@ def _place_options(question: Question) -> str:
     return "".join(f" {shlex.quote(word)}" for word in words)
 
 
-def _without_subjects(question: Question, unlisted: Mapping[str, NodeattrsError]) -> Overview:
+def _without_subjects(question: Question, unlisted: Mapping[str, NodeattrsError]) -> _Overview:
     """The overview of a folder without subjects: commands about the first folder below with some; else first steps."""
     root, repo = question.side.root, question.arguments.get("repo")
     below = [one for one in repositories_below(root) if one != "."]
@@ -133,7 +133,7 @@ def _without_subjects(question: Question, unlisted: Mapping[str, NodeattrsError]
         with suppress(NodeattrsError):
             subjects = {name: some for name, some in inner.names.items() if some}
             if subjects:
-                return Overview(str(root), {}, unlisted, _example_commands(inner, subjects), below)
+                return _Overview(str(root), {}, unlisted, _example_commands(inner, subjects), below)
     for one in ("", *below[:_NAMED]):
         steps = [*_first_steps(root / one)]
         if steps:
@@ -141,8 +141,8 @@ def _without_subjects(question: Question, unlisted: Mapping[str, NodeattrsError]
             first = [] if folder == "." else [f"cd {shlex.quote(folder)}"]
             first += [line for step in steps for line in step.commands]
             found = [f"{one}: {step.found}" if one else step.found for step in steps]
-            return Overview(str(root), {}, unlisted, first, below, found)
-    return Overview(str(root), {}, unlisted, [] if below else _OF_FILES, below)
+            return _Overview(str(root), {}, unlisted, first, below, found)
+    return _Overview(str(root), {}, unlisted, [] if below else _OF_FILES, below)
 
 
 def _first_steps(folder: FilePath) -> Iterator[FirstSteps]:

@@ -39,7 +39,7 @@ def _setter(part: Part, path: Path) -> Origin | None:
 
 
 @dataclass(frozen=True)
-class Blame:
+class _Blame:
     """The report of `blame`: all values of some subjects, each with the line that set it.
 
     Values and lines are looked up each time it is printed.
@@ -113,7 +113,7 @@ def blame(question: Question) -> Output:
     if len(replies) == 1 and replies[0].error is not None:
         raise replies[0].error
     unread = [*(one for reply in replies for one in reply.unread_at()), *subjects.unread]
-    return Output(Blame(replies, str(question.side.top)), warnings=subjects.warnings, unread=unread)
+    return Output(_Blame(replies, str(question.side.top)), warnings=subjects.warnings, unread=unread)
 
 
 def matrix(question: Question) -> Output:
@@ -199,7 +199,7 @@ def _cell(part: Part, path: Path) -> Cell | None:
 
 
 @dataclass(frozen=True)
-class SubjectDifference:
+class _SubjectDifference:
     """The report of `diff`: the paths whose values differ between two subjects.
 
     titles:        the names of both subjects. If one subject is compared in two versions of the files: its name, and
@@ -278,7 +278,7 @@ def diff(question: Question) -> Output:
     tops = (str(question.side.top), str(question.side.top))
     below = parse(question.arguments.get("path") or "")
     found = [one for one in differences(left.parts, right.parts, tops) if one.path[: len(below)] == below]
-    report = SubjectDifference((left.name, against or right.name), left, right, found)
+    report = _SubjectDifference((left.name, against or right.name), left, right, found)
     warnings = [*dict.fromkeys([*subjects.warnings, *others.warnings])]
     return Output(report, warnings=warnings, unread=[*left.unread_at(), *right.unread_at()])
 

@@ -32,7 +32,7 @@ _ALL = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class WhereReport:
+class _WhereReport:
     """The report of `where`. It prints a block for each effect, then a line for each setting without effect.
 
     effects: one for each path that a line of the question sets and a subject has
@@ -211,7 +211,7 @@ def _output(
     unread: Sequence[Unread],
     path: Path = (),
 ) -> Output:
-    report = WhereReport(effects, lines.count, unused, dict(lines.failed()), path)
+    report = _WhereReport(effects, lines.count, unused, dict(lines.failed()), path)
     return Output(
         report, int(not (effects or unused or unread or border.refused())), warnings=lines.warnings, unread=unread
     )

@@ -123,10 +123,11 @@ class Variables:
     magic:     called once, at the first use; returns the variables that Ansible sets itself, as far as they are known
     sensitive: paths whose values are secrets in every answer
 
-    The constructor reads nothing. `vars` maps each variable to its merged value; it is computed once and kept. `known`
-    gives one value, or ABSENT. `trace`, `origins` and `explain` show where the value at a path comes from. `unknown`
-    and `unread` list layers that could not be read. `known`, `trace`, `origins` and `explain` merge all layers again at
-    each call. Values contain templates as they were written.
+    The constructor reads nothing. `vars` maps each variable to its merged value; it is computed once and kept, and
+    `value` is the same map. `known` gives one value, or ABSENT. `trace`, `origins` and `explain` show where the value
+    at a path comes from. `layers` lists the layers, the weakest first, and `plan` is one fold of them. `unknown` and
+    `unread` list layers that could not be read. `folded` merges all layers with their origins; so do `known`, `trace`,
+    `origins` and `explain` at each call. Values contain templates as they were written.
     """
 
     def __init__(

@@ -35,7 +35,9 @@ _FACTS = title(19)
 class TaskContext:
     """What surrounds a task or a list of tasks: play, file, role, variables and conditions.
 
-    The object is immutable. `with_...`, `entering_role` and `for_handlers` return changed copies.
+    The object is immutable. `with_...`, `entering_role` and `for_handlers` return changed copies. `runs` says whether
+    the task runs for any values of variables. `is_never` says whether the tag `never` keeps it from running. `lookups`
+    has the lookup plugin first_found for this place. `file_of_tasks` gives None for a file that is not there.
 
     play, document:    the play, and the file that has the task
     folder:            the folder of that file

@@ -38,7 +38,9 @@ class FactCache:
     folder: the folder with the files. None: the folder that *config* names, if its cache is of the kind jsonfile;
             otherwise there are no facts
 
-    A host without a file has no facts. The methods raise AnsibleError if its file cannot be read or parsed.
+    `facts_of` gives (facts, name of the file), and `layer` the variables that the facts set. `ansible_facts_of` gives
+    the value of the variable `ansible_facts`. A host without a file has no facts: ({}, ""), None and {}. The methods
+    raise AnsibleError if its file cannot be read or parsed.
     """
 
     def __init__(self, config: AnsibleConfig, root: Path, folder: Path | None) -> None:

@@ -132,7 +132,7 @@ class VariableFiles:
 
         path:   the file
         kind:   the kind of its origins, such as "group_vars"
-        name:   the name in its origins, such as that of the group
+        name:   the name in its origins, such as the name of the group
         titled: the title of the layer
         raises: AnsibleError, for a file that is not there, is broken, or is not a map
         """

@@ -37,7 +37,9 @@ class Group:
                      wins
     leading_hosts:   hosts that `all_hosts` lists first, though they may not be in `hosts`
 
-    `depth` is computed at its first use and kept until the tree's `groups_so_far` or `reconcile` is called.
+    `ancestors` gives the groups above it, by name, without itself; `with_descendants` itself and all groups below it.
+    `all_hosts` gives the hosts of these, by name. `depth` is the longest way from `all`; 0 without parents. It is
+    computed at its first use and kept until the tree's `groups_so_far` or `reconcile` is called.
     """
 
     name: str
@@ -123,9 +125,11 @@ class InventoryTree:
     warn:          called for names of groups that are no names of variables, and for a host with the name of a group
     rename:        True: in a group's name, each character that a variable's name cannot have becomes `_`
 
-    Readers call `group` and `host`, which create what does not exist, and `nest` and `set_variables`. After the last
-    source `reconcile` is called once. After that, `groups_of` gives the groups of a host by strength. Before,
-    `groups_so_far` gives them in the order of joining. `reachable` gives the hosts of `all` and of the groups below it.
+    Readers call `group` and `host`, which create what does not exist, and `nest` and `set_variables`. `group_name`
+    gives the name that a group gets here, and `port_of` the variable that a port behind a host's name sets. After the
+    last source `reconcile` is called once. After that, `groups_of` gives the groups of a host by strength. Before,
+    `groups_so_far` gives them in the order of joining. `ordered` sorts groups by strength, the weakest first.
+    `reachable` gives the hosts of `all` and of the groups below it.
     """
 
     def __init__(self, warn: Warn, *, rename: bool = False) -> None:

@@ -52,6 +52,8 @@ class PlaceInPlays:
     level:             the number of the precedence level
     plays:             name of a playbook -> the numbers of its plays that reach the line
     has_unknown_hosts: whether the hosts of one of these plays are not known
+
+    `where` names the plays in words.
     """
 
     origin: Origin

@@ -72,8 +72,9 @@ class Inventory:
 
     The constructor reads ansible.cfg and all sources, but no group_vars or host_vars. `host(name)` gives the variables
     of a host; each file is read at its first use and kept. `own` and `of_group` give the variables of a host without
-    its groups, and of a group without its parents. `matching` selects hosts by patterns. `warnings` grows while hosts
-    are asked about.
+    its groups, and of a group without its parents. `matching` gives the names of the hosts that patterns select; [] for
+    none. `not_run` and `unread` say what was not read. `warnings` grows while hosts are asked about. `Playbook` uses
+    the other methods.
 
     raises: AnsibleError, for a configuration that cannot be read, and for extra variables that are not a map. Methods
             raise it for an unknown host or group, and for a broken file unless *lenient*
@@ -333,7 +334,7 @@ class Inventory:
         return {"inventory_file": host.source, "inventory_dir": folder}
 
     def hosts_of_groups(self) -> dict[str, list[str]]:
-        """The variable `groups`: name of a group -> names of its hosts and of those of groups below it."""
+        """The variable `groups`: name of a group -> the names of the hosts in it and in the groups below it."""
         return {name: list(group.all_hosts()) for name, group in self.groups.items()}
 
     def names_set_by_groups_like(self, name: str, folders: Iterable[Path]) -> frozenset[str] | None:

@@ -50,7 +50,8 @@ class DynamicInventory:
     hosts:  host -> its variables; `add` fills it
     notes:  code -> sentences on values that had to differ from the values of the nodes; `add` fills it
 
-    `to_dict` raises KeyError if `host` was not added.
+    `group` adds hosts to a group. `warnings` yields (code, sentences) for what had to change. `to_dict` raises KeyError
+    if `host` was not added.
     """
 
     host: str = ""

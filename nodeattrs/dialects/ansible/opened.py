@@ -44,7 +44,9 @@ class AnsibleHosts(InRepository):
     kept. With several inventories a subject is called `inventory:host`.
 
     `subjects` lists the hosts and `answer` gives the variables of one. `subjects` and `answer` also set `unread`, to
-    the layers that could not be read. `lines_of` lists the lines of roles and plays that set a path.
+    the layers that could not be read. `lines_of` lists the lines of roles and plays that set a path, and `unread_lines`
+    the places there that were not read. `leaves_out` says whether a file may change variables though answers do not
+    read it.
     """
 
     @cached_property

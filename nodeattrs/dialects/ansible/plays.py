@@ -55,6 +55,9 @@ class Play:
               variables of the play's own `vars`
     patterns: the patterns of its hosts; None if `hosts` has a template whose value is not known
     missing:  why the patterns are not known; "" if they are known
+
+    `vars` gives the layers of level 12. `entries` gives the list under a key of the body; [] without the key. `error`
+    returns an error with a line, for the caller to raise. `name` is its name, or else its hosts.
     """
 
     number: int
@@ -96,7 +99,7 @@ class Play:
         return as_one_fold([*([Layer(own, locator, title(12))] if own else []), *self.over], REPLACE)
 
     def entries(self, key: str) -> list[Any]:
-        """The list under a key; [] where it is missing or null. raises: AnsibleError, where it is not a list"""
+        """The list under a key; [] if it is missing or empty. raises: AnsibleError, if it is not a list"""
         found = self.body.get(key) or []
         if not isinstance(found, list):
             raise self.error(WRONG_SHAPE, f"{key} is a list", key)

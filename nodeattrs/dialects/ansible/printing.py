@@ -78,9 +78,9 @@ def listing(inventory: Inventory, *, export: bool = False, limit: str | None = N
 def nested_listing(inventory: Inventory, *, export: bool = False, limit: str | None = None) -> dict[str, Any]:
     """The data of `ansible-inventory --list --yaml`: groups within groups. {} if there is nothing to print.
 
-    A host may be in several groups; its variables are printed only at the first place. The same is true of groups. A
-    group is printed at the first place, unless it has no hosts there, and as an empty map at the others. This is as in
-    Ansible.
+    As in Ansible, a host or group that is in several groups is printed in full only once. The variables of a host are
+    at its first place. A group is in full at its first place, unless it has no hosts there. At the other places it is
+    an empty map.
 
     export: True: variables of groups are in the groups; a group with variables is then printed without hosts, too
     limit:  a pattern; only hosts that it selects are listed. None: all hosts

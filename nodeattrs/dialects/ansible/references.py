@@ -118,11 +118,14 @@ class VariableReferences:
     used_roles:       role that is used -> first place
     vars_files:       (role, name) for each file of variables that YAML or a call of a program names. The role is the
                       one that names the file; "" outside of roles
-    vars_file_places: such a pair -> first place
+    vars_file_places: (role, name) in `vars_files` -> first place
     paths:            name of a file, without folders -> its paths
     faults:           the errors of files that cannot be parsed
     encrypted:        encrypted files; each may set and mention any variable
     warnings:         warnings about conditions and comments
+
+    `part_in` and `is_made` say whether an expression may compose a name. `role_of` gives the role that a file belongs
+    to, or "". `is_file_there` looks a name up in `paths`.
     """
 
     root: Path
@@ -203,7 +206,7 @@ class VariableReferences:
         """
         for number, line in enumerate(_readable(self.root / ".gitignore").splitlines(), 1):
             if line[:1] not in "!#" and _KEPT_BACK.search(line.strip()):
-                self.note_named_file("", line.strip(), Origin("file", "", ".gitignore", number))
+                self._note_named_file("", line.strip(), Origin("file", "", ".gitignore", number))
         for path in _files_below(self.root):
             relative = path.relative_to(self.root)
             count(relative.as_posix())
@@ -284,7 +287,7 @@ class VariableReferences:
             self.settable.update(_WORD.findall(text))
         name = self.files.shown(path)
         shown = text if "{%" in text or "{{" in text else ""
-        self.note_computed_names(
+        self._note_computed_names(
             shown, lambda part: Origin("template", "", name, text[: text.find(part)].count("\n") + 1)
         )
         self.warnings += _comment_doubts(text, name)
@@ -298,7 +301,7 @@ class VariableReferences:
                 line = text[: found.start()].count("\n") + 1
                 self.name_parts[found[1]] = Origin("template", "", relative.as_posix(), line)
 
-    def note_named_file(self, role: str, name: str, origin: Origin) -> None:
+    def _note_named_file(self, role: str, name: str, origin: Origin) -> None:
         """Note that a role ("" for none) names a file of variables; the first place counts."""
         self.vars_files.add((role, name))
         self.vars_file_places.setdefault((role, name), origin)
@@ -311,7 +314,7 @@ class VariableReferences:
         self.settable.update(_ASSIGNED.findall(text), _WRITTEN.findall(text), _GIVEN.findall(text))
         for found in _GIVEN_FILE.finditer(text):
             line = text[: found.start(1)].count("\n") + 1
-            self.note_named_file(self.role_of(relative), found[1], Origin("file", "", relative.as_posix(), line))
+            self._note_named_file(self.role_of(relative), found[1], Origin("file", "", relative.as_posix(), line))
 
     def _template(self, path: Path, text: str) -> None:
         if "{{" not in text and "{%" not in text:
@@ -321,9 +324,9 @@ class VariableReferences:
         is_guarded = bool(_GUARD.search(text))
         for one in _names_needed(text):
             line = text[: max(text.find(one), 0)].count("\n") + 1
-            self.note_mention(one, Origin("template", "", name, line), is_guarded)
+            self._note_mention(one, Origin("template", "", name, line), is_guarded)
 
-    def note_mention(self, name: str, origin: Origin, is_guarded: bool) -> None:
+    def _note_mention(self, name: str, origin: Origin, is_guarded: bool) -> None:
         """Note that a template or a condition mentions a name; the first place counts.
 
         is_guarded: beside a word on its absence
@@ -340,7 +343,7 @@ class VariableReferences:
         """Whether set_fact may compose the name: it begins and ends like a name that a task composes."""
         return any((begin or end) and name.startswith(begin) and name.endswith(end) for begin, end in self._made_names)
 
-    def note_computed_names(self, text: str, where: Callable[[str], Origin]) -> None:
+    def _note_computed_names(self, text: str, where: Callable[[str], Origin]) -> None:
         """Note the expressions of a text that compose names of variables, such as `vars['a' + b]`.
 
         Literals in an expression are added to `name_parts`. An expression without a literal is added to `computed`.
@@ -391,7 +394,7 @@ class _DocumentWalk:
                 role = self.found.role_of(Path(self.document.file))
                 for one in _files_named(entry):
                     origin = self.document.locator("vars file", "", (*at, key)).at(())
-                    self.found.note_named_file(role, one, origin)
+                    self.found._note_named_file(role, one, origin)
             self._condition(name, entry, (*at, key))
             if plain in _FREE and isinstance(entry, str):
                 self.found.settable.update(_ASSIGNED.findall(entry))
@@ -421,7 +424,7 @@ class _DocumentWalk:
             if not is_bare or key in ("loop", "var", "environment") or key.startswith("with_"):
                 return
             text = f"{{{{ {text} }}}}"
-        found.note_computed_names(text, lambda part: self.document.locator("template", "", ()).at(at))
+        found._note_computed_names(text, lambda part: self.document.locator("template", "", ()).at(at))
         is_guarded = bool(_GUARD.search(text))
         names = _names_needed(text)
         if not names:
@@ -429,7 +432,7 @@ class _DocumentWalk:
         place = found.mentions.keys() >= set(names)
         origin = Origin("template", "") if place else self.document.locator("template", "", ()).at(at)
         for name in names:
-            found.note_mention(name, origin, is_guarded)
+            found._note_mention(name, origin, is_guarded)
 
 
 def _comment_doubts(text: str, name: str) -> Iterator[AnsibleError]:

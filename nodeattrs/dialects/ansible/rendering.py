@@ -78,8 +78,9 @@ class Rendering:
     budget:  limits the work of all templates together. None: a new budget
 
     `rendered(value)` evaluates the templates in a value and keeps those that fail as text. `outcome(text)` evaluates
-    one text and returns the reason if it fails. The constructor builds the Jinja environment and evaluates nothing. The
-    value of each variable is computed once and kept. The methods raise TooMuch.
+    one text and returns (value, reason if it fails, whether that needs Ansible). `variables()` renders all variables.
+    `value_of_name` is for Jinja. The constructor builds the Jinja environment and evaluates nothing. The value of each
+    variable is computed once and kept. The methods raise TooMuch.
 
     raises: MissingExtra, without Jinja2
     """

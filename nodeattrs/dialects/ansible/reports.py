@@ -23,6 +23,7 @@ from nodeattrs.dialects.ansible.playbook import InTask
 from nodeattrs.dialects.ansible.printing import printed_variables
 from nodeattrs.dialects.ansible.rendering import Rendered, Rendering
 from nodeattrs.dialects.ansible.values import MaySet, as_json
+from nodeattrs.reports import Report
 from nodeattrs.reports.explain import NodeExplanation, way_to
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import origin_data
@@ -151,7 +152,7 @@ def explained_variable(
 
 
 @dataclass(frozen=True, slots=True)
-class SetVariables:
+class _SetVariables:
     """A report of the variables of a host, each with the lines that set it. `set_variables` makes it.
 
     answer:       the variables of the host
@@ -174,10 +175,10 @@ class SetVariables:
             yield printable(f"{spell(one.trace.path)} = {shown(one.trace.value)}  {where}")
 
 
-def set_variables(answer: Variables) -> SetVariables:
+def set_variables(answer: Variables) -> Report:
     """The report on all variables of a host. cost: merges all layers once for each variable"""
     paths = [(name,) for name in printed_variables(answer)]
-    return SetVariables(answer, [NodeExplanation(answer.trace(path), answer.host, answer.where) for path in paths])
+    return _SetVariables(answer, [NodeExplanation(answer.trace(path), answer.host, answer.where) for path in paths])
 
 
 @dataclass(frozen=True, slots=True)

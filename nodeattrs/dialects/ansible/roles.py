@@ -54,8 +54,10 @@ class Role:
     repeats:           whether it runs again after a use for which `same_as` is true
     is_public:         whether all tasks of the play see its variables
 
-    `RoleReader.read` makes it. `all_defaults`, `all_vars` and `all_params` give the layers of a task in the role. They
-    include layers of its parents and dependencies.
+    `RoleReader.read` makes it. `all_defaults`, `all_vars` and `all_params` give the layers of a task in the role, the
+    weakest first. They include layers of its parents and dependencies. `with_dependencies` yields the roles in the
+    order in which they run, `in_vars_order` in the order in which their `vars` count; the role itself is last.
+    `entries` has the entries of its parents, then its own. `for_handlers` makes a copy.
     """
 
     name: str
@@ -170,7 +172,8 @@ class RoleReader:
             raises AnsibleError if the name is not known
 
     `read` makes the `Role` of an entry, and raises AnsibleError for a role that is not there. `folder_of` finds only
-    the folder, or None.
+    the folder, or None. `names_matching` lists the roles that a name with templates may mean. `requirement_hint` names
+    the file of requirements that has a role, or "". `find_file` gives None if there is no such file.
     """
 
     def __init__(

@@ -61,7 +61,7 @@ class InventorySources:
     dynamic:   knows which sources may be run, and runs them
     construct: called with (parsed file, folders of the sources before it), reads a file of the plugin `constructed`
     places:    after `read`, the folders whose group_vars and host_vars count, in order
-    not_run:   after `read`, the sources that were not run, as exceptions that give the reason
+    not_run:   after `read`, the sources that were not run, as exceptions with the reason
 
     `read(sources)` takes the sources as texts. A source that cannot be read is a warning. `read` raises
     AnsibleError only if ansible.cfg makes that an error, or if --run-inventory names no source.

@@ -64,7 +64,7 @@ class TaskWalk:
     joined:        the roles of the current play whose variables all of its tasks see
 
     The constructor reads nothing. Call `tasks_of_play` once for each play, in order, and consume each result before the
-    next call, since a task depends on the effects of the tasks before it.
+    next call. A task depends on the effects of the tasks before it.
     """
 
     def __init__(

@@ -283,6 +283,7 @@ class VariableLines:
     by_name: dict[str, int]
 
     def at(self, path: Path) -> Origin:
+        """The origin of a path: the line of its variable, or no line."""
         return Origin(self.kind, self.name, self.file, self.by_name.get(path[0]) if path else None)
 
 
@@ -302,6 +303,7 @@ class MaySet:
     prefixes: tuple[str, ...] = ()
 
     def at(self, path: Path) -> Origin:
+        """The place of the layer, for every path."""
         return self.origin.at(())
 
     @property

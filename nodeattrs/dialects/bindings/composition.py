@@ -75,6 +75,8 @@ class SiteFiles:
 
     files: (file, the folder that its shown name is relative to) -> ((time, size) of the file when it was read, the
            parsed content or the error)
+
+    `providers` maps a scheme, and `classes` the name of a class, to its entry point.
     """
 
     def __init__(self) -> None:
@@ -189,7 +191,8 @@ class Composition:
     """The environment, the categories and the layers of one node, read from the folder of a site.
 
     The constructor reads all files, and raises nothing for what they contain: errors of reading are added to `faults`.
-    `injector()` then makes an `Injector` over the layers. `refresh()` reads changed files again.
+    `injector()` then makes an `Injector` over the layers. `refresh()` reads changed files again, and returns whether
+    something differs. `files` is the number of files that were read.
     root:        the folder of the site
     node:        the name of the node; "": the fact `fqdn`
     facts:       the facts of the node; providers get a copy

@@ -15,7 +15,8 @@ from nodeattrs.contract.sides import Side
 
 
 class Bindings(Dialect):
-    """The dialect of sites with modules that bind keys (Puppet's ARM-8, "Hiera 2")."""
+    """The dialect of sites with modules that bind keys (Puppet's ARM-8, "Hiera 2"). `check` yields the findings of a
+    site."""
 
     name = "bindings"
     option = Option("--site", "DIR", "the site of bindings (default: as set, or here)")

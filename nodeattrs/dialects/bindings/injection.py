@@ -21,7 +21,8 @@ class Injection(HieraParameters):
     """The bindings of one run of a node. The site is read, and its injector is built, when the first value is needed.
 
     `inject` and `parameters` are functions of recipes. `bound` and `relate` are used for the catalog: parameters of a
-    resource, and dependencies between resources. `run_list` adds the included classes to a run-list.
+    resource, and dependencies between resources. `run_list` returns a run-list with the included classes behind it.
+    `trace` gives the trace of a value that a recipe got from bindings, or None.
     folder: the repository
     place:  the folder of the site of bindings, relative to *folder*
     node:   the node that runs; its name, facts, environment and run-list are the request, and reads of facts are noted

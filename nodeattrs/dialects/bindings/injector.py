@@ -49,9 +49,12 @@ class Injector:
     """The values of keys, for layers and a state. The constructor resolves the layers; `inject` makes a value.
 
     Each value is made when it is first injected, and then kept, unless its producer makes a new one each time. `get`
-    returns a default where `inject` raises NotBound. `scope` returns an injector for one request or run. `child` and
-    `override` return a further injector over this one. `explain` says why a key has its value. `close` closes what
-    factories have opened.
+    returns a default where `inject` raises NotBound. `ainject` and `aclose` are for asynchronous factories. `producer`
+    returns a handle that gives the value at each call, and `wire` a function whose missing arguments are filled.
+    `scope` returns an injector for one request or run. `child` and `override` return a further injector over this one.
+    `explain` says why a key has its value, and `graph` what all keys need. `check` returns the errors that injections
+    would end with. `unknown_layers` lists the unread layers that might decide a key. `close` closes what factories have
+    opened.
     layers:    the highest first: `Layer`s, or lists of sets; sets are `Bindings` or `BindingSet`s
     state:     the categories of the request, the highest first, as a `State` or as (name, value) pairs
     classes:   the classes that `Type[X]` may name, in addition to the classes of the builder
@@ -133,7 +136,7 @@ class Injector:
         return value
 
     async def ainject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
-        """The value of a key, as `inject`, also where an asynchronous factory makes it or a part of it."""
+        """The value of a key, as `inject` gives it. An asynchronous factory may make the value or a part of it."""
         return await self._maker.awaited(functools.partial(self.inject, key, type, **args))
 
     def get(self, key: Any, type: Any = None, /, *, default: Any = None, **args: Any) -> Any:
@@ -233,7 +236,7 @@ class Injector:
         return graph(self._maker)
 
     def check(self) -> list[BindingError]:
-        """The errors that injections would end with, as far as they are known without making values; [] for none."""
+        """The errors that injections would end with, if they are known before a value is made; [] for none."""
         return list(late_faults(self._maker))
 
     # --- scopes --------------------------------------------------------------------------------

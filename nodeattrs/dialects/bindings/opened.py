@@ -28,7 +28,7 @@ class BindingKeys(WithFacts):
     `subjects` lists the nodes, `answer` gives the keys of one node, and `levels` the layers. Nothing is read before one
     of them is called. `answer` and `site` compose the site for a node; a file that did not change is read once.
     If `notes_looks` is true, all facts that an answer reads are noted, and nodes with equal facts there share the
-    answer (`core.looks`).
+    answer (`core.looks`). `look` gives the value that a node has at one noted place.
     """
 
     @property
@@ -49,7 +49,7 @@ class BindingKeys(WithFacts):
     def site(
         self, name: str, mode: str = "tuple", classifier: str | None = None, looks: Looks | None = None
     ) -> Composition:
-        """The site composed for a node, with its facts, else with the facts of its last run.
+        """The site composed for a node, with its facts. A node without facts has the facts of its last run.
 
         mode:       as of `State`
         classifier: a file with the classifier's answer for this node; None: the answer that the request has for it

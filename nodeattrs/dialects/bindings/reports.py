@@ -64,6 +64,8 @@ class ExplainedBinding:
     explanation: the explanation of the key
     path:        a path in the value; () for the whole value
     with_causes: True: the report also has the conditions that put the claims in effect
+
+    `trace` is the trace of the path.
     """
 
     explanation: Explanation

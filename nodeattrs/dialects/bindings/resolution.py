@@ -91,6 +91,8 @@ class Layer:
     name:   for messages
     sets:   in any order, which has no effect on who wins
     origin: the line of a site that lists the layer; None for none
+
+    `unknown` makes a layer that cannot be read.
     """
 
     name: str
@@ -117,6 +119,8 @@ class DeclarationPlace:
     causes: the lines because of which the place is in effect: conditions, and lists of layers and categories
     mask:   the categories that make a declaration apply (`State.mask`)
     rank:   the rank of those categories (`State.ranked`); the greatest wins
+
+    `when` makes the place inside of a condition, with the mask and rank 0.
     """
 
     number: int
@@ -196,7 +200,8 @@ class Declaration:
     `resolve` makes it, and sets `source`, `lower` and `demands`.
 
     `root` is the declaration that has the producer, behind any rebindings. `words`, `label`, `flags` and `describe`
-    name the declaration in messages. `scope` says how long its product is kept.
+    name the declaration in messages. `scope` says how long its product is kept: "" with the injector, "none" not at
+    all, else the name of a scope. `id` is the id of a multibind, else None.
     item:     the item
     place:    the layer and conditions of the item
     position: (rank of the layer, rank of the categories); the greater position wins

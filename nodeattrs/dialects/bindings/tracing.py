@@ -103,7 +103,8 @@ class Account:
 
     A source is a declaration, a fragment or an unread set. It has a number; the greater number is stronger. `trace`
     gives the trace of a path, with the claims of inner accounts. `set_by` yields the fragments of a collection.
-    `causes_of` raises KeyError for an unknown number.
+    `causes_of` raises KeyError for an unknown number. `unknown` yields the unread sets, and `rank_of` gives the number
+    of one. `innermost` is the last of the inner accounts, or this one. `titles` maps all numbers to titles.
     label:         the first step of all paths
     folding:       the sources, merged in order; empty if nothing is declared
     sources:       number -> source; the sources of *inner* have smaller numbers

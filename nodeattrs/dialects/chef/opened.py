@@ -64,8 +64,9 @@ def _unread(layer: Layer) -> Unread:
 class Nodes(WithFacts):
     """The nodes of one version of a repository, for the verbs. Made by `Chef.open`; reads no file before it is asked.
 
-    `subjects` names the nodes, and `answer` runs one; each call runs it again. The request names the facts of a node.
-    Otherwise a node has the facts of its last run, or, if it never ran, an unknown platform.
+    `subjects` names the nodes. `answer` runs one for the verbs, and `run` returns the run itself; each call runs it
+    again. The request names the facts of a node. Otherwise a node has the facts of its last run, or, if it never ran,
+    an unknown platform. `facts` does not look at the last run.
     After `answer`, the attribute `unread` lists the layers that could not be read for it.
     `covers` says whether a changed file may change an answer. `may_run` says whether a file is Ruby code that a recipe
     may call. `own`, `look` and `notes_looks` serve `impact`, which compares nodes by their looks to run fewer of them.

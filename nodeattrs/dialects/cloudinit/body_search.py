@@ -25,7 +25,8 @@ class BodySearch:
     budget: limits the search
     first:  the number of the line of the file on which the text begins
 
-    `find` and `find_block` return lines of the file, and raise TooMuch.
+    `find` returns a line of the file, or None. `find_block` finds an indented body, and returns (line or None, number
+    of blanks before each line). Both raise TooMuch.
     """
 
     def __init__(self, text: str, budget: Budget, first: int = 1) -> None:

@@ -45,19 +45,16 @@ class Way(NamedTuple):
 
     chosen:    text of a condition -> whether it holds
     otherwise: whether the other conditions hold, which are not in *chosen*
-
-    `takes(condition, holds)` is True if the way goes into one side of a condition. `visited(branches)` gives the
-    indexes of the branches it goes through.
     """
 
     chosen: dict[str, bool]
     otherwise: bool
 
-    def takes(self, condition: str, holds: bool) -> bool:
+    def _takes(self, condition: str, holds: bool) -> bool:
         """Whether the way takes a branch of *condition*: with *holds* the branch in which it holds, else the other."""
         return self.chosen.get(condition, self.otherwise) == holds
 
-    def visited(self, branches: Sequence[_Branch]) -> set[int]:
+    def _visited(self, branches: Sequence[_Branch]) -> set[int]:
         """The indexes of the branches that the way goes through. A branch inside another one counts only if both are
         taken.
 
@@ -65,7 +62,7 @@ class Way(NamedTuple):
         """
         found: set[int] = set()
         for index, branch in enumerate(branches):
-            if self.takes(branch.condition, branch.holds) and (branch.around is None or branch.around in found):
+            if self._takes(branch.condition, branch.holds) and (branch.around is None or branch.around in found):
                 found.add(index)
         return found
 
@@ -99,7 +96,7 @@ def ways_of(tree: nodes.Template, budget: Budget) -> Ways:
     unknown = _unknown_names(tree)
     branches = _Branches(unknown).of(tree)
     ways, most = [Way({}, True), Way({}, False)], min(MOST, _NODES // sum(1 for _ in tree.find_all(nodes.Node)))
-    seen = ways[0].visited(branches) | ways[1].visited(branches)
+    seen = ways[0]._visited(branches) | ways[1]._visited(branches)
     unseen = 0
     for number in range(len(branches)):
         chosen = None if number in seen else _chosen_in(branches, number)
@@ -107,7 +104,7 @@ def ways_of(tree: nodes.Template, budget: Budget) -> Ways:
             continue
         if len(ways) < most:
             ways.append(Way(chosen, True))
-            seen |= ways[-1].visited(branches)
+            seen |= ways[-1]._visited(branches)
         else:
             unseen += 1
     return Ways(ways if branches else ways[:1], unseen, unknown)
@@ -150,13 +147,13 @@ class _Follower(NodeTransformer):
     def _visit_condition(self, node: nodes.If | nodes.CondExpr) -> Any:
         if _is_open(node.test, self._unknown):
             condition, holds = _condition(node.test)
-            node.test = nodes.Const(self._way.takes(condition, holds))
+            node.test = nodes.Const(self._way._takes(condition, holds))
         return self.generic_visit(node)
 
     visit_If = visit_CondExpr = _visit_condition  # the names that Jinja asks for
 
     def visit_For(self, node: nodes.For) -> Any:  # the name that Jinja asks for
-        is_empty = node.else_ and _is_open(node.iter, self._unknown) and not self._way.takes(_loop(node), True)
+        is_empty = node.else_ and _is_open(node.iter, self._unknown) and not self._way._takes(_loop(node), True)
         names = len(node.target.items) if isinstance(node.target, nodes.Tuple) else 1
         self.generic_visit(node)
         looped = nodes.Filter(node.iter, ONCE, [nodes.Const(names)], [], None, None)

@@ -108,8 +108,8 @@ class Form:
 
     name:      the word of --input-form
     what:      its usual name, with an article
-    marks:     maps of pattern -> regular expression. A document fits if one map has all its expressions match the
-               values at its patterns
+    marks:     maps of pattern -> regular expression. A document fits a map if the value at each pattern matches the
+               expression; it has to fit one map
     at:        the patterns that lead to user-data
     take:      called with a value, returns the text that the platform takes from it, or None as the text and a reason
     why:       the reason for a value without a text, if *take* gives none

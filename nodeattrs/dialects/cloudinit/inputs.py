@@ -68,6 +68,8 @@ class Given(NamedTuple):
     unknown:  the reason why the user-data cannot be read; "" if it can
     data:     instance data for templates, from the meta-data of a folder or image; None for none
     settings: key -> text, for a profile or an instance of LXD; None for anything else
+
+    `sources` is *user*, or an unknown layer if the user-data cannot be read.
     """
 
     address: str

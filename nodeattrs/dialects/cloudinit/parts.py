@@ -63,7 +63,8 @@ class CloudPart(NamedTuple):
     lines:    for a rendered template: the line of the template for each line of the body; () for any other part
     language: the language of a template that another program fills in, if the document names it; None otherwise
 
-    `text` is the body as text. `at(line)` gives the line of the file for a line of the body.
+    `text` is the body as text. `at(line)` gives the line of the file for a line of the body. `filled_in_by` is the
+    template language of a config that another program fills in first; else None.
     """
 
     body: str | bytes

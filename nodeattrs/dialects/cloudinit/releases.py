@@ -26,6 +26,8 @@ class Release(NamedTuple):
     empty_stops:  whether a conf.d template that renders to nothing stops the merge (since 24.2)
     sources:      the data sources of the built-in configuration, in order, separated by blanks
     docs_dir:     whether the built-in paths have `docs_dir` (since 24.2)
+
+    `builtin` is a new copy of the built-in configuration.
     """
 
     notes: bool

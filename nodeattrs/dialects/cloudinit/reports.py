@@ -31,6 +31,7 @@ from nodeattrs.dialects.cloudinit.steps import Change
 from nodeattrs.dialects.cloudinit.templates import MISSING, InstanceData
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
+from nodeattrs.reports import Report
 from nodeattrs.reports.explain import NodeExplanation, way_to
 from nodeattrs.reports.findings import Finding, Severity, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
@@ -226,7 +227,7 @@ def _placed(found: Finding, message: str, title: str, at: Origin) -> Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class ExplainedConfig:
+class _ExplainedConfig:
     """The report of `nodeattrs cloud-config explain`: a table of the parts, then traces of paths, then changes.
 
     `explained_config` makes it. Traces and changes are computed when it is printed.
@@ -340,11 +341,12 @@ def explained_config(
     step_by_step: bool,
     with_causes: bool = False,
     instance: Instance | None = None,
-) -> ExplainedConfig:
+) -> Report:
     """The report about a merged config. Traces and changes are computed when it is printed.
 
     paths:        the paths whose traces are shown; (): none
-    step_by_step: whether the changes of each part are shown. They are also shown without paths and without a machine
+    step_by_step: whether the changes of each part are shown. They are also shown if there are neither paths nor a
+                  machine
     with_causes:  whether a trace also names the lines with merge definitions
     instance:     the machine with these files, whose differences are shown; None: no machine
     raises:       NoSuchAttribute, for a path that no part sets
@@ -353,7 +355,7 @@ def explained_config(
         trace = merged.trace(path)
         if not (trace.found or trace.claims):
             raise NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=_way_to(merged, path))
-    return ExplainedConfig(merged, paths, step_by_step or not (paths or instance), with_causes, instance)
+    return _ExplainedConfig(merged, paths, step_by_step or not (paths or instance), with_causes, instance)
 
 
 def _way_to(merged: Merged, path: Path) -> str | None:

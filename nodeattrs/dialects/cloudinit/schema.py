@@ -49,7 +49,7 @@ _TYPES = {
 
 @taking(place=str)
 def schema_file(place: str) -> File:
-    """The path of the schema at a place: a file, a folder of a cloud-init, or "installed" for that of the system.
+    """The path of the schema at a place: a file, a folder of a cloud-init, or "installed" for the schema of the system.
 
     The file is not read. raises: BadArgument, where no schema is there
     """

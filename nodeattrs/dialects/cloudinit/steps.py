@@ -40,14 +40,17 @@ class PartReport(NamedTuple):
     part:       the part; for a template the rendered one
     filename:   its name, or part-001, part-002, ... by position
     status:     one of these words. merged; rejected: cloud-init notes it in the merged file; failed: cloud-init only
-                logs it; script; include: not followed; ignored: of a type without a handler; empty: of such a type,
-                without a body; unknown: not read; template: not rendered, since instance data lack; disabled: switched
-                off. Only merged parts change the config
+                logs it; script; include: not followed; ignored: no handler has its type; empty: the same, without a
+                body; unknown: not read; template: not rendered, since instance data lack; disabled: switched off. Only
+                merged parts change the config
     definition: the merge definition that was used; None for a patch, and for a part that was not merged
     source:     where the definition comes from: "body merge_how", "header Merge-Type", both, "default", "asked" (by
                 --how), "part N" (in documented mode)
     error:      why it was rejected or failed; None for any other status
     repeated:   the keys that its text writes twice in one map
+
+    `title` is the name of the part for people. `kind` is the kind of the error, or None. `ok` is False for "rejected"
+    and "failed". `is_foreign` is True if no program on the machine uses the part.
     """
 
     number: int

@@ -60,7 +60,8 @@ class InstanceData:
 
     The constructor takes a map and reads nothing. `read` reads a file, `of_meta_data` takes meta-data of NoCloud, and
     `missing` is for an unknown machine. `render` gives the text of a template. It raises CloudConfigError for a broken
-    template, and MissingExtra without Jinja2. `lacking` names a variable that is not known.
+    template, and MissingExtra without Jinja2. `lines` gives the line of the file for each line of that text; () if they
+    are not known. `lacking` names a variable that is not known, or None. `variables` are all variables.
     """
 
     def __init__(self, tree: Mapping[str, Any]) -> None:
@@ -243,7 +244,8 @@ def _marked(text: str, line: int) -> str:
 def unrendered(data: InstanceData | None, template: str, title: str, origin: Origin) -> Layer | None:
     """The unknown layer that replaces a template that cannot be rendered; None if the template can be rendered.
 
-    data:     instance data. It cannot be rendered without them, or if it uses a variable that is not known in them
+    data:     instance data. A template cannot be rendered without them, or if it uses a variable that is not known in
+              them
     template: the text of the template
     title:    the title of the layer
     origin:   the place of the template

@@ -112,7 +112,7 @@ class Blob:
     file:     the name of the file, as messages show it; None without a file
     packed:   True: the file has the content in another form, such as base64, so it has no lines in the file
     within:   the place in a document that has the content as a block of lines; None if it is not a block of lines
-    language: the language of a template that another program fills in; None for no such language, and by default
+    language: the language of a template that another program fills in; None if there is no such program
     folder:   the folder of the file on the disk, to find files that the content names; None without a file, and by
               default
     """

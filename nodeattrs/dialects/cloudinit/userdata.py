@@ -401,8 +401,9 @@ class Merged(Provenance):
     rules:   the settings of `merge`; None for merged layers
     sources: the parts as `merge` unpacked them, before templates were rendered; () for merged layers
 
-    `config` is a copy of the result, or None if no part has a config. `text` is the file that cloud-init writes.
-    `ok` is True if no part was rejected or failed. `warnings` is computed at its first use.
+    `config` is a copy of the result, or None if no part has a config. `value` is the same, but {} instead of None.
+    `text` is the file that cloud-init writes; "" without a config. `ok` is True if no part was rejected or failed.
+    `warnings` is computed at its first use.
 
     >>> from nodeattrs.dialects.cloudinit.userdata import merge
     >>> merged = merge(["#cloud-config\\nhostname: a", "#cloud-config\\nhostname: b"])

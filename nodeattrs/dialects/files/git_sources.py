@@ -30,8 +30,9 @@ _FIXED = ("commit", "semver", "tag")
 
 
 class GitSources:
-    """The GitRepository manifests in the YAML files of a repository. `reason` asks whether one names this repository.
+    """The GitRepository manifests in the YAML files of a repository.
 
+    `reason` says why a GitRepository is another repository than this one; "" if it is this one.
     The constructor reads nothing. The first `reason` reads the files, and later ones do not: use one instance for one
     version of the files. Files that cannot be read are left out. In a repository with too many YAML files none is
     found.

@@ -28,8 +28,8 @@ class _Field(NamedTuple):
 def secret_paths(model: type[Any], tree: Any) -> list[Path]:
     """The paths in *tree* whose values are secrets by the fields of *model*; [] where there are none.
 
-    A list or map of secrets is secret as a whole. So is a text in place of a map that may have a secret. A value that
-    a validator of the model moves to another key is not followed.
+    A list or map of secrets is secret as a whole. So is a text instead of a map, if the map may have a secret. A value
+    that a validator of the model moves to another key is not followed.
 
     model: a dataclass, an attrs class or a pydantic model
     """

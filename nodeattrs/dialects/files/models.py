@@ -66,6 +66,8 @@ class Loaded(Generic[Model]):
 
     value:  the object of the program's class
     folded: the merged tree; values of secret fields are withheld
+
+    `explain` gives the layers that set a key, as text. It raises NoSuchAttribute if the key is not set.
     """
 
     value: Model

@@ -89,6 +89,8 @@ class Release:
     origin: the line that names the chart
     values: the values that the release adds to the chart's own, the weakest first
     reason: why the files of the chart are not here; it has no meaning if *chart* is given
+
+    `inline` yields the maps of values that are written in the file of the release itself.
     """
 
     chart: str

@@ -17,6 +17,7 @@ from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.dialects.files.text import data
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.policies.named import NamedPolicy
+from nodeattrs.reports import Report
 from nodeattrs.reports.explain import NodeExplanation, way_to
 from nodeattrs.reports.screen import Screen, cut, printable
 from nodeattrs.reports.show import tree_lines, written_lines
@@ -74,7 +75,7 @@ def _margin(origins: tuple[Origin, ...]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class TraceReport:
+class _TraceReport:
     """Explanations of some paths of a merged tree (--explain). `trace_report` makes one from paths.
 
     explanations: one for each path, in the order of the output
@@ -94,7 +95,7 @@ class TraceReport:
             yield from one.lines(screen)
 
 
-def trace_report(folded: Folded, paths: Iterable[Path]) -> TraceReport:
+def trace_report(folded: Folded, paths: Iterable[Path]) -> Report:
     """Trace each path. raises: NoSuchAttribute, for the first path that no layer sets
 
     A path that a layer set and another one removed has a trace.
@@ -106,7 +107,7 @@ def trace_report(folded: Folded, paths: Iterable[Path]) -> TraceReport:
             hint = (way_to(folded.value, path) or "").replace("the node has", "the tree has") or None
             raise NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=hint)
         found.append(NodeExplanation(trace))
-    return TraceReport(found)
+    return _TraceReport(found)
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,8 @@ class Uses:
     included: the name of a template that the files include -> the first place; the key "" is for a computed name
     unread:   files that could not be read, or were too large or too many
 
-    `covers` says whether a path is read, `names_below` names the keys below a path that are read.
+    `covers` says whether a path is read, `names_below` names the keys below a path that are read. `foreign` yields
+    (name, place) of each template that is included and not defined.
     """
 
     paths: set[TreePath] = field(default_factory=set)

@@ -79,8 +79,7 @@ def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
 
 
 class Kept(NamedTuple):
-    """A part of a value that was not decrypted.
-
+    """A part of a value that was not decrypted. `unread` is the same as an unread place.
     key:     the key and the path of the part below it, as one dotted text: "db.password"
     reason:  why it stays encrypted
     origins: the lines that set the part, the strongest first

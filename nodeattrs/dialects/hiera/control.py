@@ -94,7 +94,7 @@ class PuppetConf:
 
 
 def puppet_conf(place: pathlib.Path) -> PuppetConf:
-    """Read a puppet.conf, or that of a folder; a folder without one has Puppet's defaults.
+    """Read a puppet.conf, or the one in a folder; a folder without one has Puppet's defaults.
 
     raises: BadArgument, where *place* does not exist; BadData; TooMuch
     """

@@ -72,7 +72,7 @@ def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) ->
 
 
 def makes_secret(to: Any) -> bool:
-    """Whether `convert_to` makes a secret; False where *to* names no type."""
+    """Whether `convert_to` makes a secret: Sensitive, perhaps inside of Optional or NotUndef. False for no type."""
     name = to[0] if isinstance(to, list) and to else to
     try:
         return isinstance(name, str) and _inner(parse_type(name)).name == "Sensitive"

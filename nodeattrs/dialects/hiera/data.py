@@ -110,11 +110,12 @@ def _roots(text: str) -> Iterator[str]:
 
 
 class DataSource:
-    """The data of one level at one location. The base of DataFile, FunctionData, RubyData and OverwrittenValue.
+    """The data of one level at one location. The base of DataFile, FunctionData and RubyData.
 
     tree: key -> value as it is written; None if the keys are not known, as for a data function
 
-    `value` gives the value of a key, and `locator` its lines. `overwritten` gives earlier values of the same key.
+    `value` gives the value of a key: ABSENT if the key is not set, `Unknown` if it cannot be read. `locator` gives its
+    lines, and `overwritten` earlier values of the same key.
     """
 
     tree: dict[str, Any] | None = None
@@ -137,7 +138,7 @@ class DataSource:
 
 
 @dataclass(frozen=True, slots=True)
-class OverwrittenValue(DataSource):
+class _OverwrittenValue(DataSource):
     """A value that does not count, because the same file sets its key again further down.
 
     data: the value, with expressions as they are written
@@ -157,7 +158,7 @@ class OverwrittenValue(DataSource):
 
 
 class _OverwrittenLocator(NamedTuple):
-    source: OverwrittenValue
+    source: _OverwrittenValue
     entry: str
 
     def at(self, path: Path) -> Origin:
@@ -176,7 +177,8 @@ class DataFile(DataSource):
     document:  the parsed document, with the line of each value
     warnings:  keys written twice, keys that no lookup finds, and encrypted texts that are never decrypted
 
-    The instance keeps decrypted values, and how to fill in the expressions of each value. It reads no file.
+    The instance keeps decrypted values, and how to fill in the expressions of each value. It reads no file. The value
+    of a key that is not set is ABSENT. `is_constant` says whether a value is the same for every node.
     """
 
     tree: dict[str, Any]
@@ -195,7 +197,7 @@ class DataFile(DataSource):
         self._unfit = read.unfit
         self._text = read.text
         self._twice = read.twice
-        self._overwritten: dict[str, tuple[OverwrittenValue, ...]] = {}
+        self._overwritten: dict[str, tuple[_OverwrittenValue, ...]] = {}
         self._plans: dict[str, Plan | None] = {}
         self._decrypt = decrypt
         self._sensitive = sensitive
@@ -290,6 +292,7 @@ class DataFile(DataSource):
         return self._clear[key]
 
     def locator(self, key: str, entry: str) -> Locator:
+        """Gives the line of the key, and of each path in its value."""
         return self.document.locator("hiera", entry, (key,))
 
     def overwritten(self, key: str) -> Sequence[DataSource]:
@@ -302,7 +305,7 @@ class DataFile(DataSource):
         found = self._overwritten.get(key)
         if found is None:
             others = ruby_yaml.overwritten(self._text, key)
-            made = tuple(OverwrittenValue(self._withheld(key, value), mark, self._text) for value, mark in others)
+            made = tuple(_OverwrittenValue(self._withheld(key, value), mark, self._text) for value, mark in others)
             found = self._overwritten.setdefault(key, made)
         return found
 
@@ -349,8 +352,8 @@ class FunctionData(DataSource):
 
     It is also the source for a level that is left out or cannot be read: its *ask* then always returns `Unknown`.
     name:      the name of the function
-    ask:       called with a key. It raises KeyError for a key without a value, and returns `Unknown` for one that
-               cannot be read
+    ask:       called with a key. It raises KeyError for a key without a value, which `value` turns into ABSENT. It
+               returns `Unknown` for a key that cannot be read
     sensitive: paths whose values become secrets; the first step is the key
     file:      "function NAME", in place of a file name
 
@@ -375,6 +378,7 @@ class FunctionData(DataSource):
         return withheld(value if plan is None else plan(resolver), self._sensitive, (key,))
 
     def locator(self, key: str, entry: str) -> Locator:
+        """The function as the origin of a value, without a line."""
         return Origin("data function", self._name)
 
 

@@ -20,7 +20,8 @@ _OF_PUPPET = ("environment.conf", "Puppetfile", "hieradata")
 class Hiera(Dialect):
     """The dialect of a hiera.yaml and its data: subjects are nodes, and the parts of an answer are keys.
 
-    Class attributes are the declarations of `contract.dialect.Dialect`.
+    Class attributes are the declarations of `contract.dialect.Dialect`. `ways_on` yields advice for a folder without
+    hiera.yaml, and `complete` the keys for a shell.
     """
 
     name = "hiera"

@@ -169,9 +169,11 @@ class Checks:
     document: Document
 
     def fault(self, kind: Kind, message: str, path: Path = (), hint: str | None = None) -> BadData:
+        """The error of a kind, with the line of *path* in the document; the caller raises it."""
         return bad_data(self.document, kind, message, path, hint)
 
     def invalid(self, message: str, path: Path = (), hint: str | None = None) -> BadData:
+        """The error for a configuration that is not valid, as `fault` gives it."""
         return self.fault(CONFIG_INVALID, message, path, hint)
 
     def known(self, tree: Mapping[Any, Any], known: tuple[str, ...], path: Path) -> None:
@@ -185,16 +187,19 @@ class Checks:
                 raise self.invalid(f"unknown key {key!r}", (*path, key), hint)
 
     def map(self, value: Any, path: Path, what: str = "", hint: str | None = None) -> dict[Any, Any]:
+        """The value, which must be a map. what: its name in the message; "": the last step of *path*"""
         if not isinstance(value, dict):
             raise self.invalid(f"{what or path[-1]} must be a map", path, hint)
         return value
 
     def text(self, value: Any, path: Path, what: str = "") -> str:
+        """The value, which must be a text that is not empty."""
         if not isinstance(value, str) or not value:
             raise self.invalid(f"{what or path[-1]} must be a text", path)
         return value
 
     def texts(self, value: Any, path: Path) -> tuple[str, ...]:
+        """The value as a tuple. It must be a list of at least one text, none of them empty."""
         if not isinstance(value, list) or not value:
             raise self.invalid(f"{path[-1]} must be a list of at least one text", path)
         return tuple(self.text(entry, (*path, at), f"each of {path[-1]}") for at, entry in enumerate(value))

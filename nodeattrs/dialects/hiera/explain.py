@@ -33,7 +33,7 @@ from nodeattrs.errors import NodeattrsError, TooDeep
 
 
 @dataclass(frozen=True, slots=True)
-class KnockedOut:
+class _KnockedOut:
     """A value of a weaker source that a marker such as "--name" removed.
 
     value:  the removed value
@@ -57,6 +57,8 @@ class UnknownLevel(NamedTuple):
     origin:   the line of the level in hiera.yaml
     reason:   why it cannot be read
     is_merge: True: its lookup_options might change how the key is merged; False: it might set the key
+
+    `unread` is the level as an unread place. `sentence` says in words what the level may override.
     """
 
     key: str
@@ -111,7 +113,9 @@ class Explanation:
 
     `origins` gives the lines that set a path, and `leaves` all leaves with their lines; `knocked` gives the values that
     a knock-out prefix removed. They look for lines when they are called. Values from an argument of the call have no
-    lines.
+    lines, and `origins` is () for a path without a value. `trace` gives all places that set a path, and `causes` the
+    lines of hiera.yaml and lookup_options behind them. `unset` has sentences about unset variables, `needed_at` the
+    lines of each needed key, and `encrypted` the parts that were not decrypted. `found` and `is_secret` are bools.
     """
 
     def __init__(self, key: str, value: Any, error: NodeattrsError | None, recorder: Recorder) -> None:
@@ -220,10 +224,10 @@ class Explanation:
         return tuple(dict.fromkeys(self._recorder.found_value(at.source).origin(at.path) for at in found))
 
     @property
-    def knocked(self) -> tuple[KnockedOut, ...]:
+    def knocked(self) -> tuple[_KnockedOut, ...]:
         """The values that knock-outs removed, in the order of removal; () for none."""
         return tuple(
-            KnockedOut(removed.value, self._places(removed), marker.value, self._places(marker))
+            _KnockedOut(removed.value, self._places(removed), marker.value, self._places(marker))
             for removed, marker in self._located[1]
         )
 
@@ -462,7 +466,7 @@ def _leaf(leaf: tuple[Path, Any, tuple[Origin, ...]]) -> dict[str, Any]:
     return {"path": spell(path) if path else "", "value": plain(value), "set_by": [one._asdict() for one in origins]}
 
 
-def _knocked(one: KnockedOut) -> dict[str, Any]:
+def _knocked(one: _KnockedOut) -> dict[str, Any]:
     return {
         "value": plain(one.value),
         "set_by": [setter._asdict() for setter in one.set_by],

@@ -31,8 +31,11 @@ from nodeattrs.dialects.hiera.values import written
 class Resolver(Protocol):
     """What filling in the expressions of a text needs: the values of variables and keys. `LookupCall` is one.
 
-    untrusted: the plan of a text sets it to True if the value of a variable has a `%` or `{`. Such a result must not be
-               read as an expression again
+    untrusted: the plan of a text sets it to True if the value of a variable has a `%` or `{`. The result must then not
+               be read as an expression again
+
+    `variable` returns None for one that is not set. `lookup` returns (value or ABSENT, whether its texts may be read as
+    expressions). `node` is the same object in each call for one node. `with_variable` returns a copy.
     """
 
     untrusted: bool

@@ -50,7 +50,10 @@ class LoadedTree:
     the rows.
 
     The constructor reads only puppet.conf. Each method reads the files that it needs, once; `forget` drops them.
-    A layer is a HieraConfig, or None if there is no such hiera.yaml.
+    A layer is a HieraConfig, or None if there is no such hiera.yaml. `configs` lists the layers of an environment.
+    `source` gives the data at one location. `data_entries` finds all data files of an environment, and `data_files`
+    reads them. `who_has` gives the line of a key in each of them. `check` reads all data files and returns (their
+    number, the errors).
     sensitive:      a function that makes a secret of a value, for `convert_to: Sensitive`
     documented:     whether strategies follow the documentation if Puppet does not
     is_strict:      whether warnings and levels that cannot be read are errors

@@ -200,7 +200,8 @@ class Options:
     exact:    name -> entry
     patterns: (expression, its text, entry) for each name that begins with ^, in order
 
-    The constructor compiles no expression, so a wrong one is an error only in `of`.
+    `of` returns (name or expression, the entry), or None if no entry is for the key. The constructor compiles no
+    expression, so a wrong one is an error only in `of`.
     """
 
     def __init__(self, merged: Mapping[Any, Any]) -> None:

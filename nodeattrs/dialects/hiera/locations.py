@@ -49,6 +49,8 @@ class DataLocation(NamedTuple):
     config:   the hiera.yaml that has the level; None for a built-in level
     line:     the line of the level; None for a built-in level
     folder:   the filled-in datadir; "" for a location without one
+
+    `has_folder` says whether the datadir exists; True without one. `origin` is the line of the level.
     """
 
     layer: str

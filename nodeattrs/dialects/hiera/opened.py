@@ -50,7 +50,7 @@ def _found(folder: Path, template: str, named: Collection[str]) -> Iterator[tupl
             yield parts[1].removeprefix("facts."), found[1]
 
 
-class NodeKeys(Mapping[str, Any]):
+class _NodeKeys(Mapping[str, Any]):
     """A map of the keys of a node to their values. A key is looked up when it is first read, and its result is kept.
 
     If a lookup fails, its error is the value in the map. A key without a value is not in the map (raises: KeyError).
@@ -90,6 +90,9 @@ class HieraKeys(WithFacts):
     For a command of the dialect, the arguments in `request.options` choose the tree and the nodes. For other verbs the
     settings of the repository choose them. The constructor reads nothing.
     unread: files that may change the last answer, and what else could not be read for it
+
+    `place` is the hiera.yaml or its folder; None if it does not exist. `hiera` is the tree; without a hiera.yaml it
+    raises NotFound. `levels` names the levels of the environment. `contract.dialect.Opened` declares the other methods.
     """
 
     @cached_property
@@ -209,8 +212,7 @@ class HieraKeys(WithFacts):
         return self.hiera.environment_layer(self.request.environment or USUAL_ENVIRONMENT)
 
     def answer(self, name: str) -> Answered:
-        """{"key": the keys of the node}, as a `NodeKeys`: a key is looked up when it is read, and its value may be an
-        error.
+        """{"key": the keys of the node}. A key is looked up when it is read, and its value may be an error.
 
         Sets `unread` to the data files that might be read if more facts were given. With `request.about`, only the
         files that may change these keys. Any *name* is accepted: an unknown node has no facts.
@@ -238,7 +240,7 @@ class HieraKeys(WithFacts):
             unset = {variable: [key] for variable, keys in scope.missing.items() if key in keys}
             return [*found, *unset_variables(unset, scope.knows_facts)]
 
-        keys = NodeKeys(scope, how)
+        keys = _NodeKeys(scope, how)
 
         def read_all() -> None:
             for _ in keys:

@@ -28,7 +28,7 @@ _USES = re.compile(r"""\$::(\w+)|\bfacts\[['"](\w+)['"]\]|\bfact\(['"](\w+)['"]\
 _SHOWN = 5
 
 
-class NewFailure(NamedTuple):
+class _NewFailure(NamedTuple):
     """A fault that lookups have under Puppet 8 and not under Puppet 7.
 
     fault: the error
@@ -53,7 +53,7 @@ class Readiness(NamedTuple):
     changes: key -> the nodes on which its value is another one
     """
 
-    fails: Sequence[NewFailure]
+    fails: Sequence[_NewFailure]
     changes: Mapping[str, Sequence[str]]
 
 
@@ -80,13 +80,13 @@ def readiness(before: Mapping[str, Scope], after: Mapping[str, Scope]) -> Readin
     cost:   two lookups for each key of each node
     raises: NodeattrsError, where the keys of a node cannot be listed
     """
-    fails: dict[str, NewFailure] = {}
+    fails: dict[str, _NewFailure] = {}
     changes: dict[str, list[str]] = {}
     for name, scope in before.items():
         keys = scope.known_keys()
         for key, (old, new) in differences(values_or_errors(scope, keys), values_or_errors(after[name], keys)).items():
             if isinstance(new, NodeattrsError) and not isinstance(old, NodeattrsError):
-                one = fails.setdefault(str(new), NewFailure(new, {}, {}))
+                one = fails.setdefault(str(new), _NewFailure(new, {}, {}))
                 one.keys[key] = one.nodes[name] = None
             elif not isinstance(old, NodeattrsError):
                 changes.setdefault(key, []).append(name)

@@ -46,6 +46,8 @@ class FoundValue:
     place:  the place
     key:    the root key
     value:  the value; `Unknown` if the place cannot be read
+
+    `title` names layer and level. `origin` gives the line of a path in the value, and `sentence` says it in words.
     """
 
     number: int
@@ -78,8 +80,10 @@ class FoundValue:
 class Recorder(LookupCall):
     """A lookup call that notes its search, so that the result can be explained.
 
-    Pass it to `BaseScope.answer` in place of a LookupCall, and read its fields afterwards. If the default hierarchy is
-    searched as well, its notes replace the notes of the search before.
+    Pass it to `BaseScope.answer` in place of a LookupCall, and read its fields afterwards. `found_values` has the
+    values of all sources that have the key or cannot be read, the strongest first. `readable_values` has only readable
+    ones. `strategy`, `converted` and `value_in` fill the fields below. If the default hierarchy is searched as well,
+    its notes replace the notes of the search before.
     scope:       the node
     key:         the root key
     override, defaults: the arguments `override` and `default_values_hash` of the lookup

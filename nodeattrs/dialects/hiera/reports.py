@@ -91,6 +91,8 @@ class ExplainReport(NamedTuple):
 
     explanations: name of the node -> the explanation
     with_causes:  whether to add the lines of hiera.yaml and lookup_options that chose the levels and the merge
+
+    `nodes` gives the explanation of each node as data.
     """
 
     explanations: Mapping[str, Explanation]

@@ -36,7 +36,8 @@ class RubyFunctions:
     root:   the folder of the tree
     strict: the value of `Puppet[:strict]`: "error" or "warning"
 
-    `ask` holds a lock, so one function runs at a time and threads wait for each other.
+    `ask` calls a function and returns its result: ABSENT for a key that it does not have, `Unknown` if it needs more of
+    Puppet. It holds a lock, so one function runs at a time and threads wait for each other.
     """
 
     def __init__(self, root: Path, strict: str) -> None:

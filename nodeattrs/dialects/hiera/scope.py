@@ -37,8 +37,11 @@ class Scope(BaseScope):
     missing:     variable that is not set -> the keys whose values name it, for all lookups so far
     has_unknown: whether a level that was searched so far could not be read
 
-    `lookup` returns a value and `explain` the lines behind it. `hiera`, `hiera_array` and `hiera_hash` are Puppet's
-    older functions. Files are read at the first lookup that needs them, and kept in the tree. Results are not kept.
+    `lookup` returns a value, and `explain` an Explanation with the lines behind it. Without a value and a default,
+    `lookup` raises KeyNotFound. `unknown_levels` lists levels that cannot be read and may change a lookup.
+    `explain_options` explains the lookup_options of a key, and `parameters` looks up the parameters of a class.
+    `hiera`, `hiera_array` and `hiera_hash` are Puppet's older functions. Files are read at the first lookup that needs
+    them, and kept in the tree. Results are not kept.
     """
 
     def lookup(

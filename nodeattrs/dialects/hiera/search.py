@@ -53,7 +53,7 @@ OPTIONS = strategy_of("hash")
 """How lookup_options become one map."""
 
 
-class LayerSources:
+class _LayerSources:
     """The data sources of one layer in one list, the strongest first.
 
     levels: the levels of the layer; places without a source are left out
@@ -73,7 +73,7 @@ class LayerSources:
 
 
 @dataclass(frozen=True, eq=False)
-class SearchedLayer:
+class _SearchedLayer:
     """One layer as a scope searches it: global, environment, module, or a default hierarchy.
 
     levels:  its levels with their places, the strongest first; () for a layer that does not exist
@@ -81,7 +81,7 @@ class SearchedLayer:
     """
 
     levels: tuple[LocatedLevel, ...]
-    sources: LayerSources
+    sources: _LayerSources
 
     @property
     def places(self) -> list[DataLocation]:
@@ -89,7 +89,7 @@ class SearchedLayer:
         return [place for level in self.levels for place in level.places]
 
 
-_NO_LAYER = SearchedLayer((), LayerSources(()))
+_NO_LAYER = _SearchedLayer((), _LayerSources(()))
 
 
 @dataclass(eq=False)
@@ -98,12 +98,14 @@ class Hierarchy:
 
     layers: the layers, the strongest first: global, environment and module; one that does not exist has no levels
     module: the name of the module; None for keys without a module
+
+    `folding` merges what a function gives for each place; its result is ABSENT if no place has a value.
     """
 
-    layers: Sequence[SearchedLayer]
+    layers: Sequence[_SearchedLayer]
     module: str | None
 
-    def is_constant(self, root: str) -> bool:
+    def _is_constant(self, root: str) -> bool:
         """Whether every source of every layer gives each node the same for a key."""
         return all(layer.sources.are_constant(root) for layer in self.layers)
 
@@ -116,18 +118,18 @@ class Hierarchy:
         return how.finished(how.level(self.layers, partial(self._layer, how, ask)))
 
     @staticmethod
-    def _layer(how: Strategy, ask: Ask, layer: SearchedLayer) -> Part | Folding:
+    def _layer(how: Strategy, ask: Ask, layer: _SearchedLayer) -> Part | Folding:
         def entry(level: LocatedLevel) -> Part | Folding:
             return how.level(level.places, ask) if level.located else ask(level.places[0])
 
         return how.level(layer.levels, entry)
 
 
-class OptionsHierarchy(Hierarchy):
+class _OptionsHierarchy(Hierarchy):
     """The layers of a hierarchy in a search for `lookup_options`.
 
-    `folding` leaves out a layer whose options are null. It raises BadLookup where they are no map, or where those of a
-    module name keys of another module.
+    `folding` leaves out a layer whose options are null. It raises BadLookup if lookup_options are not a map, or if a
+    module has options for keys of another module.
     """
 
     def folding(self, how: Strategy, ask: Ask) -> Folding:
@@ -136,7 +138,7 @@ class OptionsHierarchy(Hierarchy):
 
 
 def _folded_options(
-    layers: Sequence[SearchedLayer], module: str | None, part_of: Callable[[SearchedLayer], Part | Folding]
+    layers: Sequence[_SearchedLayer], module: str | None, part_of: Callable[[_SearchedLayer], Part | Folding]
 ) -> Folding:
     """The lookup_options of the three layers, folded; null counts for nothing. raises: BadLookup, for invalid ones"""
     folding = OPTIONS.folding(len(layers))
@@ -172,7 +174,9 @@ class LookupCall:
     needed:    a list to which each key in an expression is added; None: keys are not noted
     untrusted: whether a variable put a `%` or `{` into a text; then the text is not read as an expression
 
-    For each key in an expression, `lookup` makes a further instance. It shares the budget and the values found so far.
+    For each key in an expression, `lookup` makes a further instance, which shares the budget and the values found so
+    far. It returns (value or ABSENT, whether its texts may be read as expressions). `value_in` gives the value that a
+    hierarchy has for a key, and `value_at` the value at one place; ABSENT without a value.
     """
 
     scope: BaseScope
@@ -231,7 +235,7 @@ class LookupCall:
         if self.chain[0] == _HIERARCHY:  # the level has no file then, which is said where levels are named
             return
         root = str(split_key(name)[0])
-        if self.scope.ends_at_unset and not self._has(root):
+        if self.scope._ends_at_unset and not self._has(root):
             raise UnsetVariable(root, modern_fact_hint(root) or _FACTS)
         self.scope.missing.setdefault(name, {}).update(dict.fromkeys(reversed(self.chain)))
 
@@ -280,7 +284,7 @@ class LookupCall:
         if how is FIRST:
             return self._first(root, hierarchy)
         merged = partial(self._merged, root, how, hierarchy)
-        if is_cached and hierarchy.is_constant(root):
+        if is_cached and hierarchy._is_constant(root):
             return CACHE.get((*[layer.sources for layer in hierarchy.layers], root, how), merged)
         return merged()
 
@@ -346,7 +350,9 @@ class BaseScope:
     missing:     variable that is not set -> the keys whose values name it, for all lookups so far
 
     The constructor reads nothing. Levels, hierarchies and lookup_options are resolved at their first use and kept.
-    Values are not kept. `answer` makes a whole lookup; `places` and `entries` list where it would search.
+    Values are not kept. `answer` makes a whole lookup, and `search` looks in the data alone; both return ABSENT without
+    a value. `places` and `entries` list where they search. `merges` says whether lookup_options give a key a strategy
+    other than `first`. `look` computes one thing that `looks` noted, for this node.
     """
 
     def __init__(
@@ -370,8 +376,8 @@ class BaseScope:
         self.variables: dict[str, Any] = {**facts, **given, **variables}
         self.has_unknown = False
         self.missing: dict[str, dict[str, None]] = {}
-        self._resolved_layers: dict[tuple[str, str | None], SearchedLayer] = {}
-        self._layer_options: dict[SearchedLayer, tuple[Part, tuple[str, ...]]] = {}
+        self._resolved_layers: dict[tuple[str, str | None], _SearchedLayer] = {}
+        self._layer_options: dict[_SearchedLayer, tuple[Part, tuple[str, ...]]] = {}
         self._modules: dict[str, str | None] = {}
         self._hierarchies: dict[str | None, Hierarchy] = {}
         self._options: dict[str | None, Options | None] = {}
@@ -429,7 +435,7 @@ class BaseScope:
         return not any(os.path.lexists(os.path.normpath(one.path)) for one in locations)
 
     @property
-    def ends_at_unset(self) -> bool:
+    def _ends_at_unset(self) -> bool:
         """Whether an unset variable in a text is an error: in strict mode; under Puppet 8 where facts are given."""
         return self.tree.is_strict or (self.knows_facts and self.tree.puppet_version >= DEFAULT_VERSION)
 
@@ -509,7 +515,7 @@ class BaseScope:
         module = self.module_with_data(root)
         option = self._option(root, module)
         how = call.strategy(merge, option)
-        value = value_below(call.value_in(root, how, self.hierarchy(module), merge is None), steps[1:], key)
+        value = value_below(call.value_in(root, how, self._hierarchy(module), merge is None), steps[1:], key)
         if value is ABSENT and module is not None:
             value = value_below(self._default(root, module, call), steps[1:], key)
         wanted = None if option is None else option[1].get("convert_to")
@@ -558,7 +564,7 @@ class BaseScope:
             self._modules[module] = None if layer is None else module
         return self._modules[module]
 
-    def hierarchy(self, module: str | None) -> Hierarchy:
+    def _hierarchy(self, module: str | None) -> Hierarchy:
         """The hierarchy for the keys of a module with data; None: for keys without one. Resolved once."""
         if module not in self._hierarchies:
             self._hierarchies[module] = Hierarchy(self._layers(module), module)
@@ -566,7 +572,7 @@ class BaseScope:
 
     def options_hierarchy(self, module: str | None) -> Hierarchy:
         """The hierarchy that is searched for the lookup_options of a module's keys; None: of keys without a module."""
-        return OptionsHierarchy(self.hierarchy(module).layers, module)
+        return _OptionsHierarchy(self._hierarchy(module).layers, module)
 
     def default_hierarchy(self, module: str) -> DefaultHierarchy | None:
         """The hierarchy for keys of a module that no layer has; None where its hiera.yaml has no default_hierarchy."""
@@ -575,7 +581,7 @@ class BaseScope:
             return None
         return DefaultHierarchy([self._resolved("default_hierarchy", module, config)], module)
 
-    def _layers(self, module: str | None) -> list[SearchedLayer]:
+    def _layers(self, module: str | None) -> list[_SearchedLayer]:
         """The three layers for the keys of a module."""
         return [
             self._resolved("global", None, self.tree.global_layer()),
@@ -583,10 +589,10 @@ class BaseScope:
             _NO_LAYER if module is None else self._module_layer(module),
         ]
 
-    def _module_layer(self, module: str) -> SearchedLayer:
+    def _module_layer(self, module: str) -> _SearchedLayer:
         return self._resolved("module", module, self.tree.module_layer(self.environment, module))
 
-    def _resolved(self, layer: str, module: str | None, config: HieraConfig | None) -> SearchedLayer:
+    def _resolved(self, layer: str, module: str | None, config: HieraConfig | None) -> _SearchedLayer:
         """A layer with the places of this scope, resolved once; an empty one where there is no hiera.yaml."""
         if config is None:
             return _NO_LAYER
@@ -596,8 +602,8 @@ class BaseScope:
             entries = config.defaults if layer == "default_hierarchy" else config.entries
             located_levels = [self._level(layer, config, entry) for entry in entries or ()]
             levels = tuple([level for level in located_levels if level is not None])
-            sources = CACHE.get(_shape_of(levels), lambda: LayerSources(levels))
-            self._resolved_layers[layer, module] = SearchedLayer(levels, sources)
+            sources = CACHE.get(_shape_of(levels), lambda: _LayerSources(levels))
+            self._resolved_layers[layer, module] = _SearchedLayer(levels, sources)
             if self.looks is not None and any(isinstance(place.source, FunctionData) for _, place in sources.flat):
                 self.looks.refuse("a data function may look at anything")
             if layer in ("global", "environment") and not config.built_in and levels and not sources.flat:
@@ -656,17 +662,17 @@ class BaseScope:
 
     def _read_options(self, module: str | None) -> Options | None:
         """The merged lookup_options for a module; None without any. All nodes share those that are constant."""
-        hierarchy = self.hierarchy(module)
+        hierarchy = self._hierarchy(module)
         read = partial(self._merged_options, hierarchy.layers, module)
-        if hierarchy.is_constant(LOOKUP_OPTIONS):
+        if hierarchy._is_constant(LOOKUP_OPTIONS):
             return CACHE.get((*[layer.sources for layer in hierarchy.layers], LOOKUP_OPTIONS, module), read)
         return read()
 
-    def _merged_options(self, layers: Sequence[SearchedLayer], module: str | None) -> Options | None:
+    def _merged_options(self, layers: Sequence[_SearchedLayer], module: str | None) -> Options | None:
         merged = _folded_options(layers, module, self._options_of).result.value
         return None if merged is ABSENT else Options(merged)
 
-    def _options_of(self, layer: SearchedLayer) -> Part:
+    def _options_of(self, layer: _SearchedLayer) -> Part:
         """The merged lookup_options of one layer, as a part; merged once for all modules.
 
         The variables that it needs and that are not set are noted at each call.

@@ -222,6 +222,7 @@ class Block:
 
     `bind`, `fragment`, `multibind` and `parameters` return an unfinished item, whose methods complete it: `.to(22)`.
     The other methods add a complete item, and return nothing. `when` returns a block for use in a `with` statement.
+    `add` takes an item that is made already.
     name:    the name of the set
     classes: the classes that the items name; an injector gets to know them
     """

@@ -183,7 +183,10 @@ class Call(_Written):
     args: tuple[Node, ...]
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        """The result of the function. raises: BindingError, for an unknown function and for wrong arguments"""
+        """The result of the function. Its errors of type, value or look-up become a BindingError; others stay.
+
+        raises: BindingError, also for an unknown function
+        """
         found = functions.get(self.name)
         if found is None:
             raise BindingError(EXPRESSION, f"no function is called {self.name}", hint="pass functions={...}")
@@ -211,7 +214,7 @@ class Operation(_Written):
     right: Node
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        """The result of the operator. `and` and `or` give a boolean, and evaluate the right side only if it matters.
+        """The value of the operation. In `and` and `or`, null, 0, "" and empty lists and hashes count as false.
 
         raises: BindingError, for values that the operator cannot take, and for a division by zero
         """
@@ -309,7 +312,7 @@ class StatementBlock(_Written):
     statements: tuple[Node, ...]
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        """The value of the last statement; null for no statements."""
+        """The value of the last statement; null for none. Each sees the variables that earlier ones assigned."""
         local: dict[str, Any] = {}
 
         def known(name: str) -> Any:
@@ -404,7 +407,7 @@ def _every(value: Any) -> Iterator[Node]:
 
 
 def is_constant(node: Node) -> bool:
-    """Whether an expression is a literal, or a list or hash of literals."""
+    """Whether an expression is a literal, or a list or hash of literals at any depth."""
     if isinstance(node, ListOf):
         return all(map(is_constant, node.items))
     if isinstance(node, HashOf):

@@ -53,8 +53,8 @@ class ConstantProducer(Producer):
 class ProducerScope(Protocol):
     """What a producer may use to make a value: other keys, classes, functions, objects, the state. `ValueMaker` is one.
 
-    `ask` gives the value of another key. `call` and `construct` fill missing arguments. `once` makes a thing at most
-    once.
+    `ask` gives the value of another key, or None. `call` and `construct` fill missing arguments. `once` makes a thing
+    at most once. `variable` gives the value of a variable of the text language.
     register:  the classes that `Type[X]` names
     functions: name -> a function that options and expressions may name
     objects:   the instances that parameters and queries read
@@ -89,6 +89,7 @@ Calling = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
 @dataclass(frozen=True)
 class Producing:
     """The base class of producers. A subclass has `produce` and `words`; it may have `asks`, `calls` and `place`.
+    `produce` makes a product; None means that nothing was produced.
 
     `asks` yields the keys that the producer looks up, and `calls` gives the function that it calls. `keeps` says
     whether an injector keeps the first product and returns it again. `describe` and `words` name the producer in
@@ -178,7 +179,7 @@ def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
     """
     args = options.get("producer_args")
     if args is not None:
-        if not isinstance(args, Mapping) or not isinstance(of, OfClass):
+        if not isinstance(args, Mapping) or not isinstance(of, _OfClass):
             raise BindingError(BAD_OPTION, f"{of.describe()} takes no producer_args")
         of = replace(of, named={**of.named, **args})
     return replace(of, each_time=True) if options.get("singleton") is False and of.keeps else of
@@ -286,7 +287,7 @@ class FirstFound(Producing):
 
 
 @dataclass(frozen=True)
-class OfClass(Producing):
+class _OfClass(Producing):
     """The base class of producers that make an object of a class.
 
     `calls` gives the class and the arguments of the call as data, to be checked; None if the class is not known.
@@ -313,7 +314,7 @@ class OfClass(Producing):
 
 
 @dataclass(frozen=True)
-class Instance(OfClass):
+class Instance(_OfClass):
     """A producer of a new object of a class."""
 
     def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
@@ -345,10 +346,11 @@ class Factory(Producing):
 
 
 @dataclass(frozen=True)
-class Custom(OfClass):
+class Custom(_OfClass):
     """A producer that calls `produce()`, without arguments, of a custom `Producer` object for each value.
 
-    The same object is used each time. With *each_time*, or with arguments of the injection, a new object is made.
+    `producer` gives the object, which is the same each time. With *each_time*, or with arguments of the injection, a
+    new object is made.
     An object without `produce` raises BindingError ("type-mismatch").
     """
 
@@ -373,7 +375,7 @@ class Custom(OfClass):
 
 
 @dataclass(frozen=True)
-class ProducerObject(OfClass):
+class ProducerObject(_OfClass):
     """A producer whose product is a custom `Producer` object itself; `NamedProducer` asks that object for values."""
 
     def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
@@ -418,7 +420,7 @@ class Ref(Producing):
     """A producer of a reference as text: `Sql[one]`, `Class[ntp]`, `File`. `Pattern[x]` gives a compiled pattern
     instead.
 
-    `reference_to` makes it. It makes an `InstanceOfType` of a reference `Type[X]`.
+    `reference_to` makes it; of a reference `Type[X]` it makes an `InstanceOfType`. `reference` is the text.
     type: the type of the reference, with its title
     """
 
@@ -471,7 +473,8 @@ def condition(attribute: str, sign: str, wanted: Any) -> Condition:
 class Query(Producing):
     """A producer of a list: the references to the instances of a type for which all conditions are true.
 
-    The list is [] if none match. The product is None if no instances can be looked up (`Objects.is_there`).
+    The list is [] if none match, also as the result of `found`. The product is None if no instances can be looked up
+    (`Objects.is_there`).
     type:  the type of the instances; only its name counts
     where: conditions (attribute, operator, value), ("or", conditions, ...), or ("not", conditions); () selects all
     """
@@ -538,10 +541,7 @@ class Attribute(Producing):
         return self.of.asks()
 
     def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
-        """The attribute of the product. None for no product or no attribute, if the producer is optional.
-
-        raises: BindingError ("nothing-produced"), in these cases if it is not optional
-        """
+        """The value of the attribute. raises: BindingError, if it or its object is missing, unless it is *optional*"""
         holder = self._holder(scope)
         if holder is None:
             if self.optional:

@@ -52,8 +52,8 @@ class Site:
     """A site as it is written. A reader fills the fields; nothing is evaluated before a method is called.
 
     `evaluated` gives the environments, and `listed_categories` the categories with their values, for the variables of
-    one request. Both raise BindingError if an expression fails. `layers` gives the layers, and `listed` a part as it is
-    written.
+    one request. Both raise BindingError if an expression fails. `layers` gives each layer with its line, and `listed` a
+    part as it is written, or None. `variables_of_categories` maps a category to the variable whose value it has.
     parts:      the contents of `site { }`; None if it is not written. The values are expressions. The parts are
                 "defaults" (attribute -> value), "environments" (name -> attributes), "dynamic" ("dir", "attrs"),
                 "categories" ([name, value], the highest first), and "layers" ("name", "include", "exclude")
@@ -271,7 +271,9 @@ class Inventory:
 
     modules: the name of a module -> the names of its sets
     confdir: the names of the sets of the configuration directory
-    schemes: further schemes that have a provider; None allows any scheme. `names` knows only "confdir" and "module"
+    schemes: further schemes that have a provider; None allows any scheme
+
+    `names` lists all sets of the scheme "confdir" or "module".
     """
 
     modules: Mapping[str, Sequence[str]] = field(default_factory=dict)

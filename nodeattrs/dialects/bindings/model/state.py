@@ -39,8 +39,9 @@ class NodeVariables(Mapping[str, Any]):
     """The variables of a site for one node, as a map: name -> value. Each read of a fact is noted in *looks*.
 
     A name has the value that is set in *given*; other names have the value of the fact. If there is no fact `fqdn`, it
-    is the name of the node. Any other name raises KeyError. A caller that only compares a value uses `unnoted`, and
-    notes the comparison with `compare`.
+    is the name of the node. Any other name raises KeyError. `with_given` makes a copy with other *given* names.
+    A caller that only compares a value reads it from `unnoted`. It notes the comparison with `compare`, or with
+    `compare_name` for the name of the node.
     facts:  the facts of the node
     node:   the name of the node
     given:  variables that are not facts of the node
@@ -117,8 +118,9 @@ class NodeVariables(Mapping[str, Any]):
 class State:
     """The categories of a request with their values, and its variables. It says which conditions are true.
 
-    `mask` tests a condition, and `ranked` gives the rank of the result: the greater rank wins. `title` puts a mask in
-    words. `value` and `is_open` return None and False for a category that is not listed.
+    `mask` tests a condition, and returns its categories as a number, or None if the condition does not hold. `ranked`
+    gives the rank of the number: the greater rank wins. `title` puts it in words: "node kermit". `value` and `is_open`
+    return None and False for a category that is not listed. `names` lists the categories.
     categories: (name, value) pairs, the highest first. Values are turned into lower case. A category with the value
                 None has no value, and no condition on it is true. `common` is left out
     variables:  what `$name` means in the text language, such as facts
@@ -264,7 +266,8 @@ def effective_categories(
 class Objects:
     """The instances that queries and parameters read, and the parameter names of their types.
 
-    `instance` and `parameters` return None for unknown references and types.
+    `instance` and `parameters` return None for unknown references and types. `of_type` yields (reference, parameters)
+    of each instance of a type.
     is_there:  False in a subclass without a store, which cannot look up instances; a query then produces None, and not
                []
     types:     the name of a type -> the names of its parameters

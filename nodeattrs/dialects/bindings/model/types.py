@@ -41,7 +41,9 @@ class Type:
     """A type of values, as `parse_type` reads it. Its text is canonical: equal types have equal texts.
 
     `holds` says whether a value conforms to the type. `accepts` says whether another type is the same or narrower, and
-    `excludes` whether it certainly has no value in common. `kind` is the first half of a key.
+    `excludes` whether it certainly has no value in common. `kind` is the first half of a key. `element` and `key` are
+    the types inside an Array or a Hash, and `title` is the text in the brackets of other types. `is_instance` is True
+    for a type that names one instance, and `is_data` if all values of the type are data.
     name: the word before the brackets: "Array", "Type", "Sql", ...
     args: for Array and Hash, types; for other types one text: a title, the name of a class, or a pattern. (): no
           brackets
@@ -205,14 +207,14 @@ def _holds_reference(declared: Type, value: Any) -> bool:
     return isinstance(value, Reference) and (value.type == "Class") == (declared.name == "Class")
 
 
-def is_protocol(of: Any) -> bool:
+def _is_protocol(of: Any) -> bool:
     """Whether a class is a Protocol, which any class with its members follows."""
     return bool(getattr(of, "_is_protocol", False))
 
 
 def is_abstract(of: type) -> bool:
     """Whether a class is abstract or a Protocol, so that no object can be made of it."""
-    return bool(getattr(of, "__abstractmethods__", ())) or is_protocol(of)
+    return bool(getattr(of, "__abstractmethods__", ())) or _is_protocol(of)
 
 
 def follows(kind: type, protocol: type) -> bool:
@@ -223,7 +225,7 @@ def follows(kind: type, protocol: type) -> bool:
 @lru_cache(maxsize=1024)
 def _members(protocol: type) -> frozenset[str]:
     """The methods of a Protocol; its plain attributes, which a constructor may set, are not checked."""
-    bases = [base for base in protocol.__mro__ if is_protocol(base) and base is not Protocol]
+    bases = [base for base in protocol.__mro__ if _is_protocol(base) and base is not Protocol]
     return frozenset(name for base in bases for name in vars(base)) - _OF_EVERY_PROTOCOL
 
 
@@ -240,9 +242,10 @@ _OF_EVERY_PROTOCOL = frozenset(
 class Classes:
     """A register of the classes of Python that `Type[X]` may name: name -> class.
 
-    `add` registers a class. `offer` registers a function that loads a class later; it is called only if code of the
-    repository may run. For an unknown name `find` and `require` return None. If the code of an offered class may not
-    run, `find` returns None and `require` raises UnknownLayer. `is_subclass` and `is_instance` compare by name.
+    `add` registers a class and returns its name, and `include` adds another register. `offer` registers a function that
+    loads a class later; it is called only if code of the repository may run. For an unknown name `find` and `require`
+    return None. If the code of an offered class may not run, `find` returns None and `require` raises UnknownLayer.
+    `is_subclass` and `is_instance` compare by name.
     known:  the first classes, by name; None: there are none
     raises: BindingError ("ambiguous-class"), for two classes of one name
 
@@ -314,7 +317,7 @@ class Classes:
         if known is None:
             plain = name.partition("[")[0]
             return any(base.__name__ == plain for base in type(value).__mro__)
-        return follows(type(value), known) if is_protocol(known) else isinstance(value, known)
+        return follows(type(value), known) if _is_protocol(known) else isinstance(value, known)
 
 
 def _class_name(text: str) -> str:
@@ -464,6 +467,8 @@ class Asked:
 
     type: None means Data
     name: None means the type alone: a binding without a name
+
+    `key` is the pair (kind of the type, name or "") of the declarations. `label` is the name or the type, for messages.
     """
 
     type: Type | None = None

@@ -52,8 +52,9 @@ class Bound:
 
     The constructor resolves the layers. It raises no faults: they are in `resolution.faults`. `declaration` finds the
     declaration of a key, and returns None for a key that is not bound. `needs` yields the keys that a declaration looks
-    up. `slots` gives the parameters of a callable. `unfilled`, `not_bound`, `mismatch` and `about` return errors for
-    the caller to raise.
+    up. `slots` gives the parameters of a callable. `declaration_or_class` also finds a class that can be made without
+    a binding. `is_asked` says whether a slot is looked up. `unfilled`, `not_bound`, `mismatch` and `about` return
+    errors for the caller to raise, and `hint` a hint or None.
     layers:   the layers, the highest first
     state:    the categories of the request
     register: the classes that `Type[X]` names
@@ -92,12 +93,12 @@ class Bound:
         """The declaration that decides a key; for an unbound class that can be filled one that makes it; else None."""
         return self.declaration(wanted) or self._of_unbound_class(wanted)
 
-    def is_given(self, wanted: Asked) -> bool:
+    def _is_given(self, wanted: Asked) -> bool:
         """Whether the scope was opened with a value for a key; the key of the injector always has one."""
         return wanted.key in self._given
 
     def needs(self, one: Declaration) -> Iterator[Asked]:
-        """Yield the keys that a declaration looks up, as far as they are known without making its product.
+        """Yield the keys that a declaration looks up, if they are known before its product is made.
 
         Keys of variables, of calls of `inject` with a literal name, of look-ups, of parameters; a key may come twice.
         """
@@ -137,7 +138,7 @@ class Bound:
         wanted = slot.wanted
         if wanted is None:
             return False
-        return slot.is_required or self.is_given(wanted) or self.declaration(wanted) is not None
+        return slot.is_required or self._is_given(wanted) or self.declaration(wanted) is not None
 
     def _of_unbound_class(self, wanted: Asked) -> Declaration | None:
         """The declaration that makes an unbound class; None where the key is no such class, or cannot be filled."""

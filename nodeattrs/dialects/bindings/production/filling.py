@@ -44,6 +44,8 @@ class Slot:
     optional: whether its annotation allows None
     way:      whether it is given by position, by name, or either way
     words:    its annotation as text, for messages; "" without one
+
+    `label` names the slot in messages. `is_required` is True without a default, unless the slot may be None.
     """
 
     name: str

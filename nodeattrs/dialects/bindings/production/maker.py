@@ -72,7 +72,9 @@ class ValueMaker(Bound):
 
     `value_of` gives the value of a key; `ask` gives None if nothing is bound. Each product is made once for its scope,
     under a lock, and then read without the lock. `scoped` returns a maker for an inner scope. `collected` and `giver`
-    say how the last value of a key was made, for explanations.
+    say how the last value of a key was made, for explanations. `classes` and `inclusions` are about the key `/classes`.
+    `stays` says whether each injection of a key gives the same object. `forget` drops all products. `transformed` is a
+    product after its transformer, or None.
     kept:       the id of a declaration -> its product; also what `once` made
     opened:     the context managers that were entered for products
     scope_name: the name of the scope; "" for the maker of an injector

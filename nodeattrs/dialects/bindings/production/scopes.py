@@ -36,8 +36,8 @@ def opening_of(call: Callable[..., Any]) -> tuple[Callable[..., Any], bool, bool
 class OpenedContexts:
     """The context managers that a scope has entered and not left yet. `close` leaves them in reverse order.
 
-    If `needs_await` is true, there is an asynchronous one, and only `aclose` can leave it. Both leave all of them even
-    if one raises, and raise that exception afterwards. They can be called again.
+    If `needs_await` is true, there is an asynchronous one, and only `aclose` can leave it. `close` and `aclose` leave
+    all managers even if one raises, and raise its exception afterwards. They can be called again.
     """
 
     def __init__(self) -> None:

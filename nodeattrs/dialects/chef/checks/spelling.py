@@ -112,7 +112,7 @@ class CodeWords:
     words:     every word in the code
     chains:    path -> a line that names it, or a path below it; a line that sets exactly this path is preferred
     below:     path -> the keys that code names directly below it
-    whole:     paths that code reads, and that are not followed by a further constant key
+    whole:     paths that code reads as a whole, without a further constant key
     cookbooks: the names of the cookbooks, in lower case and without `-` and `_`
     """
 
@@ -127,8 +127,8 @@ class CodeWords:
                 self._take(file, text)
 
     def add_layers(self, layers: Iterable[StackLayer]) -> None:
-        """Add the paths that layers of attribute files set, and the keys of these paths as words, as if code set
-        them.
+        """Add the paths that layers of attribute files set, and the keys of these paths as words. They count as set by
+        code.
         """
         for layer in layers:
             for path in layer.leaves:

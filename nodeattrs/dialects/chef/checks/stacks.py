@@ -48,7 +48,9 @@ _ALL = frozenset((*_UNKNOWN, "rm"))
 
 @dataclass(frozen=True, slots=True)
 class StackLayer:
-    """The attributes that one document sets at one level. `value_at` looks up a path, and `origin` gives its line.
+    """The attributes that one document sets at one level. `origin` gives the line of a path.
+
+    `value_at` gives the value at a path, or a value on the way to it that is not a map; ABSENT for neither.
 
     kind:    source and level in two words, such as "role default". `rank` and `level` are computed from it
     name:    of the role, environment, node or attribute file that sets the attributes
@@ -96,7 +98,8 @@ class StackLayer:
 class Stack:
     """The layers of one node that documents set, and what its cookbooks may set between them.
 
-    `is_certain` and `is_unknown_above` say whether a cookbook may decide in place of a layer.
+    `is_certain` says whether no cookbook can set a value between two layers. `is_unknown_above` says whether one may
+    set a value in a slot or a stronger one.
 
     node:      its name; "role[NAME]" for a repository that describes no nodes
     layers:    the strongest first

@@ -12,7 +12,7 @@ from nodeattrs.reports.screen import Screen, printable
 
 @dataclass(frozen=True, slots=True)
 class FleetReport:
-    """The report of a fleet, as data (`to_dict`) or as text (`lines`).
+    """The report of a fleet, as data (`to_dict`) or as text (`lines`). `failed` has the outcomes with an error.
 
     outcomes: the results, in the order to show. `lines` shows only failed nodes, so the others may be left out for it
     done:     the number of nodes that ran, failed ones included

@@ -117,7 +117,7 @@ class RunReport:
         yield from _listed("saved", [self.saved or "nothing"], screen)
 
     def brief(self) -> str:
-        """One line as text: the run-list, the number of recipes and values, and how many attributes changed."""
+        """One line as text: node, environment, run-list, and the numbers of recipes, values and changed attributes."""
         ran = f"{', '.join(self.run_list) or 'no run-list'}, {_number(len(self.recipes), 'recipe')}"
         values = f"{sum(self.leaves.values()):,} values set"
         changed = "first run" if self.changes is None else f"{len(self.changes)} changed"

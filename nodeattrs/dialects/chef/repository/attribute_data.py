@@ -209,7 +209,7 @@ class Block:
     levels: tuple[BlockLevel, ...]
     at: Path
 
-    def applies_to(self, facts: Facts) -> bool:
+    def _applies_to(self, facts: Facts) -> bool:
         """Whether facts meet all conditions of the block and of the file; True without conditions."""
         return all(when.met(facts) for when in self.when)
 
@@ -235,7 +235,7 @@ class AttributeData:
     def levels(self, facts: Facts) -> Iterator[BlockLevel]:
         """Yield the attributes of the blocks whose conditions *facts* meet, in order."""
         for block in self.blocks:
-            if block.applies_to(facts):
+            if block._applies_to(facts):
                 yield from block.levels
 
     def causes(self, line: int, column: int) -> Iterator[Cause]:

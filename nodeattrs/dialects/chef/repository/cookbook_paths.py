@@ -87,7 +87,7 @@ class _Declared(NamedTuple):
 class CookbookPaths:
     """The folders in which a repository's cookbooks lie, one folder a cookbook. `find` gives the folder of a cookbook.
 
-    `names` lists the cookbooks, and `hint` makes the hint for an error about a missing one. `find` returns None if
+    `names` lists the cookbooks, and `hint` gives a sentence for an error about a missing one. `find` returns None if
     there is no such cookbook. The constructor only looks whether the root is a cookbook itself. The first method call
     lists the folders. Metadata is read if a folder's name does not decide. Both are kept, so later changes are not
     seen.
@@ -219,7 +219,7 @@ def _fields(path: pathlib.Path) -> dict[str, str]:
 
 
 def paths_in(folder: pathlib.Path) -> list[pathlib.Path]:
-    """The paths in a folder, sorted; [] if it does not exist. raises: DocumentError, if it cannot be listed"""
+    """The paths of what is in a folder, sorted; [] without the folder. raises: DocumentError, if it cannot be listed"""
     try:
         return sorted(folder.iterdir())
     except FileNotFoundError:

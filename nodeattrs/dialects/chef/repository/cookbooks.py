@@ -53,8 +53,10 @@ class Cookbook:
     """A cookbook: its metadata, and the names of the files in its folder. Making a Cookbook reads no file.
 
     It may also be a stand-in for a cookbook that was not found: then `is_missing` is True and there are no files.
-    `attribute_files` and `recipes` map names to paths. `program`, `attribute_data` and `recipe_data` read the file at
-    such a path. `pins` yields the version constraints of the dependencies.
+    `attribute_files` and `recipes` map names to paths. `attribute_paths` has all paths of attribute files, in loading
+    order. `recipe_file` gives the path of one recipe, or raises RecipeNotFound. `attribute_name` and `shown` give the
+    name of a path, for origins and messages. `program`, `attribute_data` and `recipe_data` read the file at such a
+    path. `pins` yields the version constraints of the dependencies.
 
     version: "0.0.0" if the metadata has none
     depends: cookbook -> version constraint, as text
@@ -320,7 +322,7 @@ class AttributeFileOrder:
 
     cookbooks: a map or a function from a name to its cookbook; a function may return None for an unknown name
     run:    called with a cookbook and the path of a file in it; what it returns is ignored. The path is "" if `include`
-        names a cookbook that is only a stand-in (`Cookbook.is_missing`). It may call `include`
+        names a cookbook that is only a stand-in (`Cookbook.is_missing`). The function may call `include`
     loaded: "cookbook/path" of each file that was run, in order; grows
     """
 
@@ -381,7 +383,7 @@ def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tu
     order: the names of the used cookbooks; constraints on others are ignored, and so are unread cookbooks
     cookbooks: a map or a function from a name to its cookbook
     pins:  (cookbook, constraint, line) of environments and run-lists. The constraints in the dependencies of the used
-           cookbooks are checked without being given
+           cookbooks are always checked
     raises: CookbookVersionConflict, with all conflicts; CookbookNotFound
     """
     used = [one for one in (_found(cookbooks, name) for name in order) if not one.unread]

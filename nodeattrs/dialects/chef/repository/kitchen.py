@@ -48,7 +48,7 @@ Entry = tuple[documents.Document, Path]
 """A place in one of the files."""
 
 
-class ProvisionerSettings(NamedTuple):
+class _ProvisionerSettings(NamedTuple):
     """A map in a kitchen file with settings of the provisioner: the map `provisioner`, or a suite or a platform itself.
 
     document:     the kitchen file
@@ -71,7 +71,8 @@ class ProvisionerSettings(NamedTuple):
 class KitchenInstance:
     """A suite on a platform, and the settings of the provisioner for it.
 
-    `get` and `text` look up a setting by its keys, `at` gives its place, and `error` makes an error about it.
+    `get` looks up a setting by its keys, and returns None if it is not set; `text` returns "". `at` gives the place of
+    a setting, and `error` returns an error about it.
 
     suite:    the name of the suite
     platform: the name of the platform; "" if kitchen.yml has no platforms
@@ -80,7 +81,7 @@ class KitchenInstance:
 
     suite: str
     platform: str
-    sources: tuple[ProvisionerSettings, ...]
+    sources: tuple[_ProvisionerSettings, ...]
 
     @property
     def name(self) -> str:
@@ -135,7 +136,8 @@ class _Attributes:
 class Kitchen:
     """The instances that the kitchen.yml of a repository describes. Each is a node; `node` gives its description.
 
-    `folders` gives the folders of roles, environments and data bags that an instance uses.
+    `folders` gives the folders of roles, environments and data bags that an instance uses. For an unknown name `node`
+    gives None, and `folders` {}.
 
     root:      the folder of the repository
     instances: name -> instance, in the order of the file; {} without kitchen.yml
@@ -303,7 +305,7 @@ def _of_erb(inside: str, origin: Origin, unread: list[UnreadPart]) -> str:
 
 
 def _instances(layers: list[documents.Document]) -> Iterator[KitchenInstance]:
-    common = [ProvisionerSettings(one, ("provisioner",)) for one in reversed(layers)]
+    common = [_ProvisionerSettings(one, ("provisioner",)) for one in reversed(layers)]
     suites, platforms = (_entries(layers, key) for key in ("suites", "platforms"))
     no_platform: list[Entry | None] = [None]
     for suite_at in suites:
@@ -323,9 +325,9 @@ def _instances(layers: list[documents.Document]) -> Iterator[KitchenInstance]:
 
 def _settings_of(
     document: documents.Document, path: Path, moved: tuple[str, ...]
-) -> tuple[ProvisionerSettings, ProvisionerSettings]:
+) -> tuple[_ProvisionerSettings, _ProvisionerSettings]:
     """The settings of a suite or a platform, the strongest first. moved: keys that count outside of `provisioner`"""
-    return ProvisionerSettings(document, path, moved), ProvisionerSettings(document, (*path, "provisioner"))
+    return _ProvisionerSettings(document, path, moved), _ProvisionerSettings(document, (*path, "provisioner"))
 
 
 def _provisioner_of(one: KitchenInstance) -> str:

@@ -145,7 +145,8 @@ _WORDS = {"role": (*_SHARED_WORDS, "env_run_lists"), "environment": (*_SHARED_WO
 class Script:
     """A role or an environment in Python: its fields, and a locator of their lines. The constructor runs the file once.
 
-    `at` and `line_of` give the place of a path, `placed` makes an origin in the file, and `causes` explains a value.
+    `at` gives the place of a path, and `line_of` the line of the call that sets it, or None. `placed` makes an origin
+    in a file, and `causes` explains a value.
 
     path:   the file, absolute
     file:   its name in messages, relative to the repository
@@ -171,7 +172,7 @@ class Script:
         self.warnings = _ruby_left(source, file)
 
     def at(self, path: Path) -> Origin:
-        """The place that sets *path*: inside the argument as far as that is a literal, else the line of the call.
+        """The place that sets *path*: inside the argument, if it is a literal; else the line of the call.
 
         Line 1 for a path that is not set.
         """

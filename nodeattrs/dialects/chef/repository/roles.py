@@ -51,8 +51,10 @@ class _AttributeLevels:
 @taking(name=str, run_list=ListLike, default_attributes=Mapping, override_attributes=Mapping)
 @dataclass(frozen=True)
 class Role(_AttributeLevels):
-    """A role: its run-lists, and attributes of two levels. `run_list_for` gives the run-list of an environment.
+    """A role: its run-lists, and attributes of two levels.
 
+    `run_list_for` gives (path, items) for the run-list of an environment. An environment without one has the run-list
+    of "_default" in *env_run_lists*, or else *run_list*.
     run_list:            items as text
     default_attributes:  weaker than a node's normal attributes
     override_attributes: stronger than a node's normal attributes
@@ -325,13 +327,14 @@ NO_OPTIONS = RepositoryOptions()
 class Policy:
     """A policy from its lock file, or from a Policyfile without a lock: run-lists, attributes, locked cookbooks.
 
-    `run_list_named` gives a run-list, and `lock` the lock of a cookbook. `pins` yields the constraints. `as_role` gives
-    the attributes as a Role, since they have the precedence of roles.
+    `run_list_named` gives (path, items) for a run-list, and `lock` the lock of a cookbook. `pins` yields the
+    constraints. `as_role` gives the attributes as a Role, since they have the precedence of roles. `require_recipes`
+    raises an error if a run-list has a role. `automatic_attributes` are the ones that a policy adds to a run.
 
     revision:    its identifier; "" without a lock
     run_list:    the items as text
     named_run_lists: name -> the items as text
-    default_attributes, override_attributes: as the file has them; keys for a policy group are still in their place
+    default_attributes, override_attributes: as the file has them, with the keys of policy groups
     locks:       cookbook -> its locked version. In a Policyfile without a lock, a Lock has only the folder that it
         names
     locator:     gives the line of each path of the document

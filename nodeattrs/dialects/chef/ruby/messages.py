@@ -33,7 +33,7 @@ _LIST_METHODS = ("push", "concat", "unshift", "insert", "delete", "delete_at", "
 class RunServices:
     """The functions and data of a run that files in Ruby may use. Only `include` has to be given.
 
-    `word` returns a function of *words*, and raises BadArgument if the run does not have it.
+    A file that uses a function without an entry in *words* gets BadArgument.
 
     include:   loads an attribute file: (name, including cookbook, function that returns the line)
     words:     the functions `data_bag`, `data_bag_item`, `data_bags` and `search`, by name
@@ -54,7 +54,7 @@ class RunServices:
     run_list: Sequence[str] = ()
     seen: RecipeNotes = field(default_factory=RecipeNotes)
 
-    def word(self, name: str) -> Callable[..., Any]:
+    def _word(self, name: str) -> Callable[..., Any]:
         """The function of a word. raises: BadArgument, where this run does not have it"""
         if name not in self.words:
             raise BadArgument(f"{name} is not known in this run")
@@ -232,15 +232,15 @@ class NodeMessages:
 
     def data_bags(self, place: RubyPlace) -> Any:
         """The names of all data bags."""
-        return self._values.pack(self._services.word("data_bags")())
+        return self._values.pack(self._services._word("data_bags")())
 
     def data_bag(self, place: RubyPlace, bag: str) -> Any:
         """The names of the items of a data bag."""
-        return self._values.pack(self._services.word("data_bag")(bag))
+        return self._values.pack(self._services._word("data_bag")(bag))
 
     def data_bag_item(self, place: RubyPlace, bag: str, item: str) -> Any:
         """An item of a data bag as a map."""
-        return self._values.pack(self._services.word("data_bag_item")(bag, item))
+        return self._values.pack(self._services._word("data_bag_item")(bag, item))
 
     def search(self, place: RubyPlace, index: str, query: str, selection: Any) -> Any:
         """The nodes or items that a search finds, as a list, packed for Ruby.
@@ -250,7 +250,7 @@ class NodeMessages:
                    that is not set gives null. None: whole nodes or items
         raises: NotFound, BadArgument, for another index, or a bad query
         """
-        found = self._services.word("search")(index, query)
+        found = self._services._word("search")(index, query)
         if selection is not None:
             found = [{title: _dug(one, path) for title, path in selection.items()} for one in found]
         return self._values.pack(found)
@@ -305,9 +305,8 @@ class MessageKind(NamedTuple):
     """The shape of a message that Ruby may send, and the method for it. `fits` checks a message, `values` converts it.
 
     carry_out: the method of `NodeMessages`, called with the place and the converted parts
-    parts:     for each part, a function that says whether it is as it must be; file and line are checked by `fits`
-        itself. If the check of a part is the one for attribute values, `values` converts that part; others are left
-        unchanged
+    parts:     a function for each part, which says whether the part is valid; `fits` itself checks file and line.
+               `values` converts only parts whose function is the one for attribute values
     """
 
     carry_out: Callable[..., Any]

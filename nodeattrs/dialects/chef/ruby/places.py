@@ -55,7 +55,8 @@ def _path(steps: Any) -> Path:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RubyPlace:
-    """A locator for the attributes that one line of a Ruby file sets. `at` finds the place inside the statement.
+    """A locator for the attributes that one line of a Ruby file sets. `at` finds the place inside the statement: of the
+    path, or of the nearest map above it.
 
     origin: the file, and the line that Ruby names; `at` returns it unchanged if no known statement is at that line
     known:  the statements of the file

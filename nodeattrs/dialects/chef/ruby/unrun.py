@@ -202,7 +202,7 @@ class CodeReader:
     """Collects in `code` what one Ruby text may do to the node. Nothing is run.
 
     Call `visit` with the root of the text's syntax tree. Another call, with a part of a tree, adds to the same `code`.
-    `leading_keys` gives the constant keys at the beginning of an expression.
+    `leading_keys` gives the constant keys at the beginning of a list of expressions; () if the first is not constant.
 
     text: the source that the tree was parsed from
     part: the folder of the text in its cookbook: "attributes", "recipes", "libraries", ...

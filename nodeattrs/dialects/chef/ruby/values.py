@@ -24,7 +24,7 @@ _SHORT = 4
 class Secrets:
     """Remembers the secrets that were sent to Ruby, so that a text from Ruby that contains a secret becomes one, too.
 
-    Call `note` before a secret is sent, and `as_secret` with each text that comes back. A secret of fewer than four
+    Call `note` before a secret is sent; `RubyValues` looks at each text that comes back. A secret of fewer than four
     characters counts only as a whole text.
     """
 
@@ -41,7 +41,7 @@ class Secrets:
         elif isinstance(value, str) and value:
             self._texts.add(value)
 
-    def as_secret(self, text: str) -> str | Sensitive:
+    def _as_secret(self, text: str) -> str | Sensitive:
         """A text from Ruby: as a Sensitive where it equals a secret or contains a longer one, else unchanged."""
         is_secret = any(one == text or (len(one) >= _SHORT and one in text) for one in self._texts)
         return Sensitive(text) if is_secret else text
@@ -106,7 +106,7 @@ class RubyValues:
     def _unpacked(self, value: Any, room: int) -> Any:
         """The same for a part of a value. room: the number of levels that may follow"""
         if isinstance(value, str):
-            return self._secrets.as_secret(value)
+            return self._secrets._as_secret(value)
         if not isinstance(value, (dict, list)):
             return value
         if not room:

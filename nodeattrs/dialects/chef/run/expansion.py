@@ -32,9 +32,10 @@ TOP_LEVEL = "top level"
 class Expansion:
     """The result of `expand_run_list`: the recipes and roles. An *includer* is the node's run-list or a role.
 
-    `qualified` and `with_duplicates` are other spellings of *recipes*. `named_by` gives the includer of an item, and
-    `pins` yields the requested versions with their lines. `require_roles` raises RoleNotFound if a role is missing.
-    `default_attributes` and `override_attributes` merge the attributes of all roles.
+    `recipes_with_versions`, `qualified` and `with_duplicates` are other spellings of *recipes*. `named_by` gives the
+    includer of an item and its place, or None. `pins` yields the requested versions with their lines. `require_roles`
+    raises RoleNotFound if a role is missing. `default_attributes` and `override_attributes` merge the attributes of all
+    roles. `automatic_attributes` are those that the node gets from the expansion.
 
     run_list:     the items of the node's run-list, normalised
     environment:  the name of the environment, for which roles may have a run-list of their own

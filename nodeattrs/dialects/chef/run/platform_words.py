@@ -1,8 +1,8 @@
 """The words of cookbook files that ask about the machine: `platform`, `value_for_platform`, `debian`, ...
 
-The words have the names of Chef and chef-utils 19, without the question mark. `QUESTIONS` has those that answer yes or no
-from attributes of the node, such as platform_family. Such a word needs no parentheses: `if debian:` and `if debian():`
-are the same.
+The words have the names of Chef and chef-utils 19, without the question mark. `QUESTIONS` has those that answer yes or
+no from attributes of the node, such as platform_family. Such a word needs no parentheses: `if debian:` and `if
+debian():` are the same.
 """
 
 from __future__ import annotations
@@ -124,11 +124,11 @@ QUESTIONS: Mapping[str, Ask] = {
 """Word -> a function from a reader of attributes to the answer."""
 
 
-class PlatformQuestion(partial[bool]):
+class _PlatformQuestion(partial[bool]):
     """A word that answers yes or no about the machine of a node: `if debian:` or `if debian():`.
 
     `bool(question)` and `question()` are the same: both read the node's attributes at that moment and return a bool.
-    It is made as `PlatformQuestion(function, read)`. *function* is one of `QUESTIONS`, and *read* returns the value of
+    It is made as `_PlatformQuestion(function, read)`. *function* is one of `QUESTIONS`, and *read* returns the value of
     an attribute, or None if it is not set.
     """
 
@@ -141,10 +141,10 @@ class PlatformQuestion(partial[bool]):
         return repr(self())
 
 
-def platform_questions(node: Node) -> dict[str, PlatformQuestion]:
+def platform_questions(node: Node) -> Mapping[str, partial[bool]]:
     """Word, such as "debian" -> the question about the machine of a node, for all words of `QUESTIONS`."""
     read = partial(_read, node)
-    return {word: PlatformQuestion(ask, read) for word, ask in QUESTIONS.items()}
+    return {word: _PlatformQuestion(ask, read) for word, ask in QUESTIONS.items()}
 
 
 def _read(node: Node, attribute: str) -> Any:

@@ -51,7 +51,7 @@ class Resources:
 
     Set the attribute `include` before recipes run, and call `enter` with each recipe before it runs. Call `finish`
     after all recipes: it runs the bodies of defined types. `declare` is the word `resource`, and raises BadArgument or
-    DuplicateResource. `reference` and `declare_instance` are for `DefinedType`.
+    DuplicateResource. `reference` is for `DefinedType`.
 
     node:    gives the line of a declaration
     root:    the folder that origins are relative to
@@ -198,7 +198,7 @@ class Resources:
         finally:
             self._instances.pop()
 
-    def declare_instance(
+    def _declare_instance(
         self, kind: str, title: str, body: Callable[[], None], parameters: dict[str, Any], filled: Iterable[str] = ()
     ) -> Ref:
         """Declare an instance of a defined type, whose body `finish` runs; returns its reference.
@@ -357,7 +357,7 @@ class DefinedType:
         def run() -> None:
             body(titles, **own)
 
-        return self._resources.declare_instance(self._kind, titles, run, parameters, filled)
+        return self._resources._declare_instance(self._kind, titles, run, parameters, filled)
 
     def __getitem__(self, titles: str | Iterable[str]) -> Any:
         return self._resources.reference(self._kind)[titles]

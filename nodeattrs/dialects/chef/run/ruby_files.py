@@ -74,8 +74,8 @@ def note_code(node: Attributes, origin: Origin, code: UnrunCode) -> None:
 class Unrun:
     """Finds the Ruby code that may run because files of one node, which are not run here, call it by name.
 
-    Such code is in libraries, resources and definitions of cookbooks. `reached` begins with a file, `called` with code
-    that was read before. Both follow calls through other code, and neither yields the same code twice.
+    Such code is in libraries, resources and definitions of cookbooks. `reached` begins with a file, follows calls
+    through other code, and yields no code twice.
     The constructor reads nothing. Each file is parsed once in a process.
 
     cookbooks: those whose libraries, resources and definitions Chef loads
@@ -86,16 +86,17 @@ class Unrun:
         self._seen: dict[str, set[int]] = {}
 
     def reached(self, cookbook: Cookbook, file: str, origin: Origin) -> Iterator[Reached]:
-        """Yield the code of a file, then all code that it may call by name, but what earlier calls have yielded.
+        """Yield the code of a file, then all code that it may call by name. Code that an earlier call yielded is left
+        out.
 
-        origin: of the file; what was yielded is remembered for each kind of origin
+        origin: the origin of the file; what was yielded is remembered for each kind of origin
         raises: MissingExtra, without tree-sitter
         """
         code = _code(cookbook, file)
         yield cookbook, origin, code
-        yield from self.called(code, self._seen.setdefault(origin.kind, set()))
+        yield from self._called(code, self._seen.setdefault(origin.kind, set()))
 
-    def called(self, code: UnrunCode, seen: set[int]) -> Iterator[Reached]:
+    def _called(self, code: UnrunCode, seen: set[int]) -> Iterator[Reached]:
         """Yield all code that *code* may call by name, directly or through other code.
 
         Code that Chef may call without a name is yielded first.
@@ -294,7 +295,7 @@ class RubyFiles:
         """
         seen: set[int] = set()
         for origin, code in self._compiled.code_for_later():
-            yield origin, code, self._unrun.called(code, seen)
+            yield origin, code, self._unrun._called(code, seen)
         self._compiled.note_hidden()
 
     @contextlib.contextmanager
@@ -346,7 +347,7 @@ class RubyFiles:
         from nodeattrs.dialects.chef.run.ruby_recipes import CompiledRecipes
 
         def reaches(code: UnrunCode) -> Iterator[UnrunCode]:
-            return (one for _, _, one in self._unrun.called(code, set()))
+            return (one for _, _, one in self._unrun._called(code, set()))
 
         return CompiledRecipes(self._node, self._repository.root, self._warn, note_anything, reaches, self._vouched)
 

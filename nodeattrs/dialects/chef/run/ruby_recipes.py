@@ -26,7 +26,7 @@ Later = tuple[Origin, UnrunCode]
 
 
 @dataclass(frozen=True, slots=True)
-class RubyResource:
+class _RubyResource:
     """The subject of a catalog resource that a recipe in Ruby declares: `check` refuses, so it cannot be applied.
 
     refreshable: always False, since no notification is known
@@ -68,7 +68,7 @@ class CompiledRecipes(RecipeNotes):
     _hidden: dict[Origin, str] = field(default_factory=dict)
 
     def add_resource(self, number: int | str, resource: DeclaredResource) -> None:
-        """Keep a resource; the same number again replaces it, in its place. number: of the session"""
+        """Keep a resource; a resource with the same number is replaced, and keeps its place. number: of the session"""
         self._resources[number] = resource
 
     def remove_resource(self, number: int | str) -> None:
@@ -91,7 +91,7 @@ class CompiledRecipes(RecipeNotes):
             reads: tuple[str, ...] = ()
             if origin.file is not None and origin.line is not None:
                 reads = reads_by_line(self.root / origin.file, origin.file).get(origin.line, ())
-            within, subject = (f"Recipe[{origin.name}]",), RubyResource()
+            within, subject = (f"Recipe[{origin.name}]",), _RubyResource()
             catalog.add(
                 Resource(ref, within=within, parameters=properties, origin=origin, subject=subject, reads=reads)
             )
@@ -117,7 +117,7 @@ class CompiledRecipes(RecipeNotes):
             self.add_hidden_place(f"no cookbook here defines the resource {kind}, which may set anything", origin)
 
     def is_harmless(self, kind: str, origin: Origin | None) -> bool:
-        """Whether neither the resource type nor the block at *origin* can set an attribute, as far as their text says.
+        """Whether neither the text of the resource type nor the block at *origin* can set an attribute.
 
         False where the text cannot be read.
         """

@@ -61,8 +61,9 @@ class Session:
     """The result of `run_session`: a run, the saved node before it, and the data to save after it.
 
     `run_session` does not save it. The caller gives `saved` and `previous_number` to `Store.save`, and may then make a
-    copy of this object with `place` and `revision`. `before` and `after` are merged attributes, computed at first use.
-    `is_as_before` says whether the snapshots are equal.
+    copy of this object with `place` and `revision`. `before` and `after` are merged attributes, computed at first use;
+    `before` is None for a new node. `is_as_before` says whether the last run succeeded with an equal snapshot. `note`
+    is a remark of the store about the node, or "".
 
     run:      the result of the run
     last:     the saved node before the run; None for a new node

@@ -187,7 +187,7 @@ def _about_unknown(part: CloudPart) -> Iterator[_Found]:
 
 
 def is_for_another(text: str) -> bool:
-    """Whether user-data begins as that of another program does, such as a script of PowerShell."""
+    """Whether user-data begins like user-data of another program, such as a script of PowerShell."""
     return _OTHERS.match(text.lstrip()) is not None
 
 

@@ -32,7 +32,8 @@ class DocumentReading:
     First call `result_of` with a function that reads the document. That function calls the other methods. `fault` and
     `check_words` note a fault and continue. `malformed` notes a fault, and returns the exception `Malformed` for the
     caller to raise; `map`, `list` and `with_place` raise it themselves. `each` catches it, and leaves out that entry.
-    At its end, `result_of` raises BindingErrors with all noted faults.
+    At its end, `result_of` raises BindingErrors with all noted faults. `origin` gives the place of a path, and
+    `locator` a locator for the entries below it.
     locate: a function (name of a set, path in the document) -> locator for that path
     set:    the name of the set that is being read, for origins; "" for none
     """
@@ -246,7 +247,7 @@ class Record:
         return (self.make or self.model)(**more, **taken, **self.fixed)
 
     def write(self, model: Any) -> dict[str, Any]:
-        """The map of an object of the class."""
+        """The map of an object of the class, without attributes that have their default."""
         data: dict[str, Any] = {}
         for one in self.fields:
             one.write_into(model, data)

@@ -128,7 +128,8 @@ _PER_SIGN = 50
 class LanguageText:
     """A text of the language. `parsed` gives its tree; the other methods give places, texts and errors of its branches.
 
-    The constructor parses nothing. `result_of` calls a function, and turns a RecursionError into a BindingError.
+    The constructor parses nothing. `origin` gives the line of a branch, `source` its text, and `type` the type that it
+    writes. `result_of` calls a function, and turns a RecursionError into a BindingError.
     `with_place` calls a function, and adds the place of a branch to its BindingError. `error` returns an error for the
     caller to raise.
     text: the text; a byte order mark is removed
