@@ -1,7 +1,7 @@
-"""Commands that run inside of `web` and `mcp`, for the data of `--format json` instead of printed output.
+"""Run commands inside of `web` and `mcp`, and return the data of `--format json` instead of printing it.
 
-The caller passes the words of a command line. They are parsed as in the program, but nothing is printed and nothing
-ends the process.
+The caller passes the words of a command line. They are parsed as by the program, but nothing is printed, and an error
+does not end the process.
 """
 
 from __future__ import annotations

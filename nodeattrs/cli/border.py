@@ -1,8 +1,8 @@
-"""The border of a command: the files and folders that it may read, worked out from its options.
+"""Work out the files and folders that a command may read, from its options.
 
 A command may read the repositories that its options name, the other files that they name, and settings. The root of a
-repository is the Git work tree that contains the folder. Without Git, it is the folder of the nodeattrs.toml that
-counts there. Without both, it is the folder itself.
+repository is the Git work tree around the folder. Without one, it is the folder of the nearest nodeattrs.toml, else the
+folder itself.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def root_of(place: str) -> str:
     """The root of the repository that contains a file or folder, which need not exist.
 
     The root is its Git work tree, else the nearest folder with settings, else the folder itself. A link in a work tree,
-    or below the current folder, may come from the repository: the folder of the link counts, and not its target.
+    or below the current folder, may come from the repository. There the folder of the link counts, and not its target.
     """
     here, folder = os.getcwd(), os.sep
     for step in os.path.abspath(place).split(os.sep):

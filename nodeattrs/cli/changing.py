@@ -1,6 +1,6 @@
-"""Shared code of `impact` and `what-if`: the options, the comparison of both sides, and the output.
+"""Shared code of `impact` and `what-if`: their options, the comparison of both sides, and the output.
 
-`asking` and `request_of` also serve the other commands that choose subjects and facts.
+`asking` and `request_of` also serve other commands with options that choose subjects and facts.
 """
 
 from __future__ import annotations

@@ -61,8 +61,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Check the repository, write corrections with --fix, and print the findings that are left; returns the exit code.
 
     Corrected findings are taken off the list; nothing is checked again. With --diff corrections are printed, and not
-    written. Settings that cannot be read are findings; the check then runs
-    without them.
+    written. Settings that cannot be read are findings; the check then runs without them.
     """
     from nodeattrs.project.config import RepositorySettings
 

@@ -1,6 +1,6 @@
-"""Shared code of all checks: the selection of findings, the baseline, and the output.
+"""Shared code of all commands that check: the selection of findings, the baseline, and the output.
 
-A *baseline* is a file with known findings, which do not count. No check in particular is known here.
+A *baseline* is a file with known findings, which do not count. This module makes no finding itself.
 """
 
 from __future__ import annotations

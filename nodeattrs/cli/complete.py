@@ -1,7 +1,8 @@
 """`nodeattrs complete WORDS`: the completions of the last word, for the scripts of `cli.completion`.
 
-It offers what only a store, a repository or a dialect knows: names of nodes, paths of attributes, keys, hosts and
-variables. It opens what the words before name, runs no code of repositories, and prints nothing rather than an error.
+The command offers what only a store, a repository or a dialect knows: names of nodes, paths of attributes, keys, hosts
+and variables. The command opens the store or folder that the other words name, and runs no code of repositories. If
+that fails, it prints nothing, and no error.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`nodeattrs completion`: scripts that make bash, zsh and fish complete commands, options and values.
 
-Commands and options are read from the parser, so that a new option is completed at once. Values that only data has are
-completed by `nodeattrs complete`, which the scripts call.
+Commands and options come from the parser, so a new option is completed at once. For names in a store or a repository,
+the scripts call `nodeattrs complete`.
 """
 
 from __future__ import annotations

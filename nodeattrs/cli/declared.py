@@ -1,6 +1,6 @@
-"""Parsers of commands that are declared as data (`contract.command`), and how these run: verbs and dialects' commands.
+"""Build the parsers of declared commands (`contract.command`), and run them: the verbs, and the commands of dialects.
 
-`cli.program` gets a declared command from `module_of`, and its options call `perform` here.
+`cli.program` gets a declared command from `module_of`, and calls `perform` here to run it.
 """
 
 from __future__ import annotations
@@ -148,9 +148,9 @@ def _add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: s
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run the declared command of the parsed options, print its output, and return its exit code.
 
-    A command about saved nodes may name a verb. The verb runs instead if there is no store, or if the repository of
-    --repo describes no nodes. If the command returns an error instead of a report, the error is printed. Findings of a
-    check go through `checks.finish`.
+    A command about saved nodes may name a verb that runs instead, if there is no store, or if the repository of --repo
+    describes no nodes. If the command returns an error instead of a report, it is printed. `checks.finish` prints the
+    findings of a check.
     raises: the error of the command
     """
     command: Command = options.declared

@@ -1,6 +1,6 @@
 """The form of `--help`: one line of usage, options with their short form first, and shared options by name alone.
 
-argparse calls the methods of `Help` while it prints a help.
+argparse calls the methods of `Help` while it prints a help text.
 """
 
 from __future__ import annotations

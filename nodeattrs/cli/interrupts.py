@@ -1,6 +1,7 @@
-"""Ctrl-C: ends the process at once while the program starts and ends, raises KeyboardInterrupt while a command works.
+"""Choose what Ctrl-C does: it ends the process at once, or raises KeyboardInterrupt while a command works.
 
-The module imports nothing that takes time, since it must be ready in the first moments of the program.
+While the program starts and ends, Ctrl-C ends the process at once. The module imports nothing that takes time, since it
+is needed in the first moments of the program.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`nodeattrs lsp`: a language server, which shows the answers of `where` and `check` in an editor.
 
-It serves the protocol through the library pygls. `verbs.lines` computes the effects of lines, `cli.check` the findings.
-An editor starts it; it writes nothing but messages of the protocol.
+The library pygls implements the protocol, and `verbs.lines` and `cli.check` compute the answers. An editor starts the
+server. The server writes only messages of the protocol, and changes no file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The manual, made from the parser: pages for `man`, and the reference of the site as Markdown.
+"""Make the manual from the parser: pages for `man`, and the reference of the site as Markdown.
 
 `entries` reads the help of all commands; `page`, `pages_of`, `man` and `markdown` make texts of it. No file is written.
 """

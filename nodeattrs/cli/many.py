@@ -1,4 +1,7 @@
-"""Loops over many nodes that Ctrl-C stops in an orderly way. It knows signals and the terminal, and no nodes."""
+"""Loop over many nodes, so that Ctrl-C ends the loop after the results that are complete.
+
+The module knows signals and the terminal, and not what a node is.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`nodeattrs mcp`: a server that offers commands as tools to other programs.
 
-It serves the model context protocol through the library mcp. Each tool runs a command in this process, on the one
-repository and the one store that the command line named. A tool writes nothing, and takes no other folders.
+The library mcp implements the model context protocol. Each tool runs a command in this process, on the one repository
+and the one store that the command line named. A tool writes nothing, and accepts no other folder.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Parts of a command line that many commands share: arguments, actions, settings, limits, and whether code runs."""
+"""Options and helpers that many commands share: adding arguments, settings, limits, and whether code may run."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def limits_of(options: argparse.Namespace, of_settings: Mapping[str, float]) -> 
     """A context manager in which the limits of --budget are in force, and the limits of the settings for the rest.
 
     of_settings: limit -> number, from the settings
-    raises:      BadArgument, where --budget is no limit, or either names an unknown one
+    raises:      BadArgument, for a --budget that is no limit, and for an unknown limit in either
     """
     given = [one.partition("=") for one in getattr(options, "budget", None) or ()]
     if not (given or of_settings):

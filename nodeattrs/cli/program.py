@@ -1,4 +1,4 @@
-"""The program around the commands: finds the command, parses its words, runs it, and ends with an exit code."""
+"""Run the command line: find the command, parse its words, perform it, and end with its exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An interactive Python prompt: IPython's, where it is installed and a person types; else Python's own."""
+"""Open an interactive Python prompt: of IPython where it is installed and input is a terminal, else of Python."""
 
 from __future__ import annotations
 

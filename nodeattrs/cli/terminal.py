@@ -1,6 +1,6 @@
-"""The output of commands: reports to stdout; warnings, errors and progress to stderr.
+"""Print the output of commands: reports to stdout; warnings, errors and progress to stderr.
 
-Colour and progress are for terminals. It knows formats, and no report in particular.
+Only terminals get colour and progress. The module knows output formats, and no report in particular.
 """
 
 from __future__ import annotations

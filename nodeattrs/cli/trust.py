@@ -1,4 +1,4 @@
-"""`nodeattrs trust`: the user's list of repositories whose settings are obeyed without exception."""
+"""`nodeattrs trust`: the user's list of trusted repositories, whose settings may name servers and outside files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The dialects, each in a folder of its own; the built-in ones, and the registry of installed packages' dialects."""
+"""The dialects, each in a folder of its own; the built-in ones, and the registry of those of installed packages.
+
+`named` finds a dialect by its name, and `every` gives all of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The built-in dialects. A new one has its line here."""
+"""The list of the built-in dialects. A new dialect is added here."""
 
 from __future__ import annotations
 

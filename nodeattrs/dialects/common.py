@@ -1,7 +1,7 @@
-"""The base classes of the built-in dialects: the settings of a repository, and what is known of its nodes.
+"""The base classes of the built-in dialects: the settings of a repository, and facts and stored states of its nodes.
 
-A subject is what a dialect gives values for, such as a node. A side is one version of the files: a verb that compares
-has two.
+A *subject* is something that a dialect gives values for, such as a node. A *side* is one version of the files; a verb
+that compares reads two sides.
 """
 
 from __future__ import annotations

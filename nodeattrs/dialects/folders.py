@@ -1,4 +1,4 @@
-"""Which folders are repositories: the way out where `check` finds nothing to look at."""
+"""Find the repositories below a folder, for `check` and `overview` in a folder that is none itself."""
 
 from __future__ import annotations
 

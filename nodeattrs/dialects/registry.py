@@ -1,7 +1,7 @@
-"""The dialects of installed packages, which the entry point group `nodeattrs.dialects` names.
+"""Find the dialects of installed packages, through the entry point group `nodeattrs.dialects`.
 
-A package cannot take the name of a built-in dialect. Only what needs every dialect loads this module: the metadata of
-packages takes time.
+A package cannot take the name of a built-in dialect. The metadata of packages takes time to read. So this module is
+loaded only for questions about all dialects, or about an unknown name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The resources of a catalog as values of an answer."""
+"""Turn a catalog into a part of an answer: its resources, each with its parameters as values.
+
+Used by the dialects `catalogs` and `chef`.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,8 @@ _HIDDEN = ("content", "variables", "command", "environment", "unless", "only_if"
 def part_of_resources(catalog: Any) -> Part:
     """A catalog as one part: reference of a resource -> parameter -> value. Relations are given as parameters, too.
 
+    Relations that are not set are left out, and parameters of a type that have their default. In a sensitive resource,
+    contents and commands are secrets.
     catalog: yields its resources, each with `ref` and `origin`. The origin of every path in a resource is that of the
              resource
     """

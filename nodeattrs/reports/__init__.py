@@ -1,8 +1,7 @@
 """Reports: the output of a command, as data and as lines of text.
 
-A report is made from results that are computed already; it reads no options and no files. `to_dict` returns its data
-for JSON and YAML, with a version; `lines` returns its text for a screen of some width. Each module has the reports of
-one or more commands.
+A report is made from computed results; it reads no options and no files. `to_dict` returns its data for JSON and YAML,
+with a version of the form. `lines` returns its text for a screen. Each module has the reports of one or more commands.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The report of `nodeattrs show --winners`: a row for each leaf of a node, with the slot and the line that set it.
 
-A list is one leaf. A row has the facts of a trace. Where only one slot sets a path, the row is made without a trace,
-which is quick for a node with thousands of facts.
+A list is one leaf. A row has the facts of a trace. If only one slot sets a path, the row is made without a trace. Such
+rows are quick, also for a node with thousands of facts.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The report about the difference of two catalogs: as text, as data, and as Markdown for a pull request.
+"""The report about the differences between two catalogs: as text, as data, and as Markdown for a pull request.
 
-`catalog.differing` computes the difference. Secrets are masked in all forms.
+`catalog.differing` computes the differences. Secrets are masked in all three forms.
 """
 
 from __future__ import annotations

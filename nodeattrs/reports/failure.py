@@ -1,4 +1,7 @@
-"""What went wrong, as text: the error, and for cookbook code the lines of the cookbooks it went through."""
+"""Write errors and warnings as lines of text; for an error in cookbook code, also the lines of code that led to it.
+
+Used by the terminal and by the command `run`.
+"""
 
 from __future__ import annotations
 

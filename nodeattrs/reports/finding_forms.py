@@ -22,7 +22,7 @@ _GITHUB = {"error": "error", "warning": "warning", "note": "notice"}
 _GITLAB = {"error": "major", "warning": "minor", "note": "info"}
 
 
-def sarif(findings: Findings, version: str) -> str:
+def _sarif(findings: Findings, version: str) -> str:
     """The findings as a SARIF 2.1.0 document with one run; each code that occurs is a rule.
 
     A finding without a file has no location. version: the version of nodeattrs, which is the tool of the run
@@ -67,7 +67,7 @@ def _result(one: Finding, mark: str, rule: int) -> dict[str, Any]:
     return result
 
 
-def github(findings: Findings, version: str) -> str:
+def _github(findings: Findings, version: str) -> str:
     """A workflow command for each finding, which GitHub shows beside the line; "" without findings."""
     return "".join(f"{_annotation(one)}\n" for one in findings.found)
 
@@ -83,7 +83,7 @@ def _escaped(text: str, also: str = "") -> str:
     return "".join(f"%{ord(sign):02X}" if sign in f"%\r\n{also}" else sign for sign in text)
 
 
-def gitlab(findings: Findings, version: str) -> str:
+def _gitlab(findings: Findings, version: str) -> str:
     """The findings as a JSON report of GitLab's code quality; a finding without a line is put on line 1."""
     return _json(
         [
@@ -99,7 +99,7 @@ def gitlab(findings: Findings, version: str) -> str:
     )
 
 
-def junit(findings: Findings, version: str) -> str:
+def _junit(findings: Findings, version: str) -> str:
     """The findings as a JUnit suite: an error or a warning is a failed case, a note a passed one.
 
     Without findings the suite has one passed case.
@@ -127,9 +127,9 @@ def _json(data: object) -> str:
 
 
 FORMS: Mapping[str, Callable[[Findings, str], str]] = {
-    "sarif": sarif,
-    "github": github,
-    "gitlab": gitlab,
-    "junit": junit,
+    "sarif": _sarif,
+    "github": _github,
+    "gitlab": _gitlab,
+    "junit": _junit,
 }
 """The name of a form -> the function that writes it."""

@@ -1,7 +1,7 @@
 """Findings: the results of every check, each with a code, a severity, a message and a place.
 
-Dialects make them, also from errors and warnings. A `Selection` leaves out findings: by code, by a comment in the file,
-or because a baseline of an earlier check has them. `finding_forms` writes them for other programs.
+Dialects make findings, also from errors and warnings. A `Selection` leaves out some: by code, by a comment in the file,
+or because a baseline of an earlier check has them. `finding_forms` writes findings for other programs.
 """
 
 from __future__ import annotations
@@ -101,7 +101,10 @@ class Finding:
             yield from (text or "").splitlines()
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """ "PLACE: SEVERITY: MESSAGE [CODE NAME]", a form that editors read; then details and hint, indented."""
+        """ "PLACE: SEVERITY: MESSAGE [CODE NAME]", a form that editors read; then details and hint, indented.
+
+        Without a place, the line begins with the severity.
+        """
         first, *rest = self.message.splitlines() or [""]
         place = f"{printable(self.place)}: " if self.place else ""
         code = screen.paint(f"[{self.code} {self.name}]", "faint")

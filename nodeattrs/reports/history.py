@@ -1,6 +1,6 @@
-"""Reports about revisions of saved nodes: `nodeattrs history`, and commands that change or delete a saved node.
+"""Reports about revisions of saved nodes: of `nodeattrs history`, and of commands that change or delete a saved node.
 
-A revision is one save of a node, by a run or by another command; `store` keeps them.
+A revision is the state of a node at one save, by a run or by another command. `store` keeps revisions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Text inside Markdown, for comments on pull requests: it stays text, links nowhere and mentions no person.
+"""Put text into Markdown for comments on pull requests, so that it stays text, links nowhere and mentions no person.
 
-GitHub and GitLab look for mentions and links after they have rendered Markdown and entities, but not in code. So a
-character of no width stands inside of what would be one. It knows no report.
+GitHub and GitLab look for mentions and links after they have rendered Markdown and entities, but not in code. So an
+invisible character is put into each text that they would take for one. The module knows no report.
 """
 
 from __future__ import annotations

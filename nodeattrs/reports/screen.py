@@ -1,6 +1,6 @@
-"""The screen that text is formatted for: a width, with colours or without.
+"""The screen that text is formatted for: its width, and whether it has colours.
 
-Text is made printable before it is coloured or wrapped, so that no value can move the cursor or set colours.
+Control characters are made visible before text is coloured or wrapped. So no value can move the cursor or set colours.
 """
 
 from __future__ import annotations

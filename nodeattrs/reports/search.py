@@ -1,6 +1,6 @@
-"""Search saved nodes, and the report of `nodeattrs search`: one page of nodes, with the values of some attributes.
+"""Search saved nodes, and report one page of them with the values of some attributes, for `nodeattrs search`.
 
-`store.search` finds the names; here they are sorted, cut to a page, and each node of the page is read.
+`store.search` finds the names. This module sorts them, cuts them to a page, and reads each node of the page.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Values in reports: as JSON-able data, or as text on one line.
+"""Write values in reports: as data for JSON, or as text on one line.
 
-In both, secrets are masked and deferred values are computed, as in saved nodes. So the report about a run just made
-and the one about the same run from a store are equal.
+In both forms, secrets are masked and deferred values are computed, as in saved nodes. So a report about a run made now
+equals the report about the same run from a store.
 """
 
 from __future__ import annotations

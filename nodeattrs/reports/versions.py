@@ -1,6 +1,6 @@
 """The versions of Python and of installed packages, for a bug report.
 
-It reads the metadata of packages and imports none of them.
+The module reads the metadata of packages and imports none of them.
 """
 
 from __future__ import annotations

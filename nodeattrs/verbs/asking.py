@@ -1,4 +1,4 @@
-"""The subjects of one folder, in every dialect, and the answer of each: what `why`, `blame`, `matrix` and `diff` read.
+"""Get the answer of each subject of one folder, in every dialect, for `why`, `blame`, `matrix` and `diff`.
 
 A *subject* is a node, a host, a release or a set of files. A `Reply` is its answer, or the error in its place.
 """

@@ -1,8 +1,9 @@
 """Find the changed lines that cause a difference, by computing answers without some of the changed places.
 
-A *place* is a `Hunk` of the change. It is a cause if the value after the change differs when only this place is changed
-back. If several places give the same value, it is a cause if the value before differs when only this place is changed.
-The module knows places and answers, and no dialect.
+A *place* is a `Hunk` of the change. A place is a cause if undoing it alone, in the files after the change, gives
+another value. Where several places give the same value, a place is also a cause if making it alone, in the files
+before, gives another value. If no single place is a cause, the fewest places that are one together count. The module
+knows places and answers, and no dialect.
 """
 
 from __future__ import annotations
@@ -63,10 +64,9 @@ class CauseSearch:
     def lines_of(self, change: Difference, subject: str) -> CausingLines:
         """The changed lines that cause a difference of a subject.
 
-        If only one place is changed, it is the cause. The result has the lines that the traces name, untried, for a
-        what-if, without a changed place, and without answers left to compute. It has the same lines if no place is
-        found to be a cause. If the value changes without any change of files, there are no lines, and `is_random` is
-        True.
+        If only one place is changed, it is the cause. For a what-if, if no place is changed, and if no answers are left
+        to compute, the result has the lines that the traces name, untried. The same holds if no place is found to be a
+        cause. If the value changes without any change of files, there are no lines, and `is_random` is True.
         """
         if self._job.request.what_if != AS_IT_IS:
             return CausingLines(change.lines)

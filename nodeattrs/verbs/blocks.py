@@ -1,7 +1,7 @@
-"""The lines that belong to a line of a file, judged by indentation: those below a key, and those that it is inside of.
+"""Find the lines below a key, and the lines around a line of a file, by indentation.
 
-It reads no syntax, so that it serves data files and code. In files with sections in brackets, the
-lines of a section are below its heading.
+No syntax is parsed, so the functions serve data files and code. In files with sections in brackets, the lines of a
+section count as below its heading. Used by `lines`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The verbs as declared commands: `TOP` for `nodeattrs why` and so on, `OF_DIALECT` for `nodeattrs DIALECT why`.
+"""The tables of the verbs as declared commands: `TOP` for `nodeattrs why`, `OF_DIALECT` for `nodeattrs DIALECT why`.
 
-Help and completion read these tables, so the module of a verb is imported when it runs.
+Help and completion read these tables. The module of a verb is imported when the verb runs.
 """
 
 from __future__ import annotations

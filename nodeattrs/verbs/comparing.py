@@ -1,7 +1,7 @@
-"""The answers of one subject on two sides of a change, and the differences between them.
+"""Compare the answers of one subject on two sides of a change.
 
-A *side* is one version of the files. `compared` runs in a worker process and returns plain data, which can be pickled:
-secrets never leave the process. `answered` and `differences` also serve the verbs that ask one side.
+A *side* is one version of the files. `compared` runs in a worker process. The function returns plain data that can be
+pickled; secrets never leave the process. `answered` and `differences` also serve the verbs that ask one side.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Sentences about what a line sets: as Markdown for the hover of an editor, and as text for `where`.
+"""Write sentences about what a line sets: as Markdown for the hover of an editor, and as text for `where`.
 
-The effects are given; nothing is looked up here.
+The caller gives the effects of the line; nothing is looked up here.
 """
 
 from __future__ import annotations

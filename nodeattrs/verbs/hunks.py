@@ -1,6 +1,7 @@
-"""The lines in which the files of two sides differ: a `Hunk` for each place of each changed file.
+"""Find the lines in which the files of two sides differ: a `Hunk` for each place of each changed file.
 
-It knows text and lines, and not what these mean. A file that is binary, too large, or on one side only, is one place.
+The module compares lines of text, and does not know what they mean. A file that is binary, too large, or on one side
+only, is one place.
 """
 
 from __future__ import annotations
@@ -148,7 +149,7 @@ class Hunks:
         return None
 
     def line_of(self, hunk: Hunk) -> Line:
-        """The line that names a place: the first one after the change; else the first one before it, as gone."""
+        """The line that names a place: its first line after the change; else its first line before, with `is_gone`."""
         if hunk.new_last > hunk.new_first or (hunk.file in self.after.files and hunk.whole):
             return Line(hunk.file, hunk.new_first + 1 if hunk.new_last > hunk.new_first else None)
         return Line(hunk.file, hunk.first + 1 if hunk.last > hunk.first else None, is_gone=True)

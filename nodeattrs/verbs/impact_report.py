@@ -1,6 +1,6 @@
 """The report of an `Impact`: as text, as data, as Markdown for a pull request, and as findings.
 
-Nothing is computed here; the order of the output depends only on the impact.
+Nothing is computed here. Equal impacts give the same text, in the same order.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Pattern:
     def fits(self, path: Path) -> bool:
         """Whether the pattern matches the whole path.
 
-        `*` stands for a part of one step, `**` for any number of steps, also none. In a pattern with "[", `*` also goes
-        across dots.
+        `*` stands for a part of one step, `**` for any number of steps, also none. In a pattern with "[", `*` also
+        fits text with dots.
         """
         is_resource, has_star = "[" in self.text, "*" in self.text
         if is_resource or not has_star:

@@ -1,7 +1,7 @@
 """The effects of the lines of a folder: what each line sets, on which subjects, and what overrides it there.
 
-`FolderLines` traces the values of all subjects, and looks lines up in these traces. `where` and the language server
-use it. It knows no dialect and no editor.
+`FolderLines` traces the values of all subjects, and looks lines up in these traces. `where` and the language server use
+it. The module knows no dialect and no editor.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The verb `overview`: what lies in a folder, and which commands to type next. `nodeattrs` without arguments is it."""
+"""The verb `overview`: what lies in a folder, and which commands to type next.
+
+`nodeattrs` without a command runs it, too.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The side after of a `what-if`: a copy of the files without some files and lines, and a request with other changes.
+"""Make the side after of a `what-if`: a copy of the files without some files and lines, and a changed request.
 
-It reads the words of the command line. Roles, recipes, levels and values go into the request; dialects apply them.
+The module reads the words of the command line. Roles, recipes, levels and values go into the request; dialects apply
+them.
 """
 
 from __future__ import annotations

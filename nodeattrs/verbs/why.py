@@ -1,4 +1,7 @@
-"""The verb `why`: one value on all subjects, each with winner, losers and rule. Equal reasons are printed once."""
+"""The verb `why`: the value at one path on all subjects, with winner, losers and rule.
+
+Subjects with the same value for the same reason are printed once, together.
+"""
 
 from __future__ import annotations
 

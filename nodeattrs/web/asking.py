@@ -1,7 +1,7 @@
-"""The questions of pages: a table of the commands that answer them.
+"""The questions that pages ask: a table of the commands that answer them.
 
-`/api/NAME` returns what the command prints with `--format json`, and each page shows the same data. A name from outside
-is put behind `--` or into an option, so it is never taken as another word of the command line.
+`/api/NAME` returns what the command prints with `--format json`, and each page shows the same data. A name from a URL
+is put behind `--` or into an option, so it is never read as an option of the command.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The drawing of a catalog: resources in columns, each behind the resources that come before it, and edges.
+"""Draw a catalog: resources in columns, each to the right of the resources that come before it, and edges.
 
-Works on the data of `catalog graph`. Colours and HTML are the template's.
+The data of `catalog graph` is given, and positions come back. The template chooses colours and writes the HTML.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The pages of the explorer: for each, the questions that it asks and the data for its template. Knows no server.
+"""The pages of the explorer: for each, the questions that it asks, and the data for its template.
 
-A page is a function of the project and the parameters of its address. An error of its question is shown on the page.
+A page is a function of the project and the parameters of its address. If a question fails, the page shows the error.
+The module knows no server.
 """
 
 from __future__ import annotations
@@ -192,8 +193,8 @@ def _some_names(site: ShownProject) -> list[str]:
 def attribute(site: ShownProject, given: Given) -> Page:
     """The page with the values of one path on all nodes, in groups; without `path` a form.
 
-    With `q` only the nodes that the query finds. If the store has more than sixty nodes, only counts are
-    shown, unless `all=1`.
+    With `q` only the nodes that the query finds. If the store has more than sixty nodes, only counts are shown, unless
+    `all=1`.
     """
     path, query = given.get("path", "").strip(), given.get("q", "").strip()
     if not path:

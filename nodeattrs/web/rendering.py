@@ -1,6 +1,6 @@
-"""Renders the templates of pages, and has their filters and functions: values, links to sources, the picture of slots.
+"""Render the templates of pages, with their filters and functions: values, links to sources, the picture of slots.
 
-Works on the data of commands and knows no server, so that a report is made without one.
+The data of commands is given. The module knows no server, so that `report` can render pages without one.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class SourceLinks:
         """The URL of a line; of line 1 where *line* is None.
 
         "" without a file or a pattern, and for a file outside of the repository. Also "" for a URL that does not begin
-        like a web page or a file for an editor.
+        like the address of a web page or of a file for an editor.
         """
         file = self.shown(file) if file else None
         if not (self._pattern and file) or file.startswith("/") or ".." in file.split("/"):

@@ -1,6 +1,7 @@
 """The server's ASGI application: pages and `/api/`, read-only, for browsers that have the token.
 
-Turns requests into pages and responses. The questions of a page are in `pages`, their commands in `asking`.
+The application turns requests into pages and responses. `pages` has the questions of each page, and `asking` the
+command for each question.
 """
 
 from __future__ import annotations

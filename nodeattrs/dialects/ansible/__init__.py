@@ -1,1 +1,1 @@
-"""Hosts of an inventory of Ansible, and the variables of each."""
+"""The dialect `ansible`: hosts of an Ansible inventory, and the variables of each host."""

@@ -1,6 +1,6 @@
-"""Sentences that say why one layer overrides another: by level, by group, by source, and known traps of Ansible.
+"""Write sentences that say why one layer overrides another: by level, by group, by source, or by a known trap.
 
-Reads traces and the groups of an inventory; it changes no result.
+The module reads traces and the groups of an inventory; it changes no result.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Checks playbooks, roles, variables and searches for groups."""
+"""Collect the findings of `check` about a folder: searches for groups, playbooks, roles and variables.
+
+`static` finds most of them. Files that were not read become findings, too.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nodeattrs ansible`: what a host has in an inventory or in a task, and which file and line set it."""
+"""The commands of `nodeattrs ansible`: the variables of a host, in an inventory or a task, and the line of each."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""ansible.cfg: the settings that change which variables count, each with its environment variable.
+"""Read ansible.cfg: the settings that change which variables count, each with its environment variable.
 
-Reads at most one file: the one that ANSIBLE_CONFIG names, else the one in the working folder. A variable of the given
-environment overrides the file. Knows nothing of inventories.
+At most one file is read: the file that ANSIBLE_CONFIG names, else the one in the working folder. A variable of the
+given environment overrides the file. The module knows nothing of inventories.
 """
 
 from __future__ import annotations

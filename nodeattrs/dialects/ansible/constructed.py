@@ -1,7 +1,7 @@
-"""A file of the inventory plugin `constructed`: adds variables and groups to the hosts of the sources before it.
+"""Read a file of the inventory plugin `constructed`: it adds variables and groups to hosts of the earlier sources.
 
-Its expressions are evaluated as templates of each host are. An expression that only Ansible can evaluate raises
-`SourceNotRun`, and the source stays unread. Knows no playbooks.
+Its expressions are evaluated as templates, with the variables of each host. An expression that only Ansible can
+evaluate raises `SourceNotRun`, and the source stays unread. The module knows no playbooks.
 
 source: Ansible's documentation of the plugin, and answers of ansible-inventory
 """

@@ -1,8 +1,7 @@
 """The context of a task: its play, file and role, with the variables and conditions around it.
 
-Also the task itself with the effects of earlier tasks, and the lookup first_found, which depends on the context.
-
-A level is a number of Ansible's list of variable precedence, from 1 to 22; the highest wins.
+The module also has the task with the effects of earlier tasks, and the lookup first_found, which depends on the
+context. A level is a number of Ansible's list of variable precedence, from 1 to 22; the highest wins.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The dialect `ansible`: hosts of an inventory are the subjects, variables their keys.
+"""The dialect `ansible`: hosts of an inventory are the subjects, and variables are their keys.
 
-Light: the reading of inventories is imported at the first question.
+The modules that read inventories are imported at the first question.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Dynamic inventories: scripts and plugins, run only where an option names them, or read from a file with their output.
+"""Read dynamic inventories: scripts and plugins, run only where an option names them, or files with their output.
 
 The output is a map of groups with lists of hosts and children, and `_meta` with the variables of each host. Host names
-are taken as they are, without ranges and ports. Reads no files of variables.
+are taken as they are, without ranges and ports. The module reads no files of variables.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What tasks set for later tasks: set_fact, register, include_vars, gathered facts, add_host and group_by.
+"""Note what tasks set for later tasks: set_fact, register, include_vars, gathered facts, add_host and group_by.
 
-The tasks are given in their order, and only read. If the variables so far decide that a task runs and what it sets, its
-values are kept. Otherwise an unknown layer says which variables the task may set.
+The caller gives the tasks in their order; they do not run. If the variables so far decide that a task runs and what it
+sets, its values are kept. Otherwise an unknown layer says which variables the task may set.
 
-A level is a number of Ansible's list of variable precedence, from 1 to 22; the highest wins. A gap is a sign (`GAP`)
-that replaces a template in a name.
+A level is a number of Ansible's list of variable precedence, from 1 to 22; the highest wins. The character `GAP` marks
+the place of a template in a name.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Extra variables of the command line (`-e`), level 22: `name=value` words, a map in YAML or JSON, or `@` and a
-file.
+"""Read the extra variables of the command line (`-e`), level 22: words `name=value`, a map, or `@` and a file.
+
+The map is YAML or JSON. `keywords` uses `parsed_words` for the arguments of a task in one text.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The fact cache: a JSON file for each host, as Ansible up to 2.18 and Ansible 2.19 write it.
+"""Read the fact cache: a JSON file for each host, as Ansible up to 2.18 and Ansible 2.19 write it.
 
-A fact `ansible_x` is a variable of that name and `ansible_facts.x`. It knows only the level of facts, 11.
+A fact `ansible_x` becomes the variable `ansible_x`, and `ansible_facts.x`. The layers are of level 11 alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The error of the dialect, `AnsibleError`, and its kinds, NA13xx, which `nodeattrs codes` prints.
 
-It is raised for what Ansible refuses, and listed for what Ansible warns of.
+It is raised for what Ansible refuses, and collected for what Ansible warns of.
 """
 
 from __future__ import annotations

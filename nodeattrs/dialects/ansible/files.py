@@ -1,8 +1,8 @@
-"""Reads files of variables, each once: which files belong to a name, and the layer of each file.
+"""Read files of variables, each once: which files belong to a name, and the layer of each file.
 
 For a group or a host N the first of `N`, `N.yml`, `N.yaml`, `N.json` counts. The files of a folder are read in the
 order of their names. An encrypted file gives an unknown layer: it may set any variable. With `lenient` a broken file
-does, too. Knows no levels: the caller names them.
+does so, too. The caller gives the level of the layers.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Ansible's plain filters and tests, those that give the same result without Ansible: tables of small functions.
+"""Tables of Ansible's plain filters and tests: small functions that give the same result without Ansible.
 
-A filter that is not in the tables is refused by name. Knows no variables and no templates.
+A filter that is not in the tables is refused by name. The module knows no variables and no templates.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A file of the inventory plugin `generator`: a host for each combination of values, with the groups above it.
+"""Read a file of the inventory plugin `generator`: it defines a host for each combination of values, and its groups.
 
-Templates see only the values of `layers`. Used by `sources`.
+The templates of the file see only the values of its `layers`. Used by `sources`.
 
 source: Ansible's documentation of the plugin, and answers of ansible-inventory
 """

@@ -1,8 +1,8 @@
 """Hosts and groups of an inventory: which host is in which group, and the layers of variables of each.
 
-All sources are read into one `InventoryTree`, one after the other. A group's depth is the longest way to it from `all`.
-Where two groups of a host set one variable, the deeper group wins; then the higher priority, then the later name. Knows
-no notation of files.
+All sources are read into one `InventoryTree`, one after the other. A group's depth is the longest way from `all` to the
+group. Where two groups of a host set one variable, the deeper group wins; then the higher priority; then the later
+name. The module knows no notation of files.
 """
 
 from __future__ import annotations

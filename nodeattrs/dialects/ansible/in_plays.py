@@ -1,8 +1,8 @@
-"""Which places in roles and plays of a repository set a variable, for questions that name no task.
+"""Find the places in roles and plays of a repository that set a variable, for questions that name no task.
 
 A play reaches the roles that its `roles`, tasks and dependencies name. It also reaches the roles that these roles name.
-Conditions are not evaluated, so a place counts though its task may be skipped. Hosts matter only for the pattern of
-each play.
+Conditions are not evaluated, so a place counts though its task may be skipped. Hosts are compared only with the pattern
+of each play.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Inventories in INI: sections of hosts `[web]`, of children `[web:children]` and of variables `[web:vars]`.
+"""Read inventories in INI: sections of hosts `[web]`, of children `[web:children]` and of variables `[web:vars]`.
 
-The line of a host is split as a shell does it; a value that is a Python literal is read as one. Knows nothing of
-folders and of the other notations.
+The line of a host is split as a shell does it. A value that is a Python literal becomes that value. The module knows
+nothing of folders, and of other notations.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """An inventory: its hosts and groups, and the variables of each host outside of plays.
 
-Covers levels 3 to 11 of Ansible's precedence and the extra variables, 22. Knows no playbooks; `playbook` uses the same
-layers and adds those of plays and tasks.
+An inventory has levels 3 to 11 of Ansible's precedence, and the extra variables, 22. The module knows no playbooks;
+`playbook` uses the same layers, and adds the layers of plays and tasks.
 """
 
 from __future__ import annotations

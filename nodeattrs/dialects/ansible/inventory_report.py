@@ -1,8 +1,7 @@
-"""Saved nodes as a dynamic inventory: groups of hosts, and the variables of each host, as Ansible reads it from a
-script.
+"""Write saved nodes as a dynamic inventory, the output of an inventory script: groups of hosts, and variables.
 
-Layers are merged already, so all variables belong to hosts and none to groups. Values are no templates: a text that
-looks like one is marked, so that Ansible does not evaluate it. Reads no store.
+The attributes of a node are merged already, so all variables belong to hosts and none to groups. Attributes are no
+templates: a text that looks like a template is marked, so that Ansible does not evaluate it. The module reads no store.
 """
 
 from __future__ import annotations

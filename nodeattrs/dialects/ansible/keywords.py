@@ -1,5 +1,6 @@
-"""The keywords of plays, role entries and tasks, by Ansible's page of keywords; and functions that read single
-keywords.
+"""The keywords of plays, role entries and tasks, as Ansible's page of keywords lists them.
+
+The functions read the module, the arguments, the conditions and single keywords of a task.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The 22 levels of variable precedence, with the numbers and names of Ansible's documentation.
 
-Also the two merge policies for values of two levels (`hash_behaviour`), and tables of names with a meaning.
+The module also has the two merge policies for values of two levels (`hash_behaviour`), and tables of special names.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Inventories that are maps: YAML, JSON and TOML. A group is null or a map of `hosts`, `vars` and `children`.
+"""Read inventories that are maps, from YAML, JSON or TOML. A group is null, or a map of `hosts`, `vars`, `children`.
 
-Works on parsed documents, so it knows no notation.
+The functions get parsed documents, so they know no notation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The inventory of a repository at one version of its files, as verbs ask it. Templates are not evaluated."""
+"""The inventories of a repository at one version of its files, for the verbs. Templates are not evaluated."""
 
 from __future__ import annotations
 

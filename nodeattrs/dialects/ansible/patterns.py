@@ -1,6 +1,6 @@
-"""Patterns of hosts: names, groups, wildcards, `~` and a regular expression, `a:b`, `a:&b`, `a:!b`, `g[0]`.
+"""Evaluate patterns of hosts: names, groups, wildcards, `~` and a regular expression, `a:b`, `a:&b`, `a:!b`, `g[0]`.
 
-Evaluates patterns over the hosts and groups that it is given.
+The caller gives the hosts and groups.
 """
 
 from __future__ import annotations

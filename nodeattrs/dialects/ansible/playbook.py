@@ -1,4 +1,4 @@
-"""Playbooks over an inventory: the variables of a host in one task, level by level.
+"""The variables of a host in one task of a playbook, level by level.
 
 `tasks` finds the tasks that a host meets; this module builds the layers of a task from them.
 """

@@ -1,4 +1,4 @@
-"""Plays of playbooks: which hosts they are for, and the layers of their `vars`, `vars_prompt` and `vars_files`.
+"""Read the plays of playbooks: their hosts, and the layers of their `vars`, `vars_prompt` and `vars_files`.
 
 Tasks are not read here: `tasks` walks through the lists in `Play.body`.
 """
@@ -114,8 +114,8 @@ def read(inventory: Inventory, names: tuple[str, ...]) -> list[Play]:
 
     inventory: reads the files, takes the warnings, and has the variables in patterns of hosts
     names:     the playbooks, relative to the inventory's folder
-    raises:    AnsibleError, for a file that is not there, is encrypted or not a list of plays, for an unknown key of a
-               play, and for playbooks that import each other
+    raises:    AnsibleError, for a file that is not there, is encrypted or is not a list of plays; for an unknown key of
+               a play; for playbooks that import each other
     """
     plays: list[Play] = []
     for name in names:

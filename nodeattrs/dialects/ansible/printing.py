@@ -1,4 +1,4 @@
-"""An inventory as ansible-inventory prints it: `--list` in JSON, YAML and TOML, and `--graph`."""
+"""Print an inventory as ansible-inventory does: `--list` in JSON, YAML and TOML, and `--graph`."""
 
 from __future__ import annotations
 

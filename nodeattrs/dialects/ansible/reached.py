@@ -1,4 +1,4 @@
-"""What a play may reach: the roles and files of tasks that it names, and everything that these name in turn.
+"""Find what a play may reach: the roles and files of tasks that it names, and the ones that these name in turn.
 
 Tasks are searched as texts, line by line, since to parse all roles would take too long. Conditions are not evaluated.
 Used by `in_plays`.

@@ -1,6 +1,7 @@
-"""Collects which variables the files of a repository set, and which its templates, conditions and programs mention.
+"""Collect which variables the files of a repository set, and which its templates, conditions and programs mention.
 
-Every file is read as text, YAML also as data. Nothing is run, and no host is considered. `static` makes findings of it.
+Every file is read as text, YAML also as data. Nothing runs, and no host is considered. `static` makes findings from
+these variables.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Evaluates templates in Jinja's sandbox with the variables of one host, as far as that needs no Ansible.
+"""Evaluate templates in Jinja's sandbox with the variables of one host, if they need no Ansible.
 
-A template that cannot be evaluated stays as it is, and its reason is reported. It may have a lookup, or a filter that
-is not in `filters`. It may also have a variable that is not set, that an unknown layer may set, or that is encrypted.
+Any other template stays as it is, and its reason is reported. Such a template has a lookup, or a filter that is not in
+`filters`. Or it has a variable that is not set, that an unknown layer may set, or that is encrypted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Roles: finds their folders and reads their files of variables and their dependencies.
+"""Find the folders of roles, and read their files of variables and their dependencies.
 
-Reads no tasks. Its layers are those of defaults, of vars and of parameters. These have the levels 2, 15 and 20 in
-Ansible's list of variable precedence; the highest level wins.
+Tasks are not read here. The layers are of levels 2 (defaults), 15 (vars) and 20 (parameters) in Ansible's list of
+variable precedence; the highest level wins.
 """
 
 from __future__ import annotations

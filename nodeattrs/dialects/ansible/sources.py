@@ -1,8 +1,8 @@
-"""Reads the sources of an inventory, in their order, into one tree: files, folders and lists of hosts.
+"""Read the sources of an inventory, in their order, into one tree: files, folders and lists of hosts.
 
-Each file is read as the first kind that fits. A source that cannot be read is a warning, and the others are still read.
-A script or a plugin is run only where an option names it; else it is noted as not run, since it may define any host,
-group and variable. Knows no levels.
+Each file is read as the first kind that fits. For a source that cannot be read there is a warning, and the others are
+still read. A script or a plugin is run only where an option names it. Otherwise it is noted as not run, since it may
+define any host, group and variable. The module knows no levels.
 """
 
 from __future__ import annotations

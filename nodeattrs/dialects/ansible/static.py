@@ -1,9 +1,11 @@
 """Findings of `check` in a repository of Ansible: what is probably not meant, without running anything.
 
-Unused: set, and no template, condition, task or program has the word. Undefined: a template needs it, and no file, task
-        or program could set it. Misspelt: one of each with similar names. Shadowed: an inventory sets it, and another
-        layer overrides it on every host. Where names are composed, or roles are not in the repository, such names are
-        not judged.
+Unused:    a variable is set, and no template, condition, task or program has its name.
+Undefined: a template needs a variable, and no file, task or program could set it.
+Misspelt:  an unused and an undefined variable have similar names.
+Shadowed:  an inventory sets a variable, and another layer overrides it on every host.
+
+Names are not judged where the repository composes names, or lacks roles that it uses.
 """
 
 from __future__ import annotations
@@ -83,7 +85,7 @@ def inventories_in(root: Path) -> dict[str, str]:
     """The inventories at the usual places of a repository; {} for none.
 
     Each entry is: path of an inventory -> the path that people give to Ansible as its source. The two differ only if
-    the inventory is a folder with a single file of a usual name, such as `hosts`: then the source is that file. Paths
+    the inventory is a folder with a single file of a usual name, such as `hosts`. Then the source is that file. Paths
     are relative to *root*.
     """
     found = {name: name for name in _INVENTORIES if (root / name).is_file() or _is_one_inventory(root / name)}

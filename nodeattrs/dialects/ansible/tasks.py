@@ -1,7 +1,7 @@
-"""Walks through the tasks of a playbook as one host reaches them, in order, each with its context.
+"""Walk through the tasks of a playbook as one host reaches them, in order, each with its context.
 
-Imports and includes are followed if their names are known. An include is followed once for each pass of its loop.
-Nothing is run. What a task may have set is noted in `TaskEffects`.
+Imports and includes are followed if their names are known. An include is followed once for each pass of its loop. No
+task runs. `TaskEffects` notes what a task may have set.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Templates without Jinja: the names that they mention, and names of files filled in or matched.
+"""Read templates without Jinja: the names that they mention, and names of files filled in or matched.
 
 Only `{{ name }}`, with attributes and items, is filled in; anything else gives ABSENT. No expression is evaluated.
 """

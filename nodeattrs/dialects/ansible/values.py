@@ -1,6 +1,6 @@
-"""Values that only Ansible has, encrypted and unsafe texts, and the parser of its YAML.
+"""The values that only Ansible has, encrypted and unsafe texts, and the parser of its YAML.
 
-Encrypted values stay closed here; `vault` opens them.
+Encrypted values stay encrypted here; `vault` decrypts them.
 """
 
 from __future__ import annotations

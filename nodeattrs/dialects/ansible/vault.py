@@ -1,7 +1,7 @@
-"""Ansible Vault: opens encrypted values with the given passwords; the clear values are secrets.
+"""Decrypt values and files of Ansible Vault with the given passwords; the decrypted values are secrets.
 
-Formats 1.1 and 1.2 with AES256. The package `cryptography` decrypts, or else an installed `ansible-vault`. Without
-passwords nothing is opened. Knows no levels and no files of variables.
+The formats are 1.1 and 1.2 with AES256. The package `cryptography` decrypts, or else an installed `ansible-vault`.
+Without passwords everything stays encrypted. The module knows no levels and no files of variables.
 
 source: Ansible's documentation, "Format of files encrypted with Ansible Vault"
 """

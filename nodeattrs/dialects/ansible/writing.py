@@ -1,4 +1,4 @@
-"""Writes data with Ansible's own values as text, as its programs print it: JSON and YAML."""
+"""Write data with encrypted and unsafe texts as JSON and YAML, as the programs of Ansible print it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The keys of a site of bindings, as each node gets them."""
+"""The dialect `bindings`: the keys of a site of bindings, and the value of each key on a node."""

@@ -1,6 +1,6 @@
-"""Findings about a site of bindings: for one node, and for every combination of categories that conditions name.
+"""Find errors in a site of bindings: for one node, or for every combination of categories that conditions name.
 
-So a conflict that only some node will have is found before that node exists.
+With all combinations, a conflict is found before any node has it. Beyond 5,000 combinations the rest is left out.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
     <modulepath>/ssh/bindings/default.pp the set ssh::default, `module:/ssh::default`
 
 Each file may be text (.pp, .bindings) or data (.yaml, .yml, .json). A *classifier* is Puppet's external node
-classifier: it names the classes, parameters and variables of a node. A *provider* makes the sets of a scheme.
-Files are found by walking the folders; no name from outside becomes a path. Nothing is injected here.
+classifier: it names the classes, parameters and variables of a node. A *provider* makes the sets of a scheme. Files are
+found by walking the folders; no name from outside becomes a path. No value is made here.
 """
 
 from __future__ import annotations
@@ -157,7 +157,6 @@ def provided_by_code(
     """The sets of a provider, which is loaded and called now. If no code may run, the only set is an unknown one.
 
     raises: what *load* and the provider raise
-
     name:       the name of the unknown set
     origin:     the place of the unknown set
     load:       a function that returns the provider, or a class; an object of the class is then the provider

@@ -1,4 +1,7 @@
-"""The dialect `bindings`, as the verbs and the command line know it; the rest is imported when it is used."""
+"""The dialect `bindings`, as the verbs and the command line know it.
+
+Its other modules are imported when they are used.
+"""
 
 from __future__ import annotations
 

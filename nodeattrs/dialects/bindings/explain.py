@@ -1,8 +1,8 @@
-"""Explanations of keys: which declarations, fragments and look-ups a value comes from; and the graph of all keys.
+"""Explain keys: which declarations, fragments and look-ups a value comes from. Also draw the graph of all keys.
 
-The account of the declarations (`tracing`) says which one wins and what it overrides. Here are the look-ups on the
-way to a value, the account of the key `/classes`, and the data form of all this. Nothing is stored while values are
-made: `explain` computes an explanation from the declarations. `reports` prints it.
+The account of the declarations (`tracing`) says which one wins and what it overrides. This module has the look-ups on
+the way to a value, the account of the key `/classes`, and the data form of explanations. Making values stores nothing
+for explanations: `explain` computes one from the declarations. `reports` prints it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Bindings in a run of a node: the words of recipes, classes for the run-list, and dependencies for the catalog."""
+"""Bindings in a run of a node: functions for recipes, classes for the run-list, and dependencies for the catalog."""
 
 from __future__ import annotations
 
@@ -75,7 +75,6 @@ class Injection(HieraParameters):
         A binding for the resource (`Web[one]`) comes first, then a binding for its type (`Web`), then Hiera.
         kind:     the type of the resource
         title:    the title of the resource
-
         defaults: the parameters of a defined type, name -> default; None, for other resources: all bound parameters,
                   and nothing of Hiera
         raises:   TypeMismatch, LookupLoop, BindingError

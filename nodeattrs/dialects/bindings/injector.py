@@ -1,7 +1,10 @@
-"""The injector: values of keys for some layers and a state. Its constructor reports all faults of the layers.
+"""The injector: it gives the values of keys for some layers and a state.
 
-It spells keys and guards unread layers; a maker (`production.maker`) makes the values, and `explain` explains them.
-Here are also the functions that fill the parameters of a class and extend a run-list from an injector.
+The constructor of `Injector` reports all faults of the layers.
+
+The injector parses keys, and refuses an answer that an unread layer could change. A maker (`production.maker`) makes
+the values, and `explain` explains them. Two functions fill the parameters of a class, and extend a run-list, from an
+injector.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The names of bindings that other dialects use: they find this module by the dialect's name (`contract.peers`)."""
+"""The names of bindings that other dialects use.
+
+Other dialects find this module by the name of the dialect (`contract.peers`).
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Which declaration decides each key, for some layers and a state.
+"""Decide which declaration counts for each key, for some layers and a state.
 
-A *declaration* is an item that is in effect, at its *position*: the rank of its layer, then the rank of the categories
-that make it apply. The declaration at the best position decides its key; the order of items never matters.
+A *declaration* is an item that applies in the state. Its *position* is the rank of its layer, then the rank of the
+categories that make it apply. The declaration at the best position decides its key; the order of items never matters.
 `resolve` declares all items, then parameters that come from instances, then rebindings, and chooses a declaration for
-each key. It collects all faults and raises none. No value is made here.
+each key. `resolve` collects all faults and raises none. No value is made here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The site of bindings of a repository: its composition for a node, with classes, providers and saved nodes.
 
-A class or a provider that the settings name, or that an installed package offers, is code: it is loaded when a binding
+Settings or installed packages name classes and providers. A class or provider is code: it is loaded when a binding
 needs it, and only where code may run. Queries find saved nodes, as the word `search` of recipes does.
 """
 
@@ -68,7 +68,7 @@ def site_of(
     if search is not None:
         looks.refuse("a search finds other nodes")
     for scheme, text in folder.config.binding_providers.items():
-        load = partial(loaded, folder.root, text)
+        load = partial(_loaded, folder.root, text)
         providers[scheme] = partial(provided_by_code, text, Origin("provider", text, FILE), load, looks)
     return Composition(
         place,
@@ -110,7 +110,7 @@ def _classes_of(folder: Folder, looks: Looks) -> Classes:
 def _class_of(root: Path, text: str, modules: dict[str, Any], looks: Looks) -> Any:
     home = text.partition(":")[0]
     looks.refuse(unnoted(root / home) if home.endswith(".py") else f"{home} is no program of the repository")
-    return loaded(root, text, modules)
+    return _loaded(root, text, modules)
 
 
 def _of_package(point: Any, looks: Looks) -> Any:
@@ -119,11 +119,10 @@ def _of_package(point: Any, looks: Looks) -> Any:
     return point.load()
 
 
-def loaded(root: Path, text: str, modules: dict[str, Any] | None = None) -> Any:
+def _loaded(root: Path, text: str, modules: dict[str, Any] | None = None) -> Any:
     """The object that a text names: "package.module:name", or "file.py:name". Its module is run.
 
     root:    the folder that "file.py" is relative to
-
     modules: file -> its module, for files that were run before; they are not run again, and this call adds its file.
              None: the file is run
     raises:  UnknownLayer, where no code may run; DocumentError, where the object cannot be loaded

@@ -1,8 +1,8 @@
 """Accounts: the declarations of a key as a folding of the core, which the core traces.
 
-A declaration is a part of the folding, in the order of positions. The policy between two parts is the reason why the
-upper one wins. Where the winner passes on another value (the fragments of a multibind, the source of an alias), that
-value has an inner account. Values are injected elsewhere, and nothing is printed here.
+Each declaration is a part of the folding, in the order of positions. The policy between two parts is the reason why the
+upper one wins. A winner may pass on another value: the fragments of a multibind, or the source of an alias. That value
+has an inner account. This module makes no values and prints nothing.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Catalogs that Puppet compiled, as files."""
+"""The dialect `catalogs`: files with catalogs that Puppet compiled."""

@@ -1,4 +1,7 @@
-"""Catalogs that Puppet compiled, as files."""
+"""The dialect `catalogs`, whose subjects are files with catalogs that Puppet compiled.
+
+The reading of catalogs (`opened`) is imported when `open` is called.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One version of a folder of compiled catalogs."""
+"""One version of a folder of compiled catalogs, for the verbs: the resources of each catalog."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Nodes of a Chef repository: each is run, and nothing is saved."""
+"""The dialect of Chef: nodes of a repository, their runs, and the commands about them."""

@@ -1,7 +1,7 @@
-"""Find the commit that changed a line last, for explanations that name files (`explain --git`).
+"""Find the commit that last changed a line, for explanations that name files (`explain --git`).
 
-Git blames the last commit only. Lines of the work tree are matched with that commit here, since Git would run filters
-of the repository for that. Attributes are not known here.
+Git annotates the files of the last commit. This module matches lines of the work tree with these files, since Git would
+run filters of the repository for that. The module knows no attributes.
 """
 
 from __future__ import annotations

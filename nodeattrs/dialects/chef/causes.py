@@ -1,8 +1,9 @@
-"""Why a source counts on a node, and which sources would set an attribute but do not count there.
+"""Find why a source counts on a node, and which sources would set an attribute but do not count there.
 
 A *source* is a role, an environment, an attribute file or a recipe. `causes` gives the lines that made a source count:
 items of run-lists, includes, dependencies of cookbooks, the choice of the environment, conditions of attribute files.
-`setters_on_other_nodes` and `setters_in_repository` give sources of an attribute elsewhere, each with the reason.
+`setters_on_other_nodes` and `setters_in_repository` give sources that set an attribute elsewhere, each with the reason
+why it does not count on the node.
 """
 
 from __future__ import annotations

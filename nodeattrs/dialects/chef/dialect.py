@@ -1,4 +1,4 @@
-"""The dialect of Chef: what other packages know of it without loading it. `Chef` is its entry in `BUILT_IN`.
+"""The dialect of Chef, as other packages know it without loading its other modules. `Chef` is its entry in `BUILT_IN`.
 
 Imports of the dialect's other modules are inside the methods, so that a command of another dialect does not load them.
 """

@@ -190,7 +190,7 @@ def resolve(
     jobs:     the number of processes; 1: this process alone; None: chosen by the number of nodes and processors
     in_order: yield in the order of *names*, and not as soon as a chunk is done
     collect:  called in the worker with the name, the session (or the error of a failed node) and the logged lines. What
-        it returns becomes `NodeOutcome.collected`
+              it returns becomes `NodeOutcome.collected`
     apply:    called in the worker with the name and the catalog; returns the report. Each node is then saved alone
     stopping: called repeatedly; once it returns True no further node is started
     pack:     what `shipped` returned, for workers on other machines

@@ -1,7 +1,7 @@
 """One version of a Chef repository for the verbs (why, where, impact, ...): each answer runs a node and saves nothing.
 
-`Nodes` implements `contract.dialect.Opened`. A *look* is a record of something that a run read of its node (a fact, the
-name, its file): nodes with equal looks have equal answers, so that `impact` need not run them again.
+`Nodes` implements `contract.dialect.Opened`. A *look* is a record of something that a run read of its node: a fact, the
+name, its file. Nodes with equal looks have equal answers, so `impact` runs one of them and uses its answer for all.
 """
 
 from __future__ import annotations

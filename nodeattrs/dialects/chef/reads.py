@@ -1,7 +1,7 @@
-"""Find the unread sources that an attribute depends on through reads: a line that sets it reads another attribute.
+"""Find the unread sources that may change an attribute indirectly: a line that sets it reads another attribute.
 
-Python and Ruby are followed by their text, as far as keys are constant. Used by `opened` for the certainty of an
-answer.
+Code in Python and Ruby is followed by its text, as far as keys are constant. `opened` uses the result for the certainty
+of an answer.
 """
 
 from __future__ import annotations

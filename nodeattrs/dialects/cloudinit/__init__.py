@@ -1,1 +1,1 @@
-"""Sets of user-data for cloud-init."""
+"""The dialect of cloud-init: sets of user-data, each merged to one config."""

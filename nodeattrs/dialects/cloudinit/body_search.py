@@ -1,6 +1,6 @@
 """Find the lines of a file that have the body of a part of user-data.
 
-Used by `unpacking`: a message or an archive gives the bodies of its parts, and not their lines.
+Used by `unpacking`. A message or an archive gives the bodies of its parts, and not their lines.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Ways through a Jinja template: where the machine is not known, a template is rendered once for each way.
+"""Find the ways through a Jinja template. For an unknown machine, a template is rendered once for each way.
 
-A branch is one side of an `if`, of a conditional expression, or of a loop with `else`. A way says for each condition
-which side is taken, so that together the ways go through every branch. A condition is open if it depends on a variable
-that the template does not set itself; other conditions are left to Jinja. Jinja2 is imported here: `templates` imports
-this module only to render without instance data.
+A *branch* is one side of an `if`, of a conditional expression, or of a loop with `else`. A *way* says for each open
+condition which side is taken; all ways together go through every branch. A condition is *open* if it depends on a
+variable that the template does not set itself; Jinja decides other conditions. Jinja2 is imported here: `templates`
+imports this module only to render without instance data.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Way(NamedTuple):
     otherwise: bool
 
     def _takes(self, condition: str, holds: bool) -> bool:
-        """Whether the way goes into the branch in which *condition* holds, or with False does not hold."""
+        """Whether the way takes a branch of *condition*: with *holds* the branch in which it holds, else the other."""
         return self.chosen.get(condition, self.otherwise) == holds
 
     def _visited(self, branches: Sequence[_Branch]) -> set[int]:
@@ -132,7 +132,7 @@ def follow(tree: nodes.Template, way: Way, unknown: frozenset[str]) -> nodes.Tem
 
 
 def once(value: Any, names: int) -> Iterator[Any]:
-    """A filter for what a loop goes over: yields the elements; for an undefined value the value itself, once.
+    """A filter for the value of a loop: yields its elements; for an undefined value the value itself, once.
 
     names: the number of names that the loop binds; an undefined element becomes a tuple of as many
     """

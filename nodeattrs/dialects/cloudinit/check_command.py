@@ -1,7 +1,7 @@
 """`nodeattrs cloud-config check`: the findings about files with user-data.
 
-The files are checked together as user-data of one machine, or each by itself (--each). What a finding is about is found
-by `lints`, `schema` and the merge; this module chooses what is merged, and places findings at machines of a document.
+The files are checked together as user-data of one machine, or each by itself (--each). `lints`, `schema` and the merge
+make the findings. This module chooses what is merged, and names the machine of a document that a finding is about.
 """
 
 from __future__ import annotations

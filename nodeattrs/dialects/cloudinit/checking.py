@@ -1,6 +1,7 @@
 """Find the files in a folder that begin with `#cloud-config`, and check each by itself.
 
-Only the first lines decide. Folders of tests and of other tools, such as node_modules, are skipped.
+Only the first lines of a file decide whether it is checked. Folders of tests and of other tools, such as node_modules,
+are skipped.
 """
 
 from __future__ import annotations

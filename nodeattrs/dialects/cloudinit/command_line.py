@@ -1,6 +1,6 @@
-"""The two things that cloud-init reads from a kernel command line: config as text, and the address of a config.
+"""Read the two things that cloud-init takes from a kernel command line: config as text, and the address of a config.
 
-Texts only: no file is read and nothing is fetched.
+The functions work on texts: no file is read and nothing is fetched.
 """
 
 from __future__ import annotations

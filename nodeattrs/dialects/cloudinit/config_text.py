@@ -1,4 +1,4 @@
-"""A merged cloud-config for output: data that JSON can hold, and YAML for people."""
+"""Write a merged cloud-config: as data that JSON can hold, and as YAML for people."""
 
 from __future__ import annotations
 

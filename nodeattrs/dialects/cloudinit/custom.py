@@ -1,7 +1,8 @@
 """Custom mergers: classes of users that decide how values of some types are merged.
 
-A merger is registered by a call, or offered by an installed package through an entry point. It is foreign code: it
-gets copies of values, and one from a package runs only where code may run. `mergers` makes policies of its methods.
+A merger is registered by a call, or an installed package offers it through an entry point. A merger is foreign code: it
+gets copies of values, and a merger from a package runs only where code may run. `mergers` makes policies from its
+methods.
 """
 
 from __future__ import annotations

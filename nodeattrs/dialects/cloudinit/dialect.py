@@ -1,4 +1,7 @@
-"""cloud-init as a dialect: what the verbs and the command line ask for. Its own modules are imported when used."""
+"""The dialect of cloud-init, as the verbs and the command line know it.
+
+Its other modules are imported when they are used.
+"""
 
 from __future__ import annotations
 

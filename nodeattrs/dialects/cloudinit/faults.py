@@ -1,7 +1,7 @@
 """The error of user-data, and its kinds.
 
-A part with an error of a kind in `REJECTED` is *rejected*: cloud-init notes it in the merged file. With any other kind
-it *failed*: cloud-init only logs it. Either way the other parts are merged.
+A part with an error of a kind in `REJECTED` is *rejected*: cloud-init notes it in the merged file. A part with an error
+of any other kind *failed*: cloud-init only logs the error. In both cases the other parts are merged.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A table of the documents in which platforms keep user-data: where it is in them, and how it is packed.
+"""The documents in which platforms keep user-data: a table with the path of user-data in each, and how it is packed.
 
-A form is one kind of document, such as a template of CloudFormation. `inputs` chooses a form by name (`--input-form`)
-or by the shape of a document. The result are texts and their paths; what a text says is not looked at here. Where the
+A *form* is one kind of document, such as a template of CloudFormation. `inputs` chooses a form by name (`--input-form`)
+or by the shape of a document. The results are texts and their paths; the module does not read what a text says. If the
 user-data cannot be read from the document, the text is None, with a reason.
 """
 

@@ -1,8 +1,8 @@
 """Find user-data in the files that people have: plain texts, base64, folders, images, and documents of platforms.
 
 A document, such as a plan of Terraform or a secret of Kubernetes, may have the user-data of several machines. The
-result is one `Given` for each machine, with the place of its user-data in the file. What user-data says is not looked
-at here; `unpacking` and `userdata` do that.
+result is one `Given` for each machine, with the place of its user-data in the file. `unpacking` and `userdata` read the
+user-data itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A machine that cloud-init has set up: its layers merged, compared with the config that cloud-init stored.
+"""Merge the layers of a machine that cloud-init has set up, and compare the result with the config that it stored.
 
 The files are read from the machine itself, from a mounted disk, or from a folder with copies. Pickled objects of
 cloud-init are not opened, so the config of the data source is not known.
@@ -131,8 +131,8 @@ def read_instance(folder: Path, cloud_init: str = NEWEST) -> Instance:
     """Read the files of a machine and merge them by the rules of a release; a file that is missing is no layer.
 
     folder: /var/lib/cloud/instance, the root of a disk, or a folder with copies of the files
-    raises: CloudConfigError, if user-data, cloud.cfg and a stored config are all missing. Also for a file that cannot
-            be read or that stops cloud-init
+    raises: CloudConfigError, if there is no user-data, no cloud.cfg and no stored config; also for a file that cannot
+            be read, or that stops cloud-init, too
     """
     places = _places(folder)
     files = {name: _found(places, names) for name, names in _FILES.items()}

@@ -1,8 +1,8 @@
 """Merge conf.d folders and the layers of a machine; sources are joined from the strongest to the weakest.
 
-A source is one config: a file, a text or a map. Each joins the stronger ones by its own merge definition, or by
-`list()+dict()+str()`. User-data and vendor-data come in merged, without definitions. A source with broken YAML counts
-as empty; a broken definition stops everything.
+A *source* is one config: a file, a text or a map. Each source joins the stronger ones by its own merge definition, or
+by `list()+dict()+str()`. User-data and vendor-data are merged before, and have no definitions here. A source with
+broken YAML counts as empty. A broken definition raises an error, and nothing is merged.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Withhold the secrets of a merged config: in its value, in the claims of its traces, and in the changes of each part.
+"""Mask the secrets of a merged config: in its value, in the claims of its traces, and in the changes of each part.
 
-The texts of the parts keep their secrets: code that prints must not print them.
+The texts of the parts keep their secrets: code that prints must not print these texts.
 """
 
 from __future__ import annotations

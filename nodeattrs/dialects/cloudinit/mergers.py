@@ -1,11 +1,11 @@
-"""Merge definitions of cloud-init, and the policies that they become.
+"""Parse merge definitions of cloud-init, and turn them into policies.
 
 A definition is a text such as `list(append)+dict(recurse_list)`, or the same as a list. It names mergers for maps
-(dict), lists and texts (str), each with options. A policy is a table of the core: which rule counts for an old and a
-new value. A definition gives three tables: for any value (root), for entries of maps, and for elements of lists.
+(dict), lists and texts (str), each with options. A policy is a table of the core: it has the rule for an old and a new
+value. A definition gives three tables: for any value (root), for entries of maps, and for elements of lists.
 
 An unknown merger is an error when the policy is made; an unknown option is only a warning of `lints`. The mode
-"current" is what cloud-init does, and "documented" what its older manual says.
+"current" is the behaviour of cloud-init, and "documented" the behaviour that its older manual describes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Merge plain values by merge definitions; no texts, no parts, no reports.
+"""Merge plain values by merge definitions, without texts, parts and reports.
 
-`merge_values` merges two values, `merge_many` several configs, as conf.d files and layers are merged. Arguments are
-never changed, and results share no map or list with them.
+`merge_values` merges two values. `merge_many` merges several configs, as conf.d files and layers are merged. Arguments
+are never changed, and results share no map or list with them.
 """
 
 from __future__ import annotations

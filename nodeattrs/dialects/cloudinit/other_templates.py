@@ -1,8 +1,8 @@
-"""Templates of other programs (Terraform, CloudFormation, Go, Jinja, ERB), translated to templates of Jinja.
+"""Translate templates of other programs (Terraform, CloudFormation, Go, Jinja, ERB) to templates of Jinja.
 
-The translation has the same branches and loops, and every condition and value is a variable without a value. `userdata`
-renders it to look at a config whose real values are not known. What a condition or a value means is not looked at.
-A tag is one piece of markup, such as `${x}`; a block is a condition or a loop with its end.
+The translation has the same branches and loops. Every condition and value becomes a variable without a value.
+`userdata` renders it to look at a config whose real values are not known. The module does not know what a condition or
+a value means. A *tag* is one piece of markup, such as `${x}`; a *block* is a condition or a loop with its end.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 A text is read as cloud-init reads it: YAML 1.1, one document. Dates, bytes, sets and keys of any scalar type are kept,
 and an alias is the same object as its anchor. `formats.documents` is stricter; that reader is for documents of a node.
 
-PyYAML's C loader is about ten times as fast. Texts with one of the few constructs that it reads differently go to the
-loader in Python, which is the one of cloud-init.
+PyYAML's C loader is about ten times as fast as its loader in Python, which cloud-init uses. The C loader reads a few
+constructs in another way, so texts with one of these go to the loader in Python.
 """
 
 from __future__ import annotations

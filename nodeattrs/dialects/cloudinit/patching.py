@@ -1,7 +1,8 @@
-"""JSON patches (RFC 6902) that are parts of user-data: parsed, and applied to the config merged so far.
+"""Parse JSON patches (RFC 6902) that are parts of user-data, and apply them to the config merged so far.
 
-The library `jsonpatch`, which cloud-init uses too, computes the values. Each operation is one change of the folding, so
-that traces know what an operation set and a later one replaced. A patch that does not apply changes nothing.
+The library `jsonpatch`, which cloud-init uses too, computes the values. Each operation is one change of the folding. So
+traces know what an operation set, and which later operation replaced it. A patch that cannot be applied changes
+nothing.
 """
 
 from __future__ import annotations

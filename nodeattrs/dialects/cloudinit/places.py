@@ -1,8 +1,8 @@
-"""The lines of values in the YAML text of a part, and the values of keys that a text writes twice.
+"""Find the lines of values in the YAML text of a part, and the values of keys that a text writes twice.
 
-A later value of a key in the same map replaces the value before; `Earlier` names such a value. All this is used only
-for explanations and warnings, and the text is parsed again for it. For an alias or a merge key (`<<`), the line is the
-one with the value itself.
+A later value of a key in the same map replaces the value before; `Earlier` names such a value. Only explanations and
+warnings need this module. The module parses the text again. For an alias or a merge key (`<<`), the line is the line of
+the value itself.
 """
 
 from __future__ import annotations

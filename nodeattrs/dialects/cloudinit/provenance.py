@@ -1,6 +1,6 @@
 """Explain a merged config: origins, traces, changes and the places of warnings.
 
-All of it is computed from the steps that the merge has kept, when a method is called. The rules of the merge are in
+A method computes its result from the steps that the merge has kept, when it is called. The rules of the merge are in
 `mergers` and `userdata`.
 """
 
@@ -105,8 +105,8 @@ class Provenance:
         """The place of a warning.
 
         For a warning about a part, it is the place in the text if the warning has one. Otherwise it is the place of its
-        path, of the part's definition, or of the whole part. For a warning about the merged config (number 0), it is
-        the place of the first part that set the path or a parent of it. If no part did, the origin has no file.
+        path, of the part's definition, or of the whole part. For a warning about the merged config (number 0), the
+        first part that set the path or a parent of it has the place. If no part did, the origin has no file.
         """
         if not warned.number:
             return self._place_at(warned.path or ())

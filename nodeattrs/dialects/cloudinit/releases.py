@@ -1,4 +1,4 @@
-"""The differences between releases of cloud-init that a merge can show: a table with a row for each release.
+"""The differences between releases of cloud-init that can change a merge: a table with a row for each release.
 
 docs/cloudinit.md, "Releases", has the same table in words, and says which releases were compared.
 """

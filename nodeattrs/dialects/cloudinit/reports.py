@@ -1,7 +1,7 @@
 """Findings and explanations of merged cloud-configs, as data and as lines.
 
-Findings are made of failed parts, of warnings (`lints`) and of the schema's errors; each has a file and a line. Some
-are about templates whose values are not known: they are looked for on each way through the templates.
+Findings are made from failed parts, from warnings (`lints`) and from errors of the schema; each has a file and a line.
+For a template whose values are not known, findings are made on each way through it.
 """
 
 from __future__ import annotations

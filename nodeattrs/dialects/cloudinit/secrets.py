@@ -1,7 +1,8 @@
-"""Decide which values of a cloud-config are secret, and withhold them.
+"""Decide which values of a cloud-config are secret, and mask them.
 
-A value is secret by its path (where cloud-init has passwords and keys), by the name of its key, or by its text: private
-keys, hashes of passwords, addresses with a password. The merge keeps secrets; code that prints asks here.
+A value is secret by its path, where cloud-init has passwords and keys, or by the name of its key. A value is also
+secret by its text: private keys, hashes of passwords, addresses with a password. The merge keeps secrets; code that
+prints asks this module.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The files beside `user-data` in a folder for the data source NoCloud: meta-data for templates, and their errors."""
+"""Read the meta-data in a folder for the data source NoCloud, and find errors in its meta-data and network-config."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Read user-data from source files of other programs: HCL of Terraform and Packer, Bicep, Vagrant, Proxmox, Multipass.
 
-Each reader finds the keys for user-data by patterns, and does not parse the language. Literal texts are read, and the
-names of files in functions that load one. Any other expression gives no text, with a reason.
+Each reader finds the keys for user-data by patterns, and does not parse the language. It reads literal texts, and the
+names of files in functions that load a file. Any other expression gives no text, with a reason.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The steps of a merge: reports about parts, which part was merged at each step, and what each step changed.
+"""The steps of a merge: reports about parts, the part that was merged at each step, and the changes of each step.
 
 A folding is a merge of parts, one after the other; each part is a step of it. A merge keeps its foldings, and a
-`Joining` for each part: the part, its policy, and the number of its steps. Results between two steps are not kept; they
-are computed again for changes and warnings.
+`Joining` for each part: the part, its policy, and the number of its steps. Results between two steps are not kept.
+These results are computed again for changes and warnings.
 """
 
 from __future__ import annotations

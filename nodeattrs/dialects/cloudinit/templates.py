@@ -1,7 +1,7 @@
 """Render Jinja templates of parts and conf.d files with instance data, as cloud-init does.
 
-A template is always rendered in Jinja's sandbox, and one that needs to leave it is an error; older releases have no
-sandbox. Jinja2 is imported when a template is rendered. What a rendered text says is not looked at here.
+A template is always rendered in Jinja's sandbox, and a template that needs to leave it is an error. Older releases of
+cloud-init have no sandbox. Jinja2 is imported when a template is rendered. The module does not read the rendered text.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Read user-data from plans and states of Terraform in JSON: where resources have it, and how it is packed.
 
-Used by `inputs`. The results are texts and their paths; what a text says is not looked at here.
+Used by `inputs`. The results are texts and their paths; the module does not read what a text says.
 """
 
 from __future__ import annotations

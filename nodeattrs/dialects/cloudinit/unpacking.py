@@ -1,7 +1,7 @@
 """Unpack user-data to parts: gzip, mail messages, archives and includes, as cloud-init does.
 
-Messages are read by Python's `email`, as in cloud-init, so that odd messages give the same parts. Nothing is fetched,
-and no included file outside of the include folder is read. Merge definitions are not looked at.
+Python's `email` reads messages, as in cloud-init, so that odd messages give the same parts. Nothing is fetched, and no
+included file outside of the include folder is read. The module does not read merge definitions.
 """
 
 from __future__ import annotations

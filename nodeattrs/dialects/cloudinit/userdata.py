@@ -1,8 +1,8 @@
 """Merge the parts of user-data to one config, each by its own merge definition, as cloud-init does.
 
-Nothing is run, fetched or written. A part that cannot be merged leaves the config as it was, and its report has the
-error. A part whose content is not known (an include, a template without instance data) is an unknown layer: it may set
-anything. The merge keeps its steps, so that `Merged` can explain each value.
+Nothing is run, fetched or written. If a part cannot be merged, the config stays as it was, and the report of the part
+has the error. A part whose content is not known (an include, a template without instance data) is an unknown layer: it
+may set anything. The merge keeps its steps, so that `Merged` can explain each value.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Plain files that nodeattrs.toml folds by a named policy."""
+"""The dialect of plain files, which a policy merges: by settings of nodeattrs.toml, or as Helm and Compose do."""

@@ -1,8 +1,9 @@
-"""Releases of Helm that Argo CD's Application and ApplicationSet describe.
+"""Find the releases of Helm that Argo CD's Application and ApplicationSet describe.
 
-A source is read if its path is in this repository. It is not read if its URL names none of Git's remotes, or if it asks
-for a version or commit. Of an ApplicationSet the generators `list` and `git` with directories are followed. Values that
-another generator fills in are unknown.
+A source is read if its path is in this repository. It is not read if it asks for a version or commit, or if its URL
+names a repository that is no remote of this one. Of an ApplicationSet the generators `list` and `git` with directories
+are followed. Values that another generator fills in are unknown.
+
 source: Argo CD, "Helm", "Multiple Sources for an Application", "Generators"
 """
 

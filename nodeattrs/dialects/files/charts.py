@@ -1,7 +1,7 @@
-"""Charts of Helm in a folder or a package: the values of a chart and of its enabled subcharts.
+"""Read charts of Helm in a folder or a package: the values of a chart and of its enabled subcharts.
 
-This module finds the files of a chart, decides which subcharts are enabled, and imports their values.
-`policies.helm` merges the values. Templates are not read here.
+This module finds the files of a chart, decides which subcharts are enabled, and imports their values. `policies.helm`
+merges the values. Templates are not read here.
 """
 
 from __future__ import annotations

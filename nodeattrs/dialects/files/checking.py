@@ -1,7 +1,7 @@
-"""Values of charts that no template reads, and keys that look like a misspelt one.
+"""Find values of charts that no template reads, and keys that look like a misspelt one.
 
 Each chart in a folder is checked, with the values files and releases over its values; values of its subcharts are not.
-If a template reads values by a computed name, or cannot be read, there is a note instead of findings.
+If a template reads values by a computed name, or cannot be read, a note replaces the findings.
 """
 
 from __future__ import annotations

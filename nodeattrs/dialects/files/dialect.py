@@ -1,6 +1,6 @@
 """The dialect of plain files: folds of nodeattrs.toml, charts and releases of Helm, and Compose files.
 
-This module is light; a question or command imports the rest.
+Its other modules are imported when a verb or a command needs them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Unknown layers for files that their own program reads otherwise than `nodeattrs fold`: Spring, Git, systemd, npm.
+"""Add unknown layers for files that their own program reads in another way: Spring, Git, systemd, npm.
 
 An unknown layer says that a value may be another one in that program. The warnings about keys with dots are here, too.
 """

@@ -1,4 +1,4 @@
-"""Files that name other files as layers, such as `extends` of a tsconfig.json.
+"""Find files that name other files as layers, such as `extends` of a tsconfig.json.
 
 The files that a tsconfig.json or a file of Ruff extends (its bases) are read under the policies of these tools. For
 other tools a table says where their files name other files; those are not read, and become unknown layers.

@@ -1,6 +1,7 @@
-"""Releases of Helm that Flux's HelmRelease describes, one by one, as their manifests are written.
+"""Find the releases of Helm that Flux's HelmReleases describe, as their manifests are written.
 
 Kustomize's patches are not applied, and values with a variable that Flux fills in (`${NAME}`) are unknown.
+
 source: Flux, "Helm Releases", Values references
 """
 

@@ -1,4 +1,4 @@
-"""Plain folds: which files, in which order, under which policy.
+"""Find which files are merged, in which order and under which policy, from the settings `[fold]`.
 
     [fold.site]
     files = ["values.yaml", "conf.d", "env/*.yaml"]
@@ -7,8 +7,8 @@
     [fold.site.merge]
     "ingress.hosts" = "append"
 
-A folder means its files, a pattern the files that match, both sorted by name. Under Helm's rules a folder
-with a Chart.yaml is a chart. `policies` says how values merge; `formats` parses files.
+A folder means its files, a pattern the files that match, both sorted by name. Under Helm's rules a folder with a
+Chart.yaml is a chart. `policies` has the rules for merging values; `formats` parses files.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Folds of a folder without settings: files that a program merges by itself.
+"""Find the folds of a folder that need no settings: files that a program merges by itself.
 
 These are charts of Helm, releases that Argo CD, Flux or helmfile describe, and Compose files. This module finds and
-names them; it reads the files of releases, and merges nothing.
+names them. The module reads the files of releases, and merges nothing.
 """
 
 from __future__ import annotations

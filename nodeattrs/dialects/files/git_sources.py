@@ -1,6 +1,7 @@
-"""Sources in Git: whether a URL, or a GitRepository of Flux, is the repository that is read, with the files here.
+"""Decide whether a URL, or a GitRepository of Flux, is this repository, with the files that are here.
 
 `argo` and `flux` ask before they read a chart from the files that are here. Nothing is fetched.
+
 source: Flux, "Git Repositories", Reference
 """
 

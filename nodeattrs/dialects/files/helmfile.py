@@ -1,7 +1,8 @@
-"""Releases of Helm that a helmfile describes, for each of its environments.
+"""Find the releases of Helm that a helmfile describes, for each of its environments.
 
-A Go template is filled in where it names the environment, the release, or a literal value of the environment.
-No template runs: values that another template gives are unknown layers.
+A Go template is filled in if it names the environment, the release, or a literal value of the environment. No template
+runs: values that another template gives are unknown layers.
+
 source: helmfile, "Configuration", "Environment", "Templates"
 """
 

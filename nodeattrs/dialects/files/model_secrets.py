@@ -1,7 +1,7 @@
-"""The paths of secrets in settings, as the fields of their class declare them.
+"""Find the paths of secrets in settings, as the fields of their class declare them.
 
 A field holds a secret if its type has `get_secret_value`, as SecretStr of pydantic has, or if it is declared with
-`repr=False`. Where a type hint cannot be resolved, all fields of the class count as secret. `models` hides the values.
+`repr=False`. If a type hint cannot be resolved, all fields of the class count as secret. `models` hides the values.
 """
 
 from __future__ import annotations

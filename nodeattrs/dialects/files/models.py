@@ -1,6 +1,6 @@
-"""Settings of a Python program: files, .env and the environment merged, as an object of a class.
+"""Load settings of a Python program: files, .env and the environment merged, as an object of a class.
 
-pydantic makes the object of a dataclass or a pydantic model, cattrs makes the object of an attrs class. An error names
+pydantic makes the object of a dataclass or a pydantic model, and cattrs the object of an attrs class. An error names
 the file and line, or the variable, of each wrong value; it prints no value.
 """
 

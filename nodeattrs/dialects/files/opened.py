@@ -1,6 +1,6 @@
-"""Answers of the dialect of plain files, for one version of the files.
+"""The folds in one version of the files, for the verbs: the merged values of each, with their lines.
 
-Which files a fold has is decided in `folds` and `found`; this module chooses the fold and merges it.
+`folds` and `found` decide which files a fold has; this module chooses the fold and merges it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Releases of Helm that a file of Argo CD, Flux or helmfile describes: a chart, and values over it.
+"""A release of Helm that a file of Argo CD, Flux or helmfile describes: a chart, and values over it.
 
 `argo`, `flux` and `helmfile` make a `Release`, which names files and has no layers of them. `layers_of_release` reads
 the files. Values that are not in the repository, and values that another program fills in, become unknown layers.
@@ -153,7 +153,11 @@ def _set(one: SetValue, before: Sequence[Layer]) -> Layer:
 
 
 def unread_values(origin: Origin, reason: str, lines: Mapping[TreePath, int] | None = None) -> Layer:
-    """An unknown layer. lines: path -> line, of the paths that it may set; None where it may set any path"""
+    """The unknown layer for values that were not read.
+
+    reason: why they were not read, for messages
+    lines:  path -> line, for each path that the layer may set; None: it may set any path
+    """
     return Layer.unknown(origin.name, origin, reason, lines)
 
 

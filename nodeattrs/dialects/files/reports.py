@@ -1,6 +1,6 @@
 """Reports of `nodeattrs fold`: the tree with origins, traces of paths, changes of the last layer, and the policies.
 
-Each report has `to_dict` for JSON and `lines` for a terminal. Secrets are withheld in both.
+Each report has `to_dict` for JSON and `lines` for a terminal. Secrets are masked in both.
 """
 
 from __future__ import annotations

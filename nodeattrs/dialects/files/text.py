@@ -1,4 +1,4 @@
-"""A merged tree as the text of a file: YAML, JSON, TOML or .env. Secrets are withheld."""
+"""Write a merged tree as the text of a file: YAML, JSON, TOML or .env. Secrets are masked."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Which values the templates of a chart read: the paths behind `.Values` in their text.
+"""Find which values the templates of a chart read: the paths behind `.Values` in their text.
 
-No template is parsed or run. `.Values.a` counts as a use of every value below a, so a value may be called read that
-is not; a value that is called unread has no use in the text. Access by a computed name counts as a use of every value
-below the last literal name.
+No template is parsed or run. `.Values.a` counts as a use of every value below a. So a value may count as read though no
+template reads it. A value that counts as unread has no use in the text. Access by a computed name counts as a use of
+every value below the last literal name.
 """
 
 from __future__ import annotations

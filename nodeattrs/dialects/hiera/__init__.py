@@ -1,1 +1,1 @@
-"""Every key of a Hiera tree, as each node gets it."""
+"""The dialect `hiera`: the keys of a Hiera tree, and the value of each key on a node."""

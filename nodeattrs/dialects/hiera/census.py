@@ -1,4 +1,4 @@
-"""Questions about all keys of a scope or a tree: all values of a node, how two nodes differ, what no node reads.
+"""Answer questions about all keys: all values of a node, the differences of two nodes, and the data that no node reads.
 
 Each value comes from a lookup of a `Scope`.
 """

@@ -1,6 +1,6 @@
-"""Reads hiera.yaml into a `HieraConfig` and checks it; each fault has its line.
+"""Read hiera.yaml into a `HieraConfig` and check it; each fault has its line.
 
-A configuration has entries, also called levels, whose locations are templates: `locations` fills them in, and `data`
+A configuration has entries, also called levels, whose locations are templates. `locations` fills these in, and `data`
 reads the files.
 """
 

@@ -1,7 +1,7 @@
-"""Reads the files beside the hiera.yaml of a control repository: environment.conf, puppet.conf, Puppetfile.
+"""Read the files beside the hiera.yaml of a control repository: environment.conf, puppet.conf, Puppetfile.
 
-They name the folders of modules, and modules that may not be there. The Ruby of a Puppetfile is not run, and the
-Puppet of this machine is not asked for its settings.
+These files name the folders of modules, and modules that need not be installed. The Ruby of a Puppetfile is not run,
+and the Puppet of this machine is not asked for its settings.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Converts values for `convert_to` of lookup_options, as `new` of a type does in Puppet.
+"""Convert values for `convert_to` of lookup_options, as `new` of a type does in Puppet.
 
-A value and the text of a type go in, a value comes out; no lookup is made.
+A function gets a value and the text of a type, and returns a value; no lookup is made.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The policies of the strategy `deep`: tables of what two values of a key become, built from the options.
+"""The policies of the strategy `deep`: tables of the result for two values of a key, built from the options.
 
-Two values of the key itself meet by the table `root`, their entries by `below`. Below the root, null and false count
-as absent, and a value without a counterpart is merged with itself: so duplicates and markers vanish there, too. A
-marker is a text with the knock-out prefix, which removes a value of a weaker source.
+The table `root` has the rules for two values of the key itself, and `below` the rules for their entries. Below the
+root, null and false count as absent. A value without a counterpart is merged with itself, so that its duplicates and
+markers vanish. A *marker* is a text with the knock-out prefix, which removes a value of a weaker source.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ class _Markers:
         return type(value) is str and value == self.prefix
 
     def drop(self, value: Any) -> bool:
-        """Whether an element is none once its list has met everything."""
+        """Whether an element is a marker, which is removed at the end of the merge."""
         value = _clear(value)
         return type(value) is str and (value == self.prefix or self._pattern.search(value))
 
@@ -244,10 +244,10 @@ class _Markers:
         return [key for key in keys if self.has(key)]
 
     def knocked_out(self, lower: Part, upper: Part) -> tuple[list[Part], Part, Part]:
-        """The markers of the upper list, then both lists without what goes.
+        """The markers of the upper list, then the lower and the upper list without the elements that they remove.
 
-        A bare marker empties the lower list, another one removes its text from it. A list that meets
-        itself knocks nothing out of itself but the markers.
+        A bare marker empties the lower list; another marker removes its text from the lower list. A list that is merged
+        with itself loses only its markers.
         """
         above = list(upper.elements())
         bare = [part for part in above if self.is_bare(part.value)]

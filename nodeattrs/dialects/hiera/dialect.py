@@ -1,4 +1,7 @@
-"""The dialect `hiera`: its options and commands, and `open`. The modules behind them are loaded when they are used."""
+"""The dialect `hiera`, as the verbs and the command line know it.
+
+Its other modules are imported when they are used.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Explanations of lookups: each place that was searched, and the file and line of each part of the value.
+"""Explain lookups: each place that was searched, and the file and line of each part of the value.
 
-A lookup is made once with a `Recorder`, and the folding that made the value also gives the lines behind it. `reports`
+The lookup is made once with a `Recorder`. The folding that made the value also gives the lines behind it. `reports`
 prints explanations.
 """
 
@@ -247,7 +247,10 @@ class Explanation:
         return trace._replace(path=(self.root, *steps), cover=cover)
 
     def causes(self, path: str | Path = ()) -> tuple[Cause, ...]:
-        """The lines of hiera.yaml with the levels that set a path, and the line of lookup_options that merges them."""
+        """The lines of hiera.yaml with the levels that set a path, and the line of lookup_options that merges them.
+
+        A path that no level sets has no line of hiera.yaml.
+        """
         places = [self._recorder.found_value(stated.rank).place for stated in self.trace(path).claims]
         found = [Cause(f"level {place.entry!r} of the {place.layer} layer", place.origin) for place in places]
         if isinstance(self.strategy_from, Origin):

@@ -1,7 +1,7 @@
 """Expressions in texts: `%{facts.os.family}`, `%{lookup('key')}`, `%{alias('key')}`.
 
-A text or a tree of data is parsed once into a `Plan`, a function that fills in its expressions; parts without
-expressions are not visited again. A `Resolver` gives the values of variables and keys. A fact is plain text: an
+A text or a tree of data is parsed once into a `Plan`, a function that fills in its expressions. The plan does not visit
+parts without expressions again. A `Resolver` gives the values of variables and keys. A fact is plain text: an
 expression inside a fact is never evaluated.
 """
 

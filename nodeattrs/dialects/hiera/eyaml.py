@@ -1,6 +1,6 @@
-"""Finds and decrypts texts that hiera-eyaml encrypted: `ENC[PKCS7,...]`.
+"""Find and decrypt texts that hiera-eyaml encrypted: `ENC[PKCS7,...]`.
 
-Without keys a text becomes `Encrypted`, a secret with the reason. PKCS7 is decrypted with the package `cryptography`;
+Without keys a text becomes `Encrypted`, a secret with the reason. The package `cryptography` decrypts PKCS7; texts of
 other schemes stay encrypted.
 """
 

@@ -1,6 +1,6 @@
-"""The layers of a Hiera tree on disk: finds hiera.yaml files, modules and data files, and reads each once.
+"""Load the layers of a Hiera tree on disk: find hiera.yaml files, modules and data files, and read each once.
 
-A layer is a hiera.yaml: of the global layer, of an environment, or of a module. A loaded tree belongs to no node and
+A *layer* is a hiera.yaml: of the global layer, of an environment, or of a module. A loaded tree belongs to no node and
 looks up nothing. A file is read when it is first needed; its content, or that it is absent, is kept until `forget()`.
 Threads may share a tree.
 """

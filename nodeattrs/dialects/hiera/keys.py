@@ -1,4 +1,4 @@
-"""Keys: how a dotted key is split into steps, the value below the steps, and the `lookup_options` of a key.
+"""Keys: the steps of a dotted key, the value below these steps, and the `lookup_options` of a key.
 
 `users.bob.'home.dir'.0` has the root key `users` and three steps below it. In lookup_options, an exact name counts
 before regular expressions. No file is read here.

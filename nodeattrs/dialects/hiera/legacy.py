@@ -1,6 +1,6 @@
-"""Finds the lines of hierarchies and data files that name legacy facts, which agents of Puppet 8 no longer send.
+"""Find the lines of hierarchies and data files that name legacy facts, which agents of Puppet 8 no longer send.
 
-`nodeattrs.puppet.legacy_facts` knows the names. Puppet code is searched by `readiness`.
+`nodeattrs.puppet.legacy_facts` knows the names. `readiness` searches Puppet code.
 """
 
 from __future__ import annotations

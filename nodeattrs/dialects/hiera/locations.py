@@ -1,6 +1,6 @@
 """The files and URIs that the templates of a hierarchy name: variables filled in, globs expanded.
 
-A fact may choose among the files of a datadir, and never leads out of it: the text that it puts into a path is
+A fact may choose among the files of a datadir, and never leads out of it. The text that a fact puts into a path is
 checked against the folder. No file is read.
 """
 
@@ -293,7 +293,7 @@ def _one_of(members: str, negated: bool) -> str:
 def templates_of(entry: HierarchyEntry) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield (text, the variables that it names) for each text of a level that is filled in: paths, URIs, options.
 
-    A path comes with its datadir. For mapped_paths the variable of the map is named, and the local one is not.
+    A path comes with its datadir. For mapped_paths the variable with the map is named, and not the local variable.
     """
     declared, own = entry.templates, ""
     if entry.location == "mapped_paths":

@@ -1,4 +1,4 @@
-"""Converts a hiera.yaml of version 3 or 4 into entries of version 5, as Puppet reads them.
+"""Convert a hiera.yaml of version 3 or 4 into entries of version 5, as Puppet reads them.
 
 Version 3 counts in the global layer: one level for each backend, in which every line of its hierarchy is a path.
 Version 4 counts in environments and modules: each entry is a level, and names its backend.

@@ -1,6 +1,6 @@
-"""`Opened` of the dialect hiera: nodes, and the keys of each node, in one version of the files.
+"""One version of a Hiera tree for the verbs: its nodes, and the keys of each node.
 
-Verbs ask it; commands of the dialect that are verbs pass their arguments in `request.options`.
+Commands of the dialect that are verbs pass their arguments in `request.options`.
 """
 
 from __future__ import annotations
@@ -134,7 +134,8 @@ class HieraKeys(WithFacts):
     def subjects(self) -> Iterable[str]:
         """The nodes that the arguments name, or all nodes that are known.
 
-        If none is known: the names for which there is a data file, such as "web1" or "role=web". If there is none: "".
+        If none is known: the names for which there is a data file, such as "web1" or "role=web". Without such files:
+        the single name "".
         """
         if self._arguments is not None:
             return self._names

@@ -1,4 +1,4 @@
-"""Finds entries of `lookup_options` that have no effect, or make lookups fail, without facts of a node.
+"""Find entries of `lookup_options` that have no effect, or make lookups fail, without facts of a node.
 
 One data file is checked at a time. The caller says which keys exist.
 """

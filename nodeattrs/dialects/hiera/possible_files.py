@@ -1,7 +1,7 @@
-"""Finds what might change an answer if more facts were known, as unread places.
+"""Find what might change an answer if more facts were known, and return it as unread places.
 
-These are the data files that a path with an unset variable may name, and the unset variables in values. Used by the
-dialect and by the commands of `nodeattrs hiera`.
+The places are the data files that a path with an unset variable may name, and the unset variables in values. Used by
+the dialect and by the commands of `nodeattrs hiera`.
 """
 
 from __future__ import annotations

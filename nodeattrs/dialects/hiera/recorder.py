@@ -1,7 +1,7 @@
-"""A lookup call that notes its search, so that the result can be explained.
+"""Make a lookup and note its search, so that the result can be explained.
 
-Each source gets a number, the strongest source the highest; the origins of a folding are these numbers. A file that
-two paths lead to is one source. The result is the same as with a plain `LookupCall`.
+Each source gets a number, the strongest source the highest; the origins of a folding are these numbers. A file that two
+paths lead to is one source. The result is the same as of a plain `LookupCall`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Data functions in Ruby of a control repository, run by the Ruby of this machine.
+"""Run data functions in Ruby of a control repository, by the Ruby of this machine.
 
-Used by `hierarchies` with `Hiera(ruby=True)`. The Ruby process has stand-ins for the part of Puppet that data
-functions use. A function that needs more makes its level unreadable: its values are `Unknown`.
+Used by `hierarchies` with `Hiera(ruby=True)`. The Ruby process has stand-ins for the part of Puppet that data functions
+use. A function that needs more makes its level unreadable: its values are `Unknown`.
 """
 
 from __future__ import annotations

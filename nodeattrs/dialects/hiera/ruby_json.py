@@ -1,4 +1,4 @@
-"""Reads JSON as Ruby's parser does: comments are allowed, and numbers beyond a double are infinite.
+"""Read JSON as Ruby's parser does: comments are allowed, and numbers that are too large become infinite.
 
 Lines and columns are those of the original text.
 """

@@ -1,4 +1,4 @@
-"""Reads YAML as Puppet does, with the scalars, keys and merge keys of Ruby's parser Psych.
+"""Read YAML as Puppet does, with the scalars, keys and merge keys of Ruby's parser Psych.
 
 `1:30` is 5400, `1,000` is a thousand, `:word` is a symbol, and `<<` merges at the place where it is written. The first
 pass notes no positions; a second pass finds the line of a key when a caller asks for it.

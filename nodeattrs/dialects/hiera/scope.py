@@ -1,6 +1,6 @@
 """The public classes of Hiera: `Hiera`, a tree of data, and `Scope`, a node that looks keys up in it.
 
-The search for a key is in `search`, its explanation in `explain`; here are the calls with their defaults and checks.
+This module has the calls with their defaults and checks; `search` searches for a key, and `explain` explains it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Scope(BaseScope):
         override:            key -> the answer; it counts before all data
         otherwise:           called with *name* if nothing is found and there is no other default; it returns the answer
         cost:                one look at each file until the first one found; for merges one visit a value
-        raises:              KeyNotFound; the other errors of docs/hiera.md
+        raises:              KeyNotFound; TooDeep; the other errors of docs/hiera.md
         """
         call = LookupCall(self, override, default_values_hash, ("",))
         try:

@@ -1,6 +1,6 @@
-"""Makes the scopes of nodes: with facts, trusted facts, and the answer of a classifier, from arguments of a command.
+"""Make the scopes of nodes from arguments of a command: with facts, trusted facts, and the answer of a classifier.
 
-Used by the commands; `scope_of` also by `opened`, which has facts and classifier from the repository.
+Used by the commands. `opened` uses only `scope_of`, with facts and classifier from the repository.
 """
 
 from __future__ import annotations

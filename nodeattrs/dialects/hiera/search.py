@@ -1,8 +1,8 @@
-"""Searches the layers of a tree for a key, for one scope: a node in an environment, with its variables.
+"""Search the layers of a tree for a key, for one scope: a node in an environment, with its variables.
 
-A search is three foldings inside each other: the locations of an entry, the entries of a layer, and the layers, each
-pairwise from the top down. Files are read by `hierarchies`, and values are merged by `strategies`. An explanation is
-the same search by a `Recorder`, which numbers what it folds.
+A search is three foldings inside each other: the locations of an entry, the entries of a layer, and the layers. Each
+merges pairwise, from the top down. `hierarchies` reads files, and `strategies` merges values. An explanation is the
+same search by a `Recorder`, which numbers what it folds.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Findings of `check` about a Hiera tree that hold for every node: found without facts.
 
-A level whose path has no variable is there for every node (it is fixed); any other may be. So a key of a file is
-compared only with fixed files, and only if no file between may set it. It is not compared if `lookup_options` or a line
-of code asks for a merge. Nothing is compared across a level that is no plain file. Unused keys are found only for
-modules that are there. No code runs: manifests are searched as texts.
+A level whose path has no variable is there for every node: it is *fixed*. Any other level may be there. So a key of a
+file is compared only with fixed files, and only if no file between may set it. A key is not compared if
+`lookup_options` or a line of code asks for a merge, or if a level between is no plain file. Unused keys are found only
+for modules that are there. No code runs: manifests are searched as texts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The merge strategies of Hiera: `first`, `unique`, `hash`, `deep` and `reverse_deep`, as policies of the core.
 
-A policy is a table of what two values become where they meet. A level (the locations of an entry, the entries of a
-layer, or the layers) is a folding from the top: the result so far lies over each next value. Values come in as parts;
-no file and no scope is known here.
+A policy is a table of the result for two values at one path. The locations of an entry, the entries of a layer, and the
+layers are each merged by a folding from the top: the result so far lies over each next value. The caller gives values
+as parts; the module knows no file and no scope.
 
     >>> merge([{"a": 1}, {"a": 2, "b": 3}], "hash")
     {'a': 1, 'b': 3}
@@ -350,7 +350,7 @@ def merge(values: Iterable[Any], strategy: str | Mapping[str, Any] | None = None
     strategy:   a name, or a map with `strategy` and options; None means first
     documented: follow the documentation if Puppet does something else
     cost:       one visit for each key that two sides have, and one copy of the result
-    raises:     BadLookup, CannotMerge; KeyNotFound, if no value is given
+    raises:     BadLookup, CannotMerge, TooDeep; KeyNotFound, if no value is given
 
     >>> merge(["time.pdx", ["a.ntp", "b.ntp"], "a.ntp"], "unique")
     ['time.pdx', 'a.ntp', 'b.ntp']

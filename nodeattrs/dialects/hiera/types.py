@@ -1,8 +1,8 @@
-"""Parses types of Puppet, such as `Array[String]`, and checks values against them.
+"""Parse types of Puppet, such as `Array[String]`, and check values against them.
 
-`value_type` of a lookup and `convert_to` of lookup_options name types. The known ones are Any, Data, Scalar,
-ScalarData, Numeric, Integer, Float, Boolean, String, Undef, Collection, Array, Hash, Tuple, Struct, Optional, NotUndef,
-Enum, Pattern, Variant and Sensitive, with their parameters.
+`value_type` of a lookup and `convert_to` of lookup_options name types. These types are known, with their parameters:
+Any, Data, Scalar, ScalarData, Numeric, Integer, Float, Boolean, String, Undef, Collection, Array, Hash, Tuple, Struct,
+Optional, NotUndef, Enum, Pattern, Variant and Sensitive.
 
     >>> parse_type("Array[Integer[1, 5]]").holds([1, 5]), parse_type("Optional[String]").holds(None)
     (True, True)

@@ -1,4 +1,4 @@
-"""Values of data: how they are written into a text, and the texts in them.
+"""Write values into texts as Puppet does, and find the texts in a value.
 
 Puppet writes a list or map inside of a text in Ruby's notation, and so does this module.
 """
@@ -44,7 +44,7 @@ def written(value: Any) -> str:
 
 
 def ruby_notation(value: Any) -> str:
-    """A value as Ruby's `inspect` writes it: nil, {"k"=>1}. A Sensitive is redacted."""
+    """A value as Ruby's `inspect` writes it: nil, {"k"=>1}. A Sensitive is redacted, other objects by `str`."""
     if value is None:
         return "nil"
     if type(value) is bool:

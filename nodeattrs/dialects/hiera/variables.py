@@ -1,4 +1,4 @@
-"""The variables that the hierarchies of a scope name, and which of them are not set there.
+"""Find the variables that the hierarchies of a scope name, and which of them are not set there.
 
 Templates of hiera.yaml are searched, and no data. The scope gives the values.
 """

@@ -1,1 +1,1 @@
-"""The ways to write bindings: Python lines, a text language, and plain data. Each makes the same model."""
+"""The three ways to write bindings: calls in Python, a text language, and plain data. Each makes the same model."""

@@ -1,7 +1,7 @@
-"""Bindings written as Python: the calls on a `Bindings` add items to a set, each with the file and line of its call.
+"""Bindings written in Python: calls on a `Bindings` add items to a set, each with the file and line of its call.
 
-The items are those that the data form and the text language make. Errors of a binding are found when an injector is
-built, except for a key, type or second producer that is wrong by itself.
+The items are those that the data form and the text language make. Building an injector finds the errors of a binding.
+Only a malformed key or type, and a second producer of one binding, are errors at once.
 """
 
 from __future__ import annotations

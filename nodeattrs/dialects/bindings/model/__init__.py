@@ -1,4 +1,4 @@
-"""What bindings say, as plain immutable values: items, keys, types, and how a value comes about.
+"""The model of bindings as plain immutable values: items, keys, types, and producers.
 
-Every form of writing makes these, and everything else reads them. Nothing in here knows who wins.
+Every form of writing makes these values, and all other modules read them. This package knows no precedence.
 """

@@ -1,7 +1,8 @@
-"""Expressions of the text language, as trees of immutable nodes: the subset that the examples of ARM-8 need.
+"""Expressions of the text language, as trees of immutable nodes.
 
-The readers of the language and of the data form make them; `evaluate` gives the value of one. The caller of
-`evaluate` says what variables and functions mean. A *constant* is an expression without variables and operations.
+They are the subset that the examples of ARM-8 need. The readers of the language and of the data form make them;
+`evaluate` gives the value of one. The caller of `evaluate` says what variables and functions mean. A *constant* is an
+expression without variables and operations.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class InterpolatedText(Node):
     text: str
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        """The text with the value of each variable in its place."""
+        """The text with its variables and escapes replaced. raises: the errors of *variable*"""
 
         def replaced(found: re.Match[str]) -> str:
             if found["escaped"]:
@@ -182,7 +183,10 @@ class Call(_Written):
     args: tuple[Node, ...]
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        """The result of the function. Its errors of type, value or look-up become a BindingError; others stay."""
+        """The result of the function. Its errors of type, value or look-up become a BindingError; others stay.
+
+        raises: BindingError, also for an unknown function
+        """
         found = functions.get(self.name)
         if found is None:
             raise BindingError(EXPRESSION, f"no function is called {self.name}", hint="pass functions={...}")
@@ -210,7 +214,10 @@ class Operation(_Written):
     right: Node
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        """The value of the operation. In `and` and `or`, null, 0, "" and empty lists and hashes count as false."""
+        """The value of the operation. In `and` and `or`, null, 0, "" and empty lists and hashes count as false.
+
+        raises: BindingError, for values that the operator cannot take, and for a division by zero
+        """
         left = self.left.evaluate(variable, functions)
         if self.sign == "and" and not left:
             return False
@@ -273,7 +280,7 @@ class Index(_Written):
     at: Node
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        """The entry; null if it is missing. raises: BindingError, for a value that has no such entries"""
+        """The entry; null if it is missing. raises: BindingError, for an index that the value cannot have"""
         holder, step = self.of.evaluate(variable, functions), self.at.evaluate(variable, functions)
         if isinstance(holder, dict):
             return holder.get(step)
@@ -305,7 +312,7 @@ class StatementBlock(_Written):
     statements: tuple[Node, ...]
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        """The value of the last statement. Each statement sees the variables that earlier ones assigned."""
+        """The value of the last statement; null for none. Each sees the variables that earlier ones assigned."""
         local: dict[str, Any] = {}
 
         def known(name: str) -> Any:
@@ -351,7 +358,7 @@ class Lambda(_Written):
     body: Node
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        """A function that takes the parameters by position, and evaluates the body."""
+        """A function of Python. It raises BindingError for another number of arguments than parameters."""
 
         def call(*args: Any) -> Any:
             if len(args) != len(self.parameters):

@@ -1,4 +1,4 @@
-"""The errors of bindings. A *fault* is an error that was found and noted, and is raised together with others.
+"""The errors of bindings. A *fault* is an error that is noted first, and raised together with others.
 
 Building an injector raises all faults of its layers in one `BindingErrors`; injecting a key raises its own error.
 """

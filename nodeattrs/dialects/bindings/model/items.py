@@ -1,8 +1,8 @@
-"""Sets of bindings and their items, as plain immutable values: what the builder, the data form and the language make.
+"""Sets of bindings and their items, as plain immutable values.
 
-An *item* is one statement of a set, such as `bind`, `multibind`, `when` or `include`. Items are equal when they state
-the same, wherever they are written. `faults` finds the errors of one item; errors among items are found by the
-resolution.
+The builder, the data form and the language make them. An *item* is one statement of a set, such as `bind`, `multibind`,
+`when` or `include`. Items are equal when they state the same, wherever they are written. `faults` finds the errors of
+one item; `resolution` finds errors among items.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Producers: descriptions of how the value of a binding is made, as plain immutable values.
 
-A `Producing` is such a description; its *product* is what `produce` returns, and None means that nothing was produced.
-It knows no layers: a `ProducerScope` gives it other keys, classes and objects.
-A `Producer` is something else: an object of a user's class that gives a new value each time it is asked.
+A `Producing` is such a description. Its *product* is what `produce` returns; None means that it produced nothing. A
+`Producing` knows no layers: a `ProducerScope` gives it other keys, classes and objects. A `Producer` is something else:
+an object of a user's class that gives a new value each time it is asked.
 """
 
 from __future__ import annotations
@@ -272,7 +272,7 @@ class FirstFound(Producing):
     candidates: tuple[Asked, ...]
 
     def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
-        """The value of the first key that has one; None for none."""
+        """The value of the first key that has one; None if none has."""
         for asked in self.candidates:
             value = scope.ask(asked)
             if value is not None:

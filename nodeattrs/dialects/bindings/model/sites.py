@@ -1,9 +1,9 @@
-"""What a site says: its environments, its categories, and its layers with references to sets.
+"""The content of a site: its environments, its categories, and its layers with references to sets.
 
 A *site* is written in the text language or as data, with expressions that are evaluated here for the variables of a
 request. An *environment* is a name with its paths. A *reference* such as `confdir:/windows::default`,
-`module:/*::default` or `enc:/classes` names sets of a layer; the part before the colon is its *scheme*.
-No file is read here: the composition loads what references name.
+`module:/*::default` or `enc:/classes` names sets of a layer; the part before the colon is its *scheme*. No file is read
+here: `composition` loads the sets that references name.
 """
 
 from __future__ import annotations

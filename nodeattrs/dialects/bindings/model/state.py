@@ -1,10 +1,9 @@
 """The request that bindings are resolved for: its categories and their values, its variables, its objects.
 
 A *category* such as `node` or `environment` has one value. Categories are ranked, the first one highest; `common` is
-below all, and always holds.
-A *mask* is a set of categories as a number, the highest category being its highest bit. So the greater mask is the
-one whose highest category that differs ranks higher, and a set ranks above its subsets.
-*Looks* (`core.looks`) are the facts of a node that were read: nodes that agree in them share an answer.
+below all, and always holds. A *mask* is a set of categories as a number, with one bit for each; the highest category
+has the highest bit. Of two masks, the greater number ranks higher. So a set ranks above its subsets. *Looks*
+(`core.looks`) are the facts of a node that were read: nodes with equal looks share an answer.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Types of values, classes of Python that types name, and the keys that are bound.
 
 The types are those of the table in docs/bindings.md, such as `Array[Integer]` and `Sql[one]`. `Type[X]` names a class
-of Python; a `Classes` register finds the class. A *key* is the kind of a type and a name; names that begin with a
-slash are the library's own (`/param/...`, `/var/...`, `/map/...`, `/classes`). Bindings are not known here.
+of Python; a `Classes` register finds the class. A *key* is the kind of a type and a name. Names that begin with a slash
+belong to the library (`/param/...`, `/var/...`, `/map/...`, `/classes`). The module knows no bindings.
 """
 
 from __future__ import annotations
@@ -263,7 +263,6 @@ class Classes:
         """Register a class, and return the name. To add the same class again does nothing.
 
         name: the name; "": the name of the class
-
         raises: BindingError ("ambiguous-class"), if another class has the name
         """
         name = name or one.__name__
@@ -284,7 +283,7 @@ class Classes:
         return self._known.get(plain)
 
     def require(self, name: str) -> type | None:
-        """As `find`, for a class that is needed now: raises UnknownLayer where its code may not run."""
+        """As `find`, with None for an unknown name, but raises UnknownLayer if the code of the class may not run."""
         plain = _class_name(name)
         if plain not in self._known and plain in self._offered:
             require_may_run(f"the class {plain}")

@@ -1,6 +1,6 @@
 """Plain values: copies, the data form, comparisons of conditions, and the functions of the text language.
 
-A value that a caller binds is copied, so that the caller cannot change what is bound. No binding is known here.
+A value that a caller binds is copied, so that the caller cannot change what is bound. The module knows no bindings.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def flatten(value: Any) -> list[Any]:
     return [inner for entry in value for inner in flatten(entry)]
 
 
-def uniq(value: list[Any]) -> list[Any]:
+def _uniq(value: list[Any]) -> list[Any]:
     """A new list without later duplicates; 1, 1.0, true and "1" are four values."""
     first: dict[Any, Any] = {}
     for entry in value:
@@ -133,7 +133,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sort": sorted,
     "stringify": str,
     "strip": lambda text: str(text).strip(),
-    "unique": uniq,
+    "unique": _uniq,
     "upcase": lambda text: str(text).upper(),
     "values": lambda value: list(value.values()),
 }

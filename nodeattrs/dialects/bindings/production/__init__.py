@@ -1,1 +1,1 @@
-"""Making values: each once, of what the resolution says is bound. It decides nothing about precedence."""
+"""Make values, each once, from the declarations that the resolution chose. Precedence is not decided here."""

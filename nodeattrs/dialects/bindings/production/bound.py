@@ -1,7 +1,7 @@
 """What is bound for a state: the declaration of a key, the keys that it needs, and the errors about missing keys.
 
-A *slot* is a parameter of a callable that may be filled (`filling`). Classes without a binding are made as if they
-were bound, where each of their slots can be filled. No value is made here: `maker.ValueMaker` extends `Bound`.
+A *slot* is a parameter of a callable that may be filled (`filling`). A class without a binding is treated as bound if
+each of its slots can be filled. No value is made here: `maker.ValueMaker` extends `Bound`.
 """
 
 from __future__ import annotations
@@ -293,10 +293,11 @@ def chained(links: list[str]) -> str:
 
 
 def early_faults(bound: Bound) -> Iterator[BindingError]:
-    """Yield the errors of values that can never be made, whatever further layers bind. Nothing is made.
+    """Yield the errors of values that no further layer can make possible; nothing for correct ones. Nothing is made.
 
-    These are a declaration without a producer, a constant of a wrong type, and an abstract class. Also a parameter that
-    has no key, and a return annotation that contradicts the declared type. cost: linear in the declarations
+    The causes are: a declaration without a producer, a constant of a wrong type, or an abstract class; a parameter
+    without a key; a return annotation that contradicts the declared type.
+    cost: linear in the declarations
     """
     for winner in bound.resolution.winners.values():
         root = winner.root

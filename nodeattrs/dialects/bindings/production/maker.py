@@ -1,7 +1,8 @@
 """The maker of values: it makes the value of each key when it is first needed, and keeps it.
 
-A *product* is what the producer of a declaration gives. It is kept by the maker of the scope that the declaration
-names: the injector's own maker, or an inner one that `scoped` makes. The injector spells keys, and asks a maker.
+A *product* is what the producer of a declaration gives. The product is kept by the maker of the scope that the
+declaration names: the injector's own maker, or an inner one that `scoped` makes. The injector parses keys, and calls a
+maker.
 """
 
 from __future__ import annotations
@@ -137,7 +138,10 @@ class ValueMaker(Bound):
     # --- the scope of producers -------------------------------------------------------------------
 
     def once(self, thing: object, make: Callable[[], Any]) -> Any:
-        """The result of *make*, which is called only the first time that *thing* is given, in all scopes together."""
+        """The result of *make*, called at the first question for *thing*; then the same result, also in scopes.
+
+        *thing* counts by its identity. If *make* raises, the next question calls it again.
+        """
         if self._outer is not None:
             return self._outer.once(thing, make)
         with self._lock:
@@ -291,7 +295,6 @@ class ValueMaker(Bound):
         """The value of a key, as `value_of`; but None if nothing is bound or produced.
 
         args:   arguments for its callable, by name; then the product is made anew, and not kept
-
         raises: TypeMismatch, LookupLoop, BindingError; NotBound, if a callable on the way needs a parameter without a
                 value
         """

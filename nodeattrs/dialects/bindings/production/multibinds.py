@@ -1,7 +1,7 @@
-"""The collections of multibinds: fragments are merged by a folding of the core, each combinator as a policy.
+"""Merge the fragments of multibinds into collections, by a folding of the core; each combinator is a policy.
 
-Fragments are numbered by their strength. The folding remembers which number set which element, so that an
-explanation can name the place of every element. The products of fragments are made elsewhere (`maker`).
+Fragments are numbered by their strength. The folding remembers which number set which element. So an explanation can
+name the place of every element. `maker` makes the products of fragments.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Context managers that a scope enters and leaves, and products that must be awaited. Bindings are not known here.
+"""Context managers that a scope enters and leaves, and products that must be awaited.
 
-An asynchronous injection is tried again and again. A try that needs an asynchronous product ends with `Waiting`, and
-the product is awaited. The next try takes this product, and the products of earlier tries, from a `Replay`.
+An asynchronous injection is tried several times. A try that needs an asynchronous product ends with `Waiting`, and the
+product is awaited. The next try takes this product, and the other products of earlier tries, from a `Replay`. The
+module knows no bindings.
 """
 
 from __future__ import annotations

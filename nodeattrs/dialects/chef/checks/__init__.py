@@ -1,5 +1,5 @@
-"""What is set and probably not meant in a repository of nodes: a module for each question.
+"""The checks of a Chef repository: values that are probably not meant, with a module for each question.
 
-Each gives warnings with a `kind`; docs/check.md says what each means, and what has to be known before it is made.
-Nothing here runs code: what files in Ruby and Python might do is known from their words.
+Each warning has a `kind`. docs/check.md explains each kind, and what must be known before the warning is given. No
+check runs code: what files in Ruby and Python might do is found in their texts.
 """

@@ -1,4 +1,4 @@
-"""Check a repository with its Hiera trees: faults, doubtful places (warnings), and how much was checked.
+"""Check a repository with its Hiera trees: faults, doubtful places (warnings), and how many files were checked.
 
 Used by `dialect.Chef.check`. This module reads all files and finds what is missing; the modules beside it have the
 other checks. Nothing is printed, and no attribute file or recipe runs.

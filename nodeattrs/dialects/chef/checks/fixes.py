@@ -1,7 +1,7 @@
-"""Correct files without changing a value: remove repeated keys, and values equal to the value that they override.
+"""Correct files without a change of any value: remove repeated keys, and values equal to the value that they override.
 
-The new texts are returned; `contract.fixes` writes them. Files that are code, links, or outside of the repository are
-left alone.
+The corrected texts are returned; `contract.fixes` writes them. Files that are code, links, or outside of the repository
+are not corrected.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Find values that are always overridden, equal to the value below, or of another kind than the value below.
+"""Find values that are always overridden, equal to the value below, or of another type than the value below.
 
-The functions read stacks (`stacks.Stack`): the layers of each node. A value is reported only where the finding holds on
-every node with its layer, and where no cookbook might change that.
+The functions read stacks (`stacks.Stack`): the layers of each node. A finding is reported only if it holds on every
+node with its layer, and if no cookbook might change that.
 """
 
 from __future__ import annotations

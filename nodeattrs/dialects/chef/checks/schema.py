@@ -1,8 +1,9 @@
-"""Check the attributes of nodes against a JSON Schema, and report a misfit at the line that set the value.
+"""Check the attributes of nodes against a JSON Schema, and report each misfit at the line that set the value.
 
-The schema is the file of `[schema] attributes` in nodeattrs.toml, else schema/attributes.json or .yaml. The attributes
-come from documents: roles, environment, the node's file. Cookbooks do not run: a missing key is reported only for a
-node without cookbooks, and a value only where no cookbook may override it. Values are not shown, for secrets.
+The schema is the file that `[schema] attributes` in nodeattrs.toml names, else schema/attributes.json or .yaml. The
+attributes come from documents: roles, environment, the node's file. Cookbooks do not run. So a missing key is reported
+only for a node without cookbooks, and a value only if no cookbook may override it. Values may be secret, so they are
+not shown.
 """
 
 from __future__ import annotations

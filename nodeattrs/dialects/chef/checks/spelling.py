@@ -1,9 +1,9 @@
 """Find keys in documents that no cookbook names, and keys that are similar to one that a cookbook names.
 
 Chains of keys (`node['app']['port']`) are searched in the texts of Ruby, Python and templates; nothing is parsed or
-run. A key is checked where cookbooks name other keys of the same map, and never read that map as a whole or by a
-computed key. It is *misspelt* where a named key is a letter apart, and *unused* else. Facts in conditions of attribute
-files are compared with the facts of known platforms and of the repository.
+run. A key is checked only if cookbooks name other keys of the same map. Cookbooks must never read that map as a whole,
+or by a computed key. A key is *misspelt* if a named key differs in one letter, and *unused* otherwise. Facts in
+conditions of attribute files are compared with the facts of known platforms and of the repository.
 """
 
 from __future__ import annotations

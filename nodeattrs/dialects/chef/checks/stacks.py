@@ -1,8 +1,8 @@
 """The *stack* of a node: the layers that documents set, the strongest first, without running cookbooks.
 
-The documents are the environment, the roles and the node's own file. Cookbooks may set values between them: the stack
-has the levels that their texts name, as unknown. The checks of `overrides`, `spelling`, `usage` and `schema` read
-stacks.
+The documents are the environment, the roles and the node's own file. Cookbooks may set values between them. For these
+the stack notes the levels that the texts of the cookbooks name, as unknown. The checks of `overrides`, `spelling`,
+`usage` and `schema` read stacks.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Find roles and cookbooks that no run-list of a node reaches.
+"""Find roles and cookbooks that no node reaches by its run-list.
 
-They are reported only where every node of the repository is known, and where no other text, such as a Vagrantfile, a
-script or a page, names them.
+Unused ones are reported only if every node of the repository is known. A role or cookbook that another text names, such
+as a Vagrantfile, a script or a page, counts as used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`nodeattrs catalog`: check, order, draw and question a node's catalog, and apply it."""
+"""`nodeattrs catalog`: check, order, draw and query the catalog of a node, and apply it to the machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nodeattrs diff`: what differs between two kept nodes, or two revisions of one."""
+"""`nodeattrs diff`: the differences between two saved nodes, or two revisions of one node."""
 
 from __future__ import annotations
 

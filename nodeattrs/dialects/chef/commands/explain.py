@@ -1,4 +1,4 @@
-"""`nodeattrs explain`: why a value is what it is."""
+"""`nodeattrs explain`: the line that set a value on a node, what it overrode, and the rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nodeattrs facts`: what is known of a machine."""
+"""`nodeattrs facts`: the facts that a run begins with, of this machine, a platform or a file."""
 
 from __future__ import annotations
 

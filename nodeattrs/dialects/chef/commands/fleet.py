@@ -1,4 +1,4 @@
-"""`nodeattrs fleet`: many nodes on all processors, or on other machines."""
+"""`nodeattrs fleet`: run many nodes, on all processors of this machine or on other machines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nodeattrs history`: the revisions of a node."""
+"""`nodeattrs history`: the revisions of a saved node."""
 
 from __future__ import annotations
 

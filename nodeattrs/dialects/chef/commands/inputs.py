@@ -1,7 +1,7 @@
-"""Turn the options of a command of nodes into its repository, facts, run-list, JSON attributes and node.
+"""Turn the options of a command about nodes into its repository, facts, run-list, JSON attributes and node.
 
-A `Question` has the parsed arguments, the settings, and the caller, which prints warnings. A wrong use of
-options raises BadUsage, which ends the program with exit code 2.
+A `Question` has the parsed arguments, the settings, and the caller, which prints warnings. Options that cannot be
+combined, or have a wrong value, raise BadUsage, which ends the program with exit code 2.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def named_node(question: Question) -> tuple[Node, int | None, Run | None]:
     With --repo the node is run now, and nothing is saved: the number is None. Without --repo the saved node is loaded:
     the run is None. Warnings are given to `question.caller`.
     raises: NodeNotFound, and the errors of a run; BadUsage, for an option that is for saved nodes only with --repo, or
-        for runs only without it
+            for runs only without it
     """
     asked = question.arguments
     if asked["repo"] is None:

@@ -1,4 +1,4 @@
-"""The names of one kind of thing in a repository or a store, for `nodeattrs list` and for completion in shells."""
+"""List the names of one kind in a repository or a store, for `nodeattrs list` and for completion in shells."""
 
 from __future__ import annotations
 

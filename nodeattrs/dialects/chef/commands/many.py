@@ -1,6 +1,6 @@
-"""Shared by `run` and `fleet resolve`, which run many nodes: options, --export, and the command line to continue.
+"""Shared code of `run` and `fleet resolve`, which run many nodes: options, --export, and the command line to continue.
 
-The command line to continue, after Ctrl-C or failures, is the same with --since: it skips the nodes that succeeded.
+After Ctrl-C or failures, this is the same command line with --since, which skips the nodes that succeeded.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`nodeattrs node`: change what is stored of a node, as `knife node` does."""
+"""`nodeattrs node`: change or delete a saved node, as `knife node` does on a server."""
 
 from __future__ import annotations
 

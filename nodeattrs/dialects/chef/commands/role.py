@@ -1,4 +1,4 @@
-"""`nodeattrs role` and `nodeattrs environment`: what one of them sets."""
+"""`nodeattrs role` and `nodeattrs environment`: the attributes and other fields of a role or an environment."""
 
 from __future__ import annotations
 

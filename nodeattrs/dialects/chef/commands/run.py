@@ -1,4 +1,4 @@
-"""`nodeattrs run`: compute the attributes of nodes and save the result."""
+"""`nodeattrs run`: compute the attributes of nodes and save the results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nodeattrs search`: search saved nodes by their attributes."""
+"""`nodeattrs search`: find saved nodes by their attributes."""
 
 from __future__ import annotations
 

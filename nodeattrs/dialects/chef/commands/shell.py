@@ -1,4 +1,4 @@
-"""`nodeattrs shell`: a prompt with a node."""
+"""`nodeattrs shell`: open a Python prompt with a node."""
 
 from __future__ import annotations
 

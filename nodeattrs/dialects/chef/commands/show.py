@@ -1,4 +1,4 @@
-"""`nodeattrs show`: what is read on a node, or what single slots say."""
+"""`nodeattrs show`: the merged attributes of a node, or the attributes in single slots."""
 
 from __future__ import annotations
 

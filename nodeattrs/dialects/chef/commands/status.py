@@ -1,4 +1,4 @@
-"""`nodeattrs status`: when each kept node ran last, and how that went."""
+"""`nodeattrs status`: when each saved node ran last, and the outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nodeattrs store`: care for the place where nodes are kept."""
+"""`nodeattrs store`: check, prune, export, import and copy the store of saved nodes."""
 
 from __future__ import annotations
 

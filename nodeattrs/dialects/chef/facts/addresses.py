@@ -1,7 +1,7 @@
 """Addresses of interfaces and default routes in Ohai's form, and the choice of the node's own address.
 
-`node_address` chooses `ipaddress` and `ip6address` by Ohai's rule. The functions get their data from the caller: no
-machine is asked, and no file is read.
+`node_address` chooses `ipaddress` and `ip6address` by Ohai's rule. The caller gives the data: no function here asks the
+machine or reads a file.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def address_entry(
     """The entry of an address in Ohai's form.
 
     netmask: as an address, also for IPv6; None or "": the entry has neither netmask nor prefixlen. Only IPv4 has a
-        netmask
+             netmask
     scope:  "host", "link", "site" or "global"; None: computed from the address
     raises: ValueError, for a bad netmask
 
@@ -66,8 +66,8 @@ class Route:
 def default_route4(lines: Iterable[str], known: Container[str]) -> Route | None:
     """The default route of IPv4 with the lowest metric; None for no route.
 
-    These lines are ignored: routes that are down or reject, routes of an interface that is not in *known*, and lines
-    with too few words or with a word that is not a number.
+    Routes that are down or reject, and routes of an interface that is not in *known*, are ignored. So are lines with
+    too few words, or with a word that is not a number of that form.
     lines: of /proc/net/route
     known: the names of interfaces
 
@@ -91,8 +91,8 @@ def default_route4(lines: Iterable[str], known: Container[str]) -> Route | None:
 def default_route6(lines: Iterable[str], known: Container[str]) -> Route | None:
     """The default route of IPv6 with the lowest metric; None for no route.
 
-    These lines are ignored: routes that are down or reject, routes of an interface that is not in *known*, and lines
-    with too few words or with a word that is not a number.
+    Routes that are down or reject, and routes of an interface that is not in *known*, are ignored. So are lines with
+    too few words, or with a word that is not a number of that form.
     lines: of /proc/net/ipv6_route
     known: the names of interfaces
 

@@ -1,8 +1,8 @@
 """Add Ohai's names to the facts in a document of Facter (the structured facts of Facter 3 and 4).
 
 The facts stay under Facter's names. Each fact under a name of Ohai knows the path of Facter's fact, and so its line.
-Where both use one name (`kernel`, `memory`), the map has the keys of both, and Ohai's value wins. `os` stays Facter's
-map.
+Where both use one name (`kernel`, `memory`), the map has the keys of both. If both have a key, Ohai's value wins. `os`
+stays Facter's map.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Facts of this machine without its network: platform, names, kernel, processors, memory, mounts.
 
 Each function of `FUNCTIONS` gets the facts so far, and returns more, under Ohai's names and in Ohai's form: many
-numbers are text. They ask psutil, distro and files of the system, and start no program. Importing this module needs the
-extra `facts`.
+numbers are text. The functions ask psutil, distro and files of the system, and start no program. Importing this module
+needs the extra `facts`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Facts of this machine's network: the interfaces, the default routes, the node's own addresses.
 
-Asks psutil, and on Linux the kernel's files; starts no program and sends nothing.
-Importing this module needs the extra `facts`.
+The functions ask psutil, and on Linux files of the kernel. The functions start no program and send nothing. Importing
+this module needs the extra `facts`.
 """
 
 from __future__ import annotations

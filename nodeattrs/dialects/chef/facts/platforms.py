@@ -1,6 +1,7 @@
-"""The names that Ohai gives to operating systems, and their families: tables that need no machine.
+"""Tables of the names that Ohai gives to operating systems, and of their families.
 
-They are older than /etc/os-release, and differ from it for some systems.
+The tables are the same on every machine. For some systems Ohai's name is older than /etc/os-release, and differs from
+the name there.
 """
 
 from __future__ import annotations

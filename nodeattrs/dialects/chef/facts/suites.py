@@ -1,6 +1,6 @@
-"""The facts of a suite of Test Kitchen: the facts of its platform, as far as they are known.
+"""Facts for a suite of Test Kitchen: those of its platform, as far as they are known.
 
-Used by the commands and by `opened.Nodes` where the caller names no facts.
+Used by the commands and by `opened.Nodes` if the caller names no facts.
 """
 
 from __future__ import annotations

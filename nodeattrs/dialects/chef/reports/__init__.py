@@ -1,1 +1,1 @@
-"""What commands about nodes answer, as data and as text."""
+"""The reports of the commands about nodes, as data and as text."""

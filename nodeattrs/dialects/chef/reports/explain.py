@@ -1,4 +1,4 @@
-"""Explain an attribute of a node that was run now: its trace, and the values that the line which set it read."""
+"""Explain an attribute of a node that was run now: its trace, and the values that the winning line read."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What is on disk: cookbooks, roles, environments, nodes, data bags."""
+"""Read the files of a Chef repository: cookbooks, roles, environments, nodes, data bags."""

@@ -1,8 +1,8 @@
 """Attribute files in YAML, JSON or TOML: maps of attributes under the names of levels, with conditions.
 
-A *block* is a part of a file with a condition of its own (`when`); the top of the file is the first block.
-`read_data` parses a file, once for all nodes; `set_data` sets on one node the blocks whose conditions its facts meet.
-Cookbooks and the order of files are not known here. The rules: docs/attribute-data.md.
+A *block* is a part of a file with a condition of its own (`when`); the top of the file is the first block. `read_data`
+parses a file, once for all nodes. `set_data` sets on a node the blocks whose conditions its facts meet. The module does
+not know cookbooks and the order of files. docs/attribute-data.md has the rules.
 """
 
 from __future__ import annotations

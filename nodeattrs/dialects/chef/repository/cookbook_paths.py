@@ -1,8 +1,8 @@
-"""Find the folder of a cookbook by its name, and list folders.
+"""Find the folder of a cookbook by its name, and list folders of cookbooks.
 
-A cookbook's name is the name of its folder, else the name in its metadata: so `~/.berkshelf/cookbooks/ntp-3.5.0`,
-`cookbook_artifacts/ntp-5a8d…` and a checkout `ntp-cookbook` are all the cookbook ntp. A repository may be one cookbook,
-as people publish them. Only name and version of the metadata are looked at, and no Ruby is parsed for them.
+A cookbook's name is the name of its folder, else the name in its metadata. So `~/.berkshelf/cookbooks/ntp-3.5.0`,
+`cookbook_artifacts/ntp-5a8d…` and a checkout `ntp-cookbook` are all the cookbook ntp. A repository may also be one
+cookbook, as people publish them. Only name and version of the metadata are read, and no Ruby is parsed for them.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ class CookbookPaths:
     def find(self, name: str, lock: Lock | None = None, constraints: Sequence[str] = ()) -> pathlib.Path | None:
         """The folder of a cookbook; None if it is not found.
 
-        The first of these is taken: the repository itself, the first folder of that name, the folder with the newest
-        version in its metadata, the folder that a Berksfile, a Cheffile or a Policyfile names.
+        It is the repository itself, else the first folder of that name, else the folder with the newest version in its
+        metadata. Last comes the folder that a Berksfile, a Cheffile or a Policyfile names.
         lock: accept only a folder that fits this lock; None: any
         constraints: prefer a folder whose version meets all of them. They are ignored if no version does
         """

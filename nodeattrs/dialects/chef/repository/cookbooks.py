@@ -1,8 +1,8 @@
-"""Cookbooks: the files that each has, what they are called, and the order in which attribute files load.
+"""Cookbooks: the files that each has, their names, and the order in which attribute files load.
 
-The order is computed from names alone, and the caller gives the function that runs a file: it is the same for cookbooks
-on disk and for cookbooks that a program describes. Files in Python, in Ruby and as data may be side by side. Where a
-cookbook lies is known to `cookbook_paths`. The rules: docs/merging.md, "attribute files".
+The order is computed from names alone, and the caller gives the function that runs a file. So the order is the same for
+cookbooks on disk and for cookbooks that a program describes. A cookbook may have files in Python, in Ruby and as data.
+`cookbook_paths` finds the folder of a cookbook. docs/merging.md, "attribute files", has the rules.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Encrypted items of data bags, in Chef's formats 1 to 3: what they hold, as secrets.
+"""Decrypt items of data bags in Chef's formats 1 to 3; the decrypted values are secrets.
 
-Each value is encrypted on its own. A wrong secret, or a changed value, ends in an error that says
-nothing of what came out. It knows no files: item and secret are handed in.
+Each value is encrypted on its own. The error for a wrong secret or a changed value says nothing about its content. The
+caller gives the item and the secret; no file is read.
 
 source: Chef's `EncryptedDataBagItem`
 """

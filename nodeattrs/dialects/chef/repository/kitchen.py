@@ -1,8 +1,8 @@
-"""Test Kitchen: an *instance*, which is a suite on a platform, is described as a node.
+"""Read the settings of Test Kitchen, and describe each *instance*, a suite on a platform, as a node.
 
 Used by `repository.Repository`. `read_kitchen` parses kitchen.yml or .kitchen.yml, and the local file beside it. The
-settings of the provisioner (attributes, run-list, folders) are merged for each instance. ERB is read as far as it is a
-literal; the rest is unread. No Ruby runs.
+settings of the provisioner (attributes, run-list, folders) are merged for each instance. ERB is read if it is a
+literal; other ERB is unread. No Ruby runs.
 
 source: Test Kitchen's `DataMunger`, `Config#filter_instances` and `Loader::YAML`; kitchen-chef's `prepare_json`
 """

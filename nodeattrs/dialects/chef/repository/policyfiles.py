@@ -1,8 +1,8 @@
-"""Where policies lie in a repository, and how a Policyfile.rb without its lock is read.
+"""Find the policies of a repository, and read a Policyfile.rb that has no lock file.
 
-Used by `repository.Repository`, which finds a policy by its name. A Policyfile.rb is read as literals; an expression is
-unread, and may set anything. Which versions `chef install` would choose is not known here. Lock files are read by
-`roles.read_policy`.
+Used by `repository.Repository`, which finds a policy by its name. Only literals of a Policyfile.rb are read. An
+expression is unread, and may set anything. Which versions `chef install` would choose is not known here. Lock files are
+read by `roles.read_policy`.
 
 source: chef-cli's `Policyfile::DSL` and `PolicyfileCompiler`
 """
@@ -75,7 +75,7 @@ def read_policyfile(name: str, document: documents.Document, fields: Fields, inc
     document: its parsed literals, whose warnings become `Policy.unread`
     fields:  the fields of the same document
     include: called with the name, the path ("" for another source) and the line of an included policy; returns that
-        policy
+             policy
     raises:  DocumentError, with all faults
     """
     policy = Policy(

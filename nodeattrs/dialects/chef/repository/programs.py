@@ -1,7 +1,7 @@
 """Python files of a repository: programs of cookbooks (`Program`), and roles and environments (`Script`).
 
-Both are read, compiled, and run with names ("words") as their globals. The caller gives the words of a program. A role
-or an environment gets the words of Chef's role DSL here; it gives a tree of fields and a locator, as a data file does.
+Both are compiled, and run with names ("words") as their globals. The caller gives the words of a program. A role or an
+environment gets the words of Chef's role DSL here. Its result is a tree of fields and a locator, as of a data file.
 Nothing runs where code may not run: commands need --run-code.
 """
 
@@ -53,7 +53,7 @@ class Program:
         """Execute the code with *namespace* as its globals. The code may change *namespace*.
 
         messages_wait: True: a text with attributes that is an argument of `log` is computed later. For that the source
-            is compiled anew, so that `log` gets a function in place of the text
+                       is compiled anew, so that `log` gets a function in place of the text
         raises: the errors of the code; UnknownLayer, if no code may run
         """
         if not may_run():

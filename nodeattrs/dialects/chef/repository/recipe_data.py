@@ -1,6 +1,6 @@
 """Recipes in YAML and JSON: the resources that they declare, and the recipes that they include.
 
-Used by `cookbooks.Cookbook`. Such a recipe sets no attribute. Whether the resources that it declares set some is not
+Used by `cookbooks.Cookbook`. Such a recipe sets no attribute itself. Its resources may set attributes; that is not
 known here.
 
 source: Chef's `Chef::Recipe#from_yaml`, `#from_json` and `#from_hash`
@@ -42,7 +42,7 @@ def read_recipe(path: pathlib.Path, file: str) -> RecipeData:
     path:   the file
     file:   its name in messages
     raises: DocumentError, with the line, if Chef would refuse it, or if it has neither `resources` nor
-        `include_recipes`
+            `include_recipes`
     """
     document = documents.read(path, file)
     tree = document.tree

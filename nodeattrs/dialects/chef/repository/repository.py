@@ -7,8 +7,8 @@
     nodeattrs.toml
 
 This module finds the file of a name, and reads it once, at its first use: one repository serves many nodes. Names are
-checked before they become paths. What the fields of a document mean is known to the modules `roles`, `cookbooks`,
-`policyfiles` and `kitchen` beside it.
+checked before they become paths. The modules `roles`, `cookbooks`, `policyfiles` and `kitchen` beside it know what the
+fields of a document mean.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Roles, environments, node files and policies as plain values, and how each is read from the fields of a document.
+"""Roles, environments, node files and policies as plain values, and the readers that make them from documents.
 
-A function `read_...` checks the fields, and raises one DocumentError with all faults. Where the document lies, and
-whether it is JSON, YAML, Python or Ruby, is not known here: `repository.Repository` finds and parses it.
+A function `read_...` checks the fields of a document, and raises one DocumentError with all faults. The module does not
+know where the document lies, and whether it is JSON, YAML, Python or Ruby. `repository.Repository` finds and parses it.
 """
 
 from __future__ import annotations
@@ -362,7 +362,7 @@ class Policy:
         """Returns (path, items) for a run-list: its path in the document, and its items.
 
         name: a name in `named_run_lists`; "" for `run_list`. ((), ()) for an unknown name if parts of a Policyfile are
-            unread
+              unread
         raises: NotFound, with similar names
         """
         if not name:

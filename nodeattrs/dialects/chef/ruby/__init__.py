@@ -1,1 +1,4 @@
-"""Attribute files in Ruby, run by a real ruby for a node that stays here; docs/ruby-attributes.md."""
+"""Run attribute files and recipes in Ruby, by a Ruby process, for a node in this process.
+
+docs/ruby-attributes.md has the rules.
+"""

@@ -1,8 +1,9 @@
-"""A Ruby process that runs attribute files and recipes, and the messages to it: one JSON list a line.
+"""A Ruby process that runs attribute files and recipes, and the messages to and from it: one JSON list a line.
 
-The process works for one *owner* (a node's session, or another process's script) at a time, in a child process of its
-own. It is not trusted. A line that is too long or is not JSON, too many lines, and a timeout are errors. Each ends the
-process with all processes that it started. Of the messages, only begin and end have a meaning here.
+The process works for one *owner* at a time, in a child process of its own. An owner is the session of a node, or the
+script of another process. The process is not trusted. A line that is too long or no JSON, too many lines, and silence
+beyond the time limit are errors. They end the process, and all processes that it has started. Only the messages for
+begin and end have a meaning here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Read, line by line, what Ruby code reads and may set, from its text: the parsed syntax tree, nothing runs.
+"""Find, line by line, what Ruby code reads and may set, from its text.
+
+The code is parsed, and does not run.
 
 `later_code` is for blocks that run when resources converge. `reads_by_line`, `reads_of_line` and `writes_in` are for
 explanations, and find nothing in a file that cannot be read. Where code uses a name, the code that the same file
-assigns or passes to that name counts, too. An attribute counts by its constant keys.
+assigns or passes to that name counts, too. Attributes are found by their constant keys.
 """
 
 from __future__ import annotations

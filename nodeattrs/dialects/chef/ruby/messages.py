@@ -1,8 +1,8 @@
 """The messages of a Ruby file to its node: the parts of each message, and the method that carries it out.
 
 A message is a word, its parts, a file and a line. The tables `COMMANDS` and `QUESTIONS` have a `MessageKind` for each
-word. The Ruby process is not trusted: `session.RubySession` checks each message, and ends the process at the first that
-is not in the tables.
+word. The Ruby process is not trusted. `session.RubySession` checks each message, and ends the process at the first
+message that is not in the tables.
 """
 
 from __future__ import annotations
@@ -247,7 +247,7 @@ class NodeMessages:
 
         index:     "node", or the name of a data bag of the repository
         selection: title -> path; then a map from each title to the value at its path replaces each node or item. A path
-            that is not set gives null. None: whole nodes or items
+                   that is not set gives null. None: whole nodes or items
         raises: NotFound, BadArgument, for another index, or a bad query
         """
         found = self._services._word("search")(index, query)

@@ -1,7 +1,7 @@
-"""Where a Ruby file sets a value: the place inside the literal of a statement, which may go over several lines.
+"""Find where a Ruby file sets a value: the place inside the literal of a statement, which may have several lines.
 
-Ruby names one line of a statement, not always the first. The helper sends, before a file runs, the lines of each
-statement that sets something, with the places in its literal; here the messages are checked, and places looked up.
+Ruby names one line of a statement, not always the first. Before a file runs, the helper sends the lines of each
+statement that sets something, with the places in its literal. This module checks these messages, and looks places up.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The resources that recipes in Ruby declare, and what they leave open, as the session reports them."""
+"""Note the resources that recipes in Ruby declare, and the code that does not run, as a session reports them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Run files in Ruby for one node: send a task to the Ruby process, and carry out its messages until the task ends.
 
-The process (`helper.Helper`) may serve other nodes before and after. It is not trusted: a message that is not in the
-tables of `messages` ends it. The caller, `run.ruby_files`, decides which files run, and when.
+The process (`helper.Helper`) may serve other nodes before and after. The process is not trusted: a message that is not
+in the tables of `messages` ends it. The caller, `run.ruby_files`, decides which files run, and when.
 """
 
 from __future__ import annotations

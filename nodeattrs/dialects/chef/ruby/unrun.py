@@ -1,8 +1,8 @@
-"""Read what Ruby code of a cookbook may set on the node, from its text, without running it.
+"""Find what Ruby code of a cookbook may set on the node, from its text, without running it.
 
 Used by `run.ruby_files`. A write with a constant level and constant keys may set its path. Code that computes the
-level, evaluates text, or hands the node to other code may set anything: it is *hidden*. One text is read at a time;
-calls into other files are followed by `run.ruby_files.Unrun`.
+level, evaluates text, or hands the node to other code may set anything: it is *hidden*. One text is read at a time.
+`run.ruby_files.Unrun` follows calls into other files.
 
 source: Chef's `Chef::Node`, `Chef::Node::Attribute` and its resources that write attributes (Chef Infra 19)
 """

@@ -1,1 +1,1 @@
-"""One run of one node, in the order in which Chef does it."""
+"""Run one node, in Chef's order: facts, roles and environment, attribute files, recipes."""

@@ -1,8 +1,8 @@
 """Apply the catalog of a run, and write a report that is true even if the run is cut off.
 
-The *journal* is a file of JSON objects, one a line: a first line, one for each resource as soon as it is visited, and a
-last line. A journal without a last line is of a run that was cut off. The revision of the node gets a short form of the
-report, `noted_report`.
+The *journal* is a file of JSON objects, one a line. The journal has a first line, a line for each resource as soon as
+it is visited, and a last line. If the last line is missing, the run was cut off. The revision of the node gets a short
+form of the report, `noted_report`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Expand run-lists to recipes and roles, and set the attributes of roles and environment on a node.
 
-Roles come as plain values from a map or a function; files and cookbooks are not known here. `expand_node`,
+Roles come as plain values from a map or a function; the module knows no files and cookbooks. `expand_node`,
 `apply_expansion` and the `consume_...` functions are for programs that have plain data and no repository. A run
-(`run.run_node`) uses `expand_run_list` and `set_layers`. The rules: docs/merging.md, "run lists".
+(`run.run_node`) uses `expand_run_list` and `set_layers`. docs/merging.md, "run lists", has the rules.
 """
 
 from __future__ import annotations
@@ -353,7 +353,7 @@ def apply_expansion(
 
     role_default, role_override: the merged attributes of all roles; {} removes what roles had set
     environment: becomes the node's environment, and sets its attributes. "_default" sets no attributes. None sets no
-        attributes either, and the node's environment keeps its name
+                 attributes either, and the node's environment keeps its name
     raises:      BadKey, BadValue, TooDeep
     source:      Chef's `Node#apply_expansion_attributes`
     """
@@ -377,8 +377,7 @@ def consume_external(
     """Set JSON attributes and facts on a node, with name and environment as automatic attributes.
 
     json_attributes: deep merged over normal, lists united. Their `run_list` (or `recipes`) and `chef_environment` are
-        not
-                     merged, but become the run-list and environment of the node. None: no JSON attributes
+                     not merged, but become the run-list and environment of the node. None: no JSON attributes
     facts:           replace all automatic attributes
     guid:            becomes the automatic attribute chef_guid; None: it is not set
     facts_locator, json_locator: give the origins of the values

@@ -1,7 +1,7 @@
 """The words of recipes that read data: `lookup` (Hiera), `data_bag_item`, `read_json`, `read_yaml`, `read_toml`.
 
-A node notes each document that is read, with its lines, so that values can be explained. `readings` finds, after a run,
-what a line of a recipe read. `search_data_bag` is for the word `search`. Hiera is reached through `contract.peers`.
+A node notes each document that is read, with its lines, so that values can be explained. After a run, `readings` finds
+what a line of a recipe read. `search_data_bag` is for the word `search`. Hiera is found through `contract.peers`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The words of cookbook files that ask about the machine: `platform`, `value_for_platform`, `debian`, ...
 
-They are the words of Chef and chef-utils 19 without their question mark. `QUESTIONS` has those that answer yes or no
-from attributes of the node, such as platform_family. Such a word needs no parentheses: `if debian:` and `if debian():`
-are the same.
+The words have the names of Chef and chef-utils 19, without the question mark. `QUESTIONS` has those that answer yes or
+no from attributes of the node, such as platform_family. Such a word needs no parentheses: `if debian:` and `if
+debian():` are the same.
 """
 
 from __future__ import annotations

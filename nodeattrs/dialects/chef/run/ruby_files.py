@@ -1,8 +1,8 @@
-"""The Ruby files of cookbooks: `RubyFiles` runs them, `Unrun` finds what those that do not run may set.
+"""The Ruby files of cookbooks: `RubyFiles` runs them, and `Unrun` finds what files that do not run may set.
 
 Used by `run.recipes` while a node runs, and by `dialects.chef.causes`. The process that runs Ruby is in `chef.ruby`; it
 is started for the first file. Code that does not run *reaches* the libraries, resources and definitions whose names it
-uses: what these may set counts, too.
+uses. What these may set counts, too.
 """
 
 from __future__ import annotations

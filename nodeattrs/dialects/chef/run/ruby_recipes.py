@@ -1,4 +1,4 @@
-"""What compiled recipes in Ruby leave behind: resources for the catalog, and code that runs only when they converge.
+"""Collect the results of recipes in Ruby: resources for the catalog, and code that runs only when they converge.
 
 `RubyFiles` runs the recipes, and the session (`chef.ruby.session`) reports to `CompiledRecipes`. Code that runs later
 is not run here: it counts for the paths that its text may set.

@@ -1,7 +1,7 @@
-"""One run of one node: facts, roles and environment, attribute files, recipes, in Chef's order.
+"""Run one node: facts, roles and environment, attribute files, recipes, in Chef's order.
 
-`run_node` reads top to bottom: `_started` gives the node its environment and run-list, `_planned` expands the
-run-list, and `_run_files` runs attribute files and recipes. It opens no store and prints nothing.
+`run_node` reads top to bottom: `_started` gives the node its environment and run-list, `_planned` expands the run-list,
+and `_run_files` runs attribute files and recipes. The module opens no store and prints nothing.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""A *session* is a run of one node with a store. The steps, which the caller does in this order:
+"""A *session* is a run of one node with a store. The caller takes these steps, in this order:
 
     last = last_saved_node(repository, store, "web1")               load what the last run saved
     session = run_session(repository, store, "web1", request, last) run, and take the snapshot
     session.is_as_before                                            compare the snapshot with the last one
     store.save(session.saved, session.previous_number)              save
 
-`dialects.chef.run.run` runs the node, and `dialects.chef.fleet` does these steps for many. Nothing is printed here.
+`dialects.chef.run.run` runs the node. `dialects.chef.fleet` takes these steps for many nodes. Nothing is printed here.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def run_session(
     wanted: the facts and the other arguments of the run
     last:   the saved node, which is not changed. None for a new node; a new node without a run-list gets a warning
     apply:  a function that applies the catalog and returns the report, which the notes then have. If a resource failed,
-        the notes say that the run failed. None: the catalog is not applied
+            the notes say that the run failed. None: the catalog is not applied
     log:    called with each message of a cookbook file
     before_search: called before a recipe searches the store
     fleet:  the identifier of the call, for the notes of the revision

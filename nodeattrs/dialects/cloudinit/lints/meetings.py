@@ -1,7 +1,7 @@
-"""Warnings about merge steps: what a later part replaces, loses or adds twice, and lists of weaker layers without use.
+"""Warnings about merge steps: what a later part replaces, loses or adds twice, and lists without effect.
 
-A meeting is a place where the merge met an old value and a new one, with what it did there. The steps of the merge are
-computed again. Texts of parts are not looked at.
+A *meeting* is a path where the merge had an old value and a new one, with the rule that it followed. The steps of the
+merge are computed again. The texts of parts are not read.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Warnings about the text of one part: its first line, its type, its headers, markup of templates, repeated keys.
 
-Other parts, and the meaning of keys, are not looked at.
+The module does not know other parts, and the meaning of keys.
 """
 
 from __future__ import annotations
@@ -195,8 +195,8 @@ def foreign(part: CloudPart) -> tuple[str, str]:
     """Returns (why cloud-init ignores a part, what the user can do), for a part of a type that cloud-init does not
     know.
 
-    The first text names the kind of file that the part looks like, or the type of the part if it looks like no known
-    file.
+    The first text names the kind of file that the part looks like. If it looks like no known file, the text names the
+    type of the part.
     """
     what = _BY_NAME.get((part.file or "").rpartition("/")[2].partition(".")[0])
     if what is not None:

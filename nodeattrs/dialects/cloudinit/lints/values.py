@@ -1,7 +1,7 @@
 """Warnings about the merged config: unknown keys, commands that cannot run, users, passwords, permissions, markup.
 
-A warning here has a path and no part: `Merged.place_of` finds the line that set the value. The warnings follow what
-the code of cloud-init does with a value; its JSON schema is asked in `schema`.
+A warning here has a path and no part: `Merged.place_of` finds the line that set the value. The warnings follow what the
+code of cloud-init does with a value; `schema` checks values by cloud-init's JSON schema.
 """
 
 from __future__ import annotations

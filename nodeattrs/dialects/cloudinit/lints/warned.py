@@ -1,4 +1,4 @@
-"""The class of a warning about user-data, and the names that warnings have."""
+"""The class of a warning about user-data, and the table of all warnings with a sentence for each."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The data form of values, queries, producers, items, sets and sites.
+"""The tables of the data form: values, queries, producers, items, sets and sites.
 
-`PRODUCERS` and `KINDS` are tables of records: they read, write and describe producers and items.
-In a value, a map of one special word (`interpolate`, `variable`, ...) is an expression of the text language.
-Documents are read from data or from a parsed file; nothing is resolved here.
+`PRODUCERS` and `KINDS` are tables of records: they read, write and describe producers and items. In a value, a map of
+one special word (`interpolate`, `variable`, ...) is an expression of the text language. Documents are read from data or
+from a parsed file; nothing is resolved here.
 """
 
 from __future__ import annotations

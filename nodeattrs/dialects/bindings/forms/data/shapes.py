@@ -1,8 +1,8 @@
 """Descriptions of the data form: with them data is read, written, and described as a JSON Schema.
 
-A `Shape` describes a value, a `Field` one word (a key) of a map, a `Record` a map that stands for an object of one
-class. `kinds` has the tables of items and producers, which are made of them; no item is known here.
-A `DocumentReading` is one document while it is read: it notes all faults with their places, and raises them together.
+A `Shape` describes a value. A `Field` describes one key of a map, and a `Record` a map that stands for an object of one
+class. `kinds` makes the tables of items and producers with them; this module knows no item. A `DocumentReading` is one
+document while it is read: it notes all faults with their places, and raises them together.
 """
 
 from __future__ import annotations
@@ -237,7 +237,6 @@ class Record:
         data: the map
         path: its path in the document
         more: further attributes of the object, by name
-
         raises: Malformed, if *data* is not a map, for a wrong value, and for a missing word
         """
         whole = reading.map(data, path, f"{self.what} is a map")

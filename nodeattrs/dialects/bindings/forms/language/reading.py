@@ -1,7 +1,7 @@
-"""The text language: texts become sets, sites and expressions, each item with its line and column.
+"""Read the text language: texts become sets, sites and expressions, each item with its line and column.
 
-lark makes a tree of a text (`text`). The readers here turn its branches into items and expressions: a reader's method
-`_NAME` reads a branch that the grammar calls NAME. Nothing is evaluated or resolved.
+lark makes a tree of a text (`text`). The readers here turn its branches into items and expressions. A method `_NAME` of
+a reader reads a branch that the grammar calls NAME. Nothing is evaluated or resolved.
 """
 
 from __future__ import annotations

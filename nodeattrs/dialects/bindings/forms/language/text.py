@@ -1,7 +1,7 @@
-"""A text of the language, its tree of branches as lark makes it, the places of branches, and errors with the line.
+"""A text of the language, its tree of branches from lark, the places of branches, and errors with the line.
 
-A *branch* is a rule of `grammar.lark` with the part of the text that it matches. What branches mean is known to
-`reading` alone.
+A *branch* is a rule of `grammar.lark` with the part of the text that it matches. Only `reading` knows what branches
+mean.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Find the file with the facts of a platform by its name, "debian-12": beside this module, or in a folder of fauxhai.
 
 The files here are output of ohai in a root folder of that release, without names of a machine. A folder in fauxhai's
-form has PLATFORM/VERSION.json; its files go before ours.
+form has files PLATFORM/VERSION.json, which are preferred to the files here.
 
 >>> from nodeattrs.dialects.chef.facts import load_facts
 >>> load_facts(platform_file("debian-12")).tree["platform_family"]
