@@ -61,7 +61,7 @@ class LookedScopes:
         self._scopes: dict[tuple[str, str], LookupScope] = {}
 
     def look(self, hiera: Lookup | None, name: str, facts: Mapping[str, Any], look: Look) -> Any:
-        """The value that Hiera has for a node, for a lookup that the run of another node made.
+        """Repeat, for another node, a lookup that the run of a node made, and return the value of Hiera.
 
         hiera:  the Hiera tree, the same at each call; None: the repository has none
         name:   the node

@@ -128,7 +128,8 @@ class Side:
         """Yield the keys of all that is read if *path* is opened: each link on the way, and last the place where it
         ends.
 
-        The place need not exist. At most a fixed number of links is followed.
+        The place need not exist. A ".." at *top* stays at *top*. After 40 links, further links count as plain names, so
+        that a cycle ends.
         path:   relative to *top*
         listed: True: the path is a folder whose names are read, so the last key ends with a slash
         """

@@ -253,9 +253,10 @@ def at_version(tree: OwnedMap, version: int) -> OwnedMap:
 
 
 def setters_at(tree: Any, set_by: SetBy, inside: Path, at: Path = ()) -> list[At]:
-    """The marks that set the value at *inside* of a tree, each with its path in the slot.
+    """The marks of the lines that set the value at *inside* of a tree, each with the path of the value in the slot.
 
-    There are several for an element of a united list. For a value that is absent, the mark of the nearest map above it.
+    There is one, except for an element that several lines added to a united list. For a value that is absent, it is the
+    mark of the nearest map above, with the path of the absent value.
     set_by: the origin of the tree itself
     at:     the path of the tree in its slot
     cost:   the depth of the path

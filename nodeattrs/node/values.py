@@ -240,7 +240,7 @@ def _plain(value: Any) -> Any:
 
 
 def key_of(step: Any, path: Path = ()) -> Any:
-    """A step in the form that slots have: a Symbol becomes text; text and integers are returned as they are.
+    """The key that a slot has for a step: the text of a Symbol; text and integers are returned as they are.
 
     path:   the path before the step, for messages
     raises: BadKey, for any other type, booleans included

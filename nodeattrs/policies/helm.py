@@ -111,8 +111,9 @@ class HelmPolicy(NamedPolicy):
     """A named policy for releases of Helm. The first layers are the values of a chart and its subcharts.
 
     The layers after them are values files. They are merged with each other first, and the result over the chart's
-    values.
-    `plan` takes one chart without subcharts; `plan_of` takes subcharts, too.
+    values. There a null removes the key.
+    `plan` takes one chart without subcharts; `plan_of` takes subcharts, too. Both return a `Fold`, which merges nothing
+    yet.
 
     drops_nulls: whether nulls in a chart's own values are left out, as Helm does since version 4.2
     """

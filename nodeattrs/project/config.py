@@ -476,10 +476,10 @@ def _ansible_groups(fields: Fields) -> Iterator[tuple[str, str]]:
 
 
 def known_code(word: object) -> str:
-    """*word* as text, if it is a code, the beginning of one, the name of one, or "all". raises: BadArgument, with near
-    names
+    """`str(word)`, if it is a code, the beginning of one (but not ""), the name of one, or "all".
 
-    cost: imports every dialect, unless the word means a code of a module that is imported already
+    raises: BadArgument, with near names, for any other word
+    cost:   if no imported module has such a code, all dialects are imported
 
     >>> known_code("NA12"), known_code("default-replaces")
     ('NA12', 'default-replaces')

@@ -175,11 +175,11 @@ def sensitive_beside(named: str | None, *places: str | None) -> list[Path]:
 
 
 def settings_beside(named: str | None, *places: str | None) -> list[Config]:
-    """The settings that apply to a command that does not read a repository of Chef, one for each nodeattrs.toml; [] for
-    none.
+    """The settings that apply to a command that does not read a repository of Chef: one for each nodeattrs.toml, sorted
+    by folder; [] for none.
 
-    A nodeattrs.toml is looked for in the repository, and at or above the current folder and each place. A file above a
-    place counts only if the user or root owns it.
+    A nodeattrs.toml is looked for in the repository, and at or above the current folder and each place. A file above
+    the current folder or a place counts only if the user or root owns it.
 
     named:  the folder of the repository; None: NODEATTRS_REPO
     places: the files and folders that the command reads; None is ignored

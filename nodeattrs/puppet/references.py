@@ -48,7 +48,8 @@ class _Chained:
 
 
 class Reference(str):
-    """A reference to a class, a resource or an instance: text such as `Sql[one]`. Any text is accepted.
+    """A reference to a class, a resource or an instance: text such as `Sql[one]`. Any text is accepted. For chains with
+    `>>`, use the subclass `Ref`.
 
     type: the text before the bracket; for a text without a bracket all of it
     id:   the text in the bracket without quotes; "" without a bracket

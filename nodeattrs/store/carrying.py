@@ -190,9 +190,11 @@ class RecordReader:
     def revision_in(self, record: Any) -> Saved:
         """The revision in a record, which is checked as a save would check it. Secrets are replaced by markers.
 
-        Call it for the records of one node in the order of their numbers.
+        Call it for the records of one node in the order of their numbers. A saved node that cannot be read adds no
+        markers, and is no error: the import may replace it.
         record: the parsed JSON: a record of an export, or Chef's node document
-        raises: the errors that `errors_in_file` turns into a DocumentError
+        raises: DocumentError, for a number that is not higher than the last one; for a bad record, other errors, which
+                `errors_in_file` turns into a DocumentError
         """
         saved = _checked(record)
         if saved.revision is not None:

@@ -88,9 +88,10 @@ def _value(part: Part, path: Path) -> Any:
 class Subjects:
     """The subjects of one folder, in each dialect that a question names, or in all dialects.
 
-    The constructor reads nothing. `names` opens the dialects and lists the subjects, once. `replies` yields the values
-    of each subject. `answers` yields the result of a function for each subject, and computes equal subjects only once.
-    Read `warnings` last.
+    The constructor reads nothing. `names` opens the dialects and lists the subjects, once. If there is no subject and
+    nothing was left unread, `names` raises NotFound, or the error of a dialect in `unlisted`.
+    `replies` yields a `Reply` for each subject, and one with the error of each dialect in `unlisted`. `answers` yields
+    the result of a function for each subject, and computes equal subjects only once. Read `warnings` last.
     question: the question: its folder, options and dialects
     unlisted: dialect -> why its subjects cannot be listed; filled by `names`
     unread:   what was not read in dialects that have no subjects; filled by `names`

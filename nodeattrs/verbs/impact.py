@@ -268,11 +268,12 @@ class ImpactOptions:
 
     private:  an existing folder for files of the computation; the caller removes it
     dialects: the names of the dialects; empty: all dialects whose files are there
-    sample:   the most subjects of each dialect; None: all
+    sample:   at most so many subjects of each dialect are computed; None: all
     sharing:  True: subjects share an answer if they have the same facts at all places that the answer looked at
     jobs:     the number of processes; None: as many as for a fleet
-    through:  a function (number of subjects, *outcomes*, *take*) that calls *take* with each result that *outcomes*
-              yields. It returns how many these were, may show progress, and may stop early. None: no progress
+    through:  a function that is called with the number of subjects, the iterator *outcomes* and the function *take*. It
+              passes each item of *outcomes* to *take*, and returns how many it passed. It may show progress, and stop
+              early. None: all items are passed, without progress
     """
 
     private: Path

@@ -31,10 +31,11 @@ _data = partial(as_json, withheld=True)
 
 
 def unread(layers: Iterable[Layer]) -> list[Unread]:
-    """Unknown layers as unread places, in the same order.
+    """One unread place for each layer, in the same order.
 
-    The `paths` of a place are the variables that the layer may set. "ansible_*" is any name that begins so; () is any
-    path.
+    Its `paths` have a path of one step for each variable that the layer may set: ("ansible_*",) stands for all names
+    that begin with "ansible_". If they are empty, the layer may set any variable.
+    layers: unknown layers only
     """
     found = []
     for layer in layers:

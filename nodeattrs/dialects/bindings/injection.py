@@ -70,13 +70,14 @@ class Injection(HieraParameters):
         return {name: one.value for name, one in filled.items()}
 
     def bound(self, kind: str, title: str, defaults: Mapping[str, Any] | None) -> dict[str, Any]:
-        """The values for the missing parameters of a resource: name -> value; {} for none.
+        """The values that bindings or Hiera have for the parameters of a resource: name -> value; {} for none. Those
+        that are None are left out. The caller uses a value only for a parameter that is not written.
 
         A binding for the resource (`Web[one]`) comes first, then a binding for its type (`Web`), then Hiera.
         kind:     the type of the resource
         title:    the title of the resource
-        defaults: the parameters of a defined type, name -> default; None, for other resources: all bound parameters,
-                  and nothing of Hiera
+        defaults: the parameters of a defined type, of which only the names are used. None, for other resources: all
+                  bound parameters, and Hiera is not asked
         raises:   TypeMismatch, LookupLoop, BindingError
         """
         found: dict[str, Any] = {}

@@ -41,7 +41,7 @@ _TIES = "tie below the winner: without it they would be a conflict"
 
 @dataclass(frozen=True, slots=True)
 class InjectedValue:
-    """A report: a key in words, and its value."""
+    """The report of `inject`: a key in words, and its value. `lines` prints the value alone."""
 
     key: str
     value: Any
@@ -169,7 +169,12 @@ class ListedBindings:
         return {"version": 1, "classes": self.injector.classes(), "keys": list(self._rows())}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One row for each key, cut at the width of the screen; without a prefix also the included classes."""
+        """One row for each key: its name, its layer and condition, its place, and what it gives.
+
+        Without a prefix, a last line names the included classes. Nothing for no keys and no classes.
+
+        Only the last column is cut at the width of the screen, and never below 20 characters.
+        """
         rows = [
             [
                 printable(f"{row['kind']}, {row['name']}" if row["name"] else row["kind"]),

@@ -31,6 +31,7 @@ class UserData(InRepository):
     """The sets of user-data in one version of a repository: sections of its settings, and each folder with a file
     `user-data`.
 
+    A set of a folder has the name of the folder, "." for the root. A section of the same name replaces the set.
     The constructor reads nothing. `subjects` lists the names; they are looked up once. `answer` reads and merges the
     files of one set, at each call. It raises BadArgument for an unknown name.
     """

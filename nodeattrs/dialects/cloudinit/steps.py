@@ -64,8 +64,8 @@ class PartReport(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The name of the part for people: its own name, or else its file. A part of a file without a name is "FILE
-        part-001".
+        """The name of the part for people: its own name. A part that only has a number is named after its file: "FILE",
+        if it begins at line 1, else "FILE part-002". "?" if neither a name nor a file is known.
         """
         file = self.part.file
         if not self.filename:

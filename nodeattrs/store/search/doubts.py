@@ -135,9 +135,10 @@ class NodesByValue:
     def with_value(self, value: Any) -> set[str] | None:
         """The names of the nodes that read *value* at the path. None if the index does not know.
 
-        The index does not know for a map, and for a list with a map or a list in it.
-        value: JSON-able data, or the marker of a secret. ABSENT: the nodes where the path is not set. A node that has
-               the last key of the path elsewhere is left out then
+        The index does not know for a map, except the marker of a secret, and for a list with a map or a list in it. Any
+        other list is compared as a whole.
+        value: JSON-able data, or the marker of a secret. ABSENT: the nodes that have the last key of the path at no
+               path; so a node that has this key at another path is missing
         """
         if value is ABSENT:
             anywhere = Query("", FieldTerm(Pattern((self._steps[-1],)), Pattern((Pattern.ANY,))))

@@ -255,7 +255,10 @@ class AttributeData:
 
 
 def read_data(path: pathlib.Path, file: str, name: str) -> AttributeData:
-    """Read an attribute file in a data format. A file without the name of a level gives no blocks, and a warning.
+    """Read an attribute file in a data format.
+
+    A file whose keys have no name of a level, `when` or `blocks` gives no blocks, and the result has a warning. An
+    empty file is one block that sets nothing.
 
     path:   the file
     file:   its name in messages
