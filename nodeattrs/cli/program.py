@@ -231,8 +231,9 @@ def _add(commands: argparse._SubParsersAction[Parser], name: str, command: Any) 
 
 
 def command_module(name: str) -> Any:
-    """The module of a command, or a declared command in this form; None where there is no such command.
+    """The module of a command. For a command that is declared as data, an object with the attributes of such a module.
 
+    None for an unknown or empty name.
     A dialect of an installed package is a command of its name.
     """
     if name in _COMMAND_MODULES:

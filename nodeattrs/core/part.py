@@ -251,8 +251,8 @@ def _field(value: Any, field: Any) -> Any:
 def remade(before: Part, value: Any, source: int | At) -> Part:
     """A part for *value*. Code that knows no origins, such as a JSON patch, has made the value from *before*.
 
-    Entries equal to the old entries at the same key or index keep their origins; all others get *source*. In a list of
-    another length, equal elements are found wherever they are.
+    Entries equal to the old entries at the same key or index keep their origins; all others get *source*. If a list
+    became longer or shorter, an element keeps the origins of an equal old element at any index.
     cost: one look at each entry
     """
     old, origins = before.value, before.origins

@@ -200,10 +200,10 @@ class WithFacts(InRepository):
         return marks, self._fleet.get(name), self.enc.get(name)
 
     def read_once(self, file: Path, read: Callable[[Path, str], _Facts]) -> _Facts:
-        """The result of *read* for a file of facts. The last result is kept for all objects, and used again for the
-        same content.
+        """The result of *read* for a file of facts.
 
-        So a file that both sides of a comparison have is read once.
+        One result, the last, is kept for the whole process. It is used again for the same *read*, name and content, so
+        a file that both sides of a comparison have is read once.
 
         read:   called with (path, name for messages)
         raises: the errors of *read*

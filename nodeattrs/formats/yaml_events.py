@@ -489,7 +489,10 @@ class Safe(Builder):
     repeated: list[RepeatedKey] | None = None
 
     def scalar(self, event: Any) -> Any:
-        """The value of a scalar, by its tag; MERGE for the key `<<`. raises: DocumentError, also for an unknown tag"""
+        """The value of a scalar, by its tag; MERGE for the key `<<`.
+
+        raises: DocumentError, for an unknown tag, and for a text that is no value of its tag
+        """
         tag = tag_of(event)
         if tag in self.texts:
             return event.value

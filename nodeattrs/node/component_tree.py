@@ -143,12 +143,12 @@ class ComponentTree:
     create_step, step_through: make the maps on the way to a path
     write, store: set a value; `write` makes the maps on its way, and `store` requires them
     change_list:  changes a list
-    delete, unlink: remove a path; return a copy of the value, or None if it is absent. Below a scalar, `unlink` returns
-                  None, and `delete` raises an error
+    delete, unlink: remove a path; return a copy of the value, or None if it is absent. In a list, all elements that
+                  equal the last step are removed. Below a scalar, `unlink` returns None, and `delete` raises an error
     replace, empty: set the content of the current slot; empty both slots
     step_error:   returns an error, and does not raise it
-    detach:       notes a container that is about to be replaced; a writer that was made before finds it with
-                  `detached_since`
+    detach:       is called before a container is replaced. A writer that was made earlier keeps the old container, and
+                  gets it from `detached_since`
     note_silent:  only adds to the history
 
     ledger:    the fifteen trees, which it changes

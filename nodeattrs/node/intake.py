@@ -109,9 +109,10 @@ class Intake:
     # Normal attributes
 
     def keep_saved(self, node: Attributes) -> None:
-        """Make the normal attributes of *node*, as an earlier run left them, the content of slot 7.
+        """Set the saved normal attributes (slot 7) to a copy of the normal attributes of *node*, as an earlier run left
+        them; what its recipes have set is included.
 
-        They are copied. Their origins are marked as saved. Values that the node's own document had set are left out,
+        Their origins are marked as saved. Values that the node's own document had set are left out,
         since `merge_normal` merges them again in each run. *node* is not changed.
         """
         with node._ledger.lock:

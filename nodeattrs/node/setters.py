@@ -237,8 +237,10 @@ class Marks:
             yield read.site, read.read_documents()
 
     def note_read(self, document: Any, locator: Locator) -> None:
-        """Note that the nearest line outside of this library has read a document. For each call, at most 500 are noted.
+        """Note that the nearest line outside of this library has read a document.
 
+        If all calling lines are in the library, the outermost one is noted.
+        The first 500 documents of a line are noted, and no others.
         document: its data; the same object is noted once
         locator:  gives the places in it, from its root
         """

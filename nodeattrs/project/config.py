@@ -329,7 +329,7 @@ class RepositorySettings:
 
     @cached_property
     def config(self) -> Config:
-        """The checked settings, completed by Chef's own configuration; the defaults where there is no file.
+        """The checked settings of nodeattrs.toml, or the defaults without one; Chef's own configuration completes them.
 
         Chef's configuration that cannot be read is a warning. raises: DocumentError, with all faults of nodeattrs.toml
         """

@@ -69,8 +69,10 @@ class NodeStatus(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Status(StreamedReport):
-    """The report about the last runs of all saved nodes; its rows can be read once.
+    """The report about the last run of each saved node: a row for each node, and a line with the number of nodes and of
+    failed runs, also for no node.
 
+    `lines` and `data` use up the rows: only one of them can be called, once.
     nodes: the rows, in the order of the report
     now:   the time that ages are computed from
     """

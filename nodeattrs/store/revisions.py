@@ -49,8 +49,8 @@ class Noted(NamedTuple):
     version:    the version of nodeattrs
     report:     a short report of the catalog, if it was applied or tried with --noop; None if not
     by:         the source of the revision: RUN, or a command such as "node set"
-    fleet:      the identifier of the call of a fleet, if its workers are on other machines; then two workers may get
-                the same node. "" otherwise
+    fleet:      the identifier of the call of a fleet that saved the revision, if its workers are on other machines. It
+                shows that another worker had saved the node already. "" otherwise
     root:       the folder of the repository, relative to the folder of the store; "" if the store is not a file
     unread:     whether the snapshot names layers that were not read. `Store.save` sets it
 

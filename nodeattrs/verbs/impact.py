@@ -268,7 +268,7 @@ class ImpactOptions:
 
     private:  an existing folder for files of the computation; the caller removes it
     dialects: the names of the dialects; empty: all dialects whose files are there
-    sample:   at most so many subjects of each dialect are computed; None: all
+    sample:   the limit on the subjects of each dialect; None: all subjects
     sharing:  True: subjects share an answer if they have the same facts at all places that the answer looked at
     jobs:     the number of processes; None: as many as for a fleet
     through:  a function that is called with the number of subjects, the iterator *outcomes* and the function *take*. It

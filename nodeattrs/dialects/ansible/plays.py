@@ -57,8 +57,10 @@ class Play:
     patterns: the patterns of its hosts; None if `hosts` has a template whose value is not known
     missing:  why the patterns are not known; "" if they are known
 
-    `vars` gives the layers of level 12. `entries` gives the list under a key of the body; [] without the key. `error`
-    returns an error with a line, for the caller to raise. `name` is its name, or else its hosts.
+    `vars` gives the layers of level 12. `entries` gives the list under a key of the body: [] without the key; it raises
+    AnsibleError for another type. `error` returns an error with a line, for the caller to raise. `name` is its name, or
+    else its hosts. `collections` has the collection that contains the file, as a tuple of one name, or is (); it is not
+    the key `collections` of the body.
     """
 
     number: int

@@ -33,7 +33,7 @@ _data = partial(as_json, withheld=True)
 def unread(layers: Iterable[Layer]) -> list[Unread]:
     """One unread place for each layer, in the same order.
 
-    Its `paths` have a path of one step for each variable that the layer may set: ("ansible_*",) stands for all names
+    Its `paths` have a path of one step for each variable that the layer may set: ("ansible_*",) means all names
     that begin with "ansible_". If they are empty, the layer may set any variable.
     layers: unknown layers only
     """

@@ -86,8 +86,9 @@ class InventorySources:
 
         sources: files, folders, and lists of hosts such as "web1,web2". A text with a comma is a list unless such a
                  file exists
-        raises:  AnsibleError of kind "unparsed", if ansible.cfg makes it an error that a source, or that every source,
-                 cannot be read; AnsibleError, if --run-inventory names no source
+        raises:  AnsibleError of kind "unparsed": for a source that cannot be read, if ansible.cfg has
+                 `any_unparsed_is_failed`, or if none can be read, with `unparsed_is_failed`. AnsibleError, if
+                 --run-inventory names no source
         """
         for source in sources:
             path = self.files.folder / source

@@ -138,9 +138,9 @@ class Explanation:
     """The answer to "why is this the value of the key?". `explain` makes it, with a value that was injected.
 
     Paths are paths in the value, and () is the whole value. `trace` gives all claims about a path, `origins` the places
-    that set it, and `causes` the conditions of these claims. A path that is not set has () as `origins`. `set_by` lists
-    the fragments of a collection for a report. `ties` maps the number of a source to the sources of the same position.
-    `unknown` has the unread layers that might decide the value.
+    that set it, and `causes` the conditions of these claims. For a path that is not set, `origins` is empty. `set_by`
+    lists the fragments of a collection for a report. `ties` maps the number of a source to the sources of the same
+    position. `unknown` has the unread layers that might decide the value.
     key:     the key in words
     value:   the value that is injected; ABSENT if the injection failed
     problem: the error of the injection, in words; None if there was no error

@@ -76,8 +76,8 @@ class Injection(HieraParameters):
         A binding for the resource (`Web[one]`) comes first, then a binding for its type (`Web`), then Hiera.
         kind:     the type of the resource
         title:    the title of the resource
-        defaults: the parameters of a defined type, of which only the names are used. None, for other resources: all
-                  bound parameters, and Hiera is not asked
+        defaults: the parameters of a defined type; only their names are used. None, for other resources: all bound
+                  parameters, and Hiera is not asked
         raises:   TypeMismatch, LookupLoop, BindingError
         """
         found: dict[str, Any] = {}

@@ -52,13 +52,15 @@ def site_of(
 ) -> Composition:
     """The composition of a site of bindings for one node of a repository. It reads the files of the site.
 
+    Errors in the files are in `Composition.faults`, and are not raised.
     folder: the repository, whose settings name providers and classes
     place:  the folder of the site
     node:   the name of the node; "" for none
     facts:  the facts of the node
     environment: the name of the environment; None: as the site or the classifier selects
     search: a function that finds saved nodes; None if there is no store
-    looks:  where reads of facts are noted; with *search* it also refuses to share the answer. None: nothing is noted
+    looks:  notes which facts are read, so that nodes with equal facts can share an answer. With *search* no answer is
+            shared, since a search finds other nodes. None: nothing is noted
     more:   further arguments of `Composition`
     """
     providers: dict[str, Provider] = {"nodes": partial(_from_nodes, search)}

@@ -82,9 +82,9 @@ MERGING = (
 
 
 def merged_files(options: Mapping[str, Any], data: InstanceData | None = None) -> tuple[Merged, Merged]:
-    """Read and merge the files that the options name. Returns (the merged user-data, all layers with the user-data
-    merged).
+    """Read and merge the files that the options name.
 
+    Returns two results: the user-data merged alone, and the user-data merged with all other layers.
     Other layers come from options such as --vendor and --confd, and from vendor-data in a folder that is named as a
     file. Without any, both results are the same object.
 

@@ -63,9 +63,10 @@ _VALUES = ("Values", "StateValues", "Environment.Values")
 
 
 def releases(root: Path, file: str, environment: str | None = None) -> Iterator[tuple[str, Release]]:
-    """Yield (name, release) for each release of a helmfile that is installed.
+    """Yield (name, release) for each release of a helmfile, except for those with `installed: false`.
 
-    The name is ENVIRONMENT/NAME; in a helmfile without environments it is NAME.
+    The name is ENVIRONMENT/NAME; in a helmfile without environments it is NAME. An environment that the helmfile does
+    not declare gives the same releases.
     root:        the root of the repository
     file:        the name of the helmfile, relative to *root*
     environment: yield the releases of this environment alone, and fill its values into templates. None: yield the

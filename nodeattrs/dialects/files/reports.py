@@ -160,7 +160,9 @@ class LastChanges:
 
 @dataclass(frozen=True, slots=True)
 class ShownPolicies:
-    """The named policies, each with its rules for two values (--policies).
+    """The report of `fold --policies`: the name and summary of each policy, and its rules.
+
+    A rule is for a pair of kinds of values, such as a map over a map. Rules for certain paths come last.
 
     policies: the policies to show, in this order
     """

@@ -99,7 +99,8 @@ class Hierarchy:
     layers: the layers, the strongest first: global, environment and module; one that does not exist has no levels
     module: the name of the module; None for keys without a module
 
-    `folding` merges what a function gives for each place; its result is ABSENT if no place has a value.
+    `folding` calls a function for each place, a data file or another location of a level, and returns the `Folding` of
+    the answers. The `result` of this folding is ABSENT if no place has a value.
     """
 
     layers: Sequence[_SearchedLayer]

@@ -74,7 +74,8 @@ class SearchEntry(NamedTuple):
 
 
 class IndexPart(NamedTuple):
-    """The values at some keys of one map of a node. An index stores a part once for all nodes in which it is equal.
+    """A piece of a node for the index: some keys of one of its maps, with their values. Nodes with an equal piece share
+    one stored copy.
 
     A node has two trees: the one that Chef searches, and the one that the node reads. A part has the map from both.
     `entries` computes what an index stores for the part: entry -> the trees that have it, as bits CHEF and OWN. Call it

@@ -258,8 +258,9 @@ class Block:
         uniq: bool | None = None,
         transform: Any = None,
     ) -> _MultibindLine:
-        """Bind a name, or a type alone, to the collection of all fragments that have its id. Returns the unfinished
-        item.
+        """Bind a key to a list or hash of all fragments with this id. The key is a name, or a type alone.
+
+        Returns the unfinished item.
 
         name:     a name. Or an array or hash type, such as list[Plugin]; then the text of the type is the id
         type:     an array or hash type; None: a list

@@ -200,7 +200,8 @@ Chain = tuple[tuple[str, ...] | str, ...]
 def chain_of(links: Iterable[Any]) -> Chain:
     """The chain of a dependency, with canonical references.
 
-    links:  in turn a reference, or a list of references, and an arrow; at least one arrow
+    links:  references and arrows by turns, such as `["Sql[one]", "->", ["Web[a]", "Web[b]"]]`: it begins and ends with
+            a reference or a list of references, and has at least one arrow
     raises: BindingError ("syntax", "bad-type")
     """
     chain: list[tuple[str, ...] | str] = []

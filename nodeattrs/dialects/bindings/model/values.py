@@ -53,7 +53,7 @@ def shown_file(file: str) -> str:
 def as_data(value: Any) -> Any:
     """A value as JSON-able data. A pattern becomes {"regex": text}, and an expression its own `to_data()`.
 
-    A hash with a key that is no text becomes {"hash": [[key, value], ...]}.
+    A hash with a key of another type than text becomes {"hash": [[key, value], ...]}.
 
     raises: BindingError ("not-data"), for a callable or another object
     """

@@ -185,8 +185,8 @@ def named_node(question: Question) -> tuple[Node, int | None, Run | None]:
 
     With --repo the node is run now, and nothing is saved: the number is None. Without --repo the saved node is loaded:
     the run is None. Warnings are given to `question.caller`.
-    raises: NodeNotFound, and the errors of a run; BadUsage, for an option that is for saved nodes only with --repo, or
-            for runs only without it
+    raises: NodeNotFound, and the errors of a run; BadUsage, if --repo is given together with an option for saved nodes,
+            or an option for runs is given without --repo
     """
     asked = question.arguments
     if asked["repo"] is None:

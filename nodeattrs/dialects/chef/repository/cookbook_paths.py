@@ -85,12 +85,16 @@ class _Declared(NamedTuple):
 
 
 class CookbookPaths:
-    """The folders in which a repository's cookbooks lie, one folder a cookbook. `find` gives the folder of a cookbook.
+    """The folders in which a repository's cookbooks lie, one folder a cookbook.
 
-    `names` lists the cookbooks, and `hint` gives a sentence for an error about a missing one. `find` returns None if
-    there is no such cookbook. The constructor only looks whether the root is a cookbook itself. The first method call
-    lists the folders. Metadata is read if a folder's name does not decide. Both are kept, so later changes are not
-    seen.
+    find:  gives the folder of a cookbook: the repository itself, else the first folder of that name, else the newest
+           version by its metadata, else the folder that a Berksfile, Cheffile or Policyfile names. A lock or
+           constraints narrow the choice. None if there is no such cookbook
+    names: lists the cookbooks
+    hint:  gives a sentence for an error about a missing cookbook
+
+    The constructor only looks whether the root is a cookbook itself. The folders are listed once, at the first call of
+    a method, and each metadata is read once at most: later changes are not seen.
 
     root:    the folder of the repository
     folders: relative to it, absolute, or below the home (`~`); (): the usual ones of Chef, Berkshelf and Librarian
