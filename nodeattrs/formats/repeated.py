@@ -175,8 +175,8 @@ def _value(text: Text, offset: int, end: int) -> str:
         if word[1] and word[1] not in _SIGNS:
             raise text.error(f"Git knows no escape {word[0]}", word.start())
         is_quoted ^= word[0] == '"'
-        said = "" if word[0] == '"' else _SIGNS[word[1]] if word[1] else word[0]
-        parts += filter(None, (blank, said))
+        meant = "" if word[0] == '"' else _SIGNS[word[1]] if word[1] else word[0]
+        parts += filter(None, (blank, meant))
         blank = ""
     return "".join(parts)
 

@@ -193,7 +193,7 @@ def _written(value: Mapping[str, Any], keys: tuple[_Key, ...], path: Path) -> It
         if not one.is_always and found in (None, "", [], {}):
             continue
         if one.entry and not isinstance(found, (list, dict) if isinstance(one.entry, tuple) else (list, type(None))):
-            raise TypeError(f"{one.key} is no list")
+            raise TypeError(f"{one.key} has another type")
         yield from _row(one.row, found, at)
         rows = enumerate(found or ()) if isinstance(found, list) else ()
         for number, entry in rows:
