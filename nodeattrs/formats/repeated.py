@@ -47,7 +47,7 @@ _VOIDED_TOGETHER = re.compile(
 def voided_together(section: str, key: str) -> str:
     """The name of the group of a key of systemd: an empty text of one key makes all keys of its group void.
 
-    "" for a key that an empty text of no other key makes void.
+    "" for any other key, which only its own empty text makes void.
 
     >>> voided_together("Timer", "OnBootSec") == voided_together("Timer", "OnCalendar")
     True
