@@ -69,7 +69,7 @@ class BodySearch:
         return None, 0
 
     def _candidates(self, wanted: list[str]) -> Iterator[int]:
-        """Yield the rows at which a body may begin. The rarest of its lines decides which rows are tried."""
+        """Yield the rows where a body may begin. The rarest of its lines decides which rows are tried."""
         self._budget.steps(len(wanted))
         known = [self._where.get(_unindented(row), []) for row in wanted]
         rarest = min(range(len(wanted)), key=lambda index: len(known[index]))
