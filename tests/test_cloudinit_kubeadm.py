@@ -225,6 +225,22 @@ def test_each_kind_of_object_has_its_spec_read(text: str, name: str, tmp_path: P
     assert (given.address, merge(given.user).config) == (name, {"runcmd": ["first", COMMAND]})
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "preKubeadmCommands: first", "preKubeadmCommands: {a: b}", "preKubeadmCommands: [[a]]", "ntp: x", "users: x",
+        "mounts: [{a: b}]", "users: [{name: u, sshAuthorizedKeys: k}]", "files: [{path: /a, content: {a: b}}]",
+        "files: [{path: /a, content: !x b}]", "diskSetup: {filesystems: x}", "- a",
+    ],
+)  # fmt: skip
+def test_a_spec_with_a_value_of_another_type_is_not_certain(
+    spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["cloud-config", "merge", str(written(tmp_path, f"{NODE}  {spec}\n"))]) == 5
+    done = capsys.readouterr()
+    assert ("is no spec of Cluster API, and may set anything" in done.err, "{}" in done.out) == (True, True)
+
+
 SPEC = """\
   files:
   - path: /etc/key

@@ -23,8 +23,9 @@ from nodeattrs.cloudinit import (
     parse_definition,
     unpack,
 )
-from nodeattrs.core.budget import limited
+from nodeattrs.core.budget import Budget, Limits, limited
 from nodeattrs.dialects.cloudinit import parts
+from nodeattrs.dialects.cloudinit.body_search import BodySearch
 from nodeattrs.dialects.cloudinit.codes import EMPTY
 from nodeattrs.errors import BadArgument, MissingExtra, TooDeep
 from tests.vectors.cloudinit import canonical
@@ -415,6 +416,13 @@ class TestWhatStopsEverything:
 
         with limited(bytes=100), contextlib.nullcontext() if fits else pytest.raises(CloudConfigError, match="100"):
             merge(blobs)
+
+    def test_bodies_that_begin_alike_are_looked_for_in_few_steps(self):
+        """Their rarest line decides which rows are tried."""
+        search = BodySearch("- content: |\n" + "    #!/bin/sh\n" * 200, Budget("archive", Limits(steps=2_000)))
+
+        assert {(None, 0)} == {search.find_block(f"#!/bin/sh\n#!/bin/sh\necho {number}\n") for number in range(200)}
+        assert (2, 4) == search.find_block("#!/bin/sh\n" * 200)
 
     def test_broken_gzip_is_kept_as_it_is(self):
         """What only begins like gzip is a part nobody knows."""

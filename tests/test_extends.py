@@ -304,6 +304,33 @@ class TestRepeatedKeys:
         assert (code, errors, f"{key} = {value}" in out, line in out) == (0, "", True, True)
 
     @pytest.mark.parametrize(
+        ("key", "base", "drop_in", "value", "line"),
+        [
+            ("Timer.OnBootSec", "[Timer]\nOnBootSec=1\n", "[Timer]\nOnCalendar=\n", "[]", "d/10.conf:2"),
+            ("Timer.OnBootSec", "[Timer]\nOnBootSec=1\nOnCalendar=\nOnBootSec=2\n", "", '["2"]', "web.service:4"),
+            ("Timer.OnBootSec", "[Timer]\nOnBootSec=1\n", "[Timer]\nOnCalendar=\nOnBootSec=2\n", '["2"]', "10.conf:3"),
+            ("Timer.OnClockChange", "[Timer]\nOnClockChange=no\nOnCalendar=\n", "", '"no"', "web.service:2"),
+            ("Unit.ConditionHost", "[Unit]\nConditionHost=a\n", "[Unit]\nAssertHost=\n", '["a"]', "web.service:2"),
+            ("Service.IOSchedulingClass", "[Service]\nIOSchedulingClass=idle\n",
+             "[Service]\nIOSchedulingClass=best-effort\n", '"best-effort"', "10.conf:2"),
+            ("Service.User", "[Service]\nExecStart=/bin/a \\\\\nUser=u\n", "", '"u"', "web.service:3"),
+        ],
+    )  # fmt: skip
+    def test_units_are_read_as_systemd_reads_them(
+        self, in_folder: InFolder, key: str, base: str, drop_in: str, value: str, line: str
+    ) -> None:
+        code, out, errors = in_folder(dict(zip(UNIT, (base, drop_in), strict=True)), "why", key, *UNIT)
+        assert (code, errors, f"{key} = {value}" in out, line in out) == (0, "", True, True)
+
+    @pytest.mark.parametrize(
+        ("written", "value"),
+        [("x\\\n  ", "x"), ("\\\n    y", "y"), ('"" x', "x"), ('x ""', "x "), ('" x "', " x "), ('"\\\n z"', " z")],
+    )
+    def test_blanks_around_a_value_of_git_are_left_out(self, in_folder: InFolder, written: str, value: str) -> None:
+        out = in_folder({"gitconfig": f"[a]\n  b = {written}\n  c = 1\n"}, "why", "a.b", "gitconfig")[1]
+        assert f'a.b = "{value}"\n' in out
+
+    @pytest.mark.parametrize(
         ("file", "text", "error"),
         [
             ("gitconfig", "x = 1\n", "1:1: a line that says nothing"),

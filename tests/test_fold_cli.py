@@ -517,6 +517,17 @@ class TestOtherReaders:
         assert (done.code, "web.service.d/10.conf:2" in done.out) == (5, True)
         assert "systemd joins" in done.err
 
+    def test_the_policy_of_git_reads_a_file_of_any_name(self, call: Call) -> None:
+        text = '[core]\n  editor = "vi" # c\n'
+        Path("config").write_text(text)
+        for file in ("config", "-"):
+            assert call(f"{file} --policy git", stdin=text).tree == {"core": {"editor": "vi"}}
+
+    def test_the_policy_of_git_names_what_a_file_of_any_name_includes(self, call: Call) -> None:
+        Path("config").write_text("[include]\n  path = other\n[a]\n  b = 1\n")
+        done = call("config --policy git --explain a.b")
+        assert (done.code, "config:2 (file include.path)" in done.err) == (5, True)
+
     def test_a_file_of_another_name_is_certain(self, call: Call) -> None:
         Path("web.ini").write_text("[Service]\nEnvironment=A=1\n")
         assert call("web.ini").code == 0
@@ -563,6 +574,14 @@ class TestVariables:
         Path("base.yaml").write_text("db: {port: 1}\n")
         monkeypatch.setenv("SHOP_DB_PORT", "3")
         assert call("base.yaml --env-prefix SHOP_ --nested _").tree == {"db": {"port": "3"}}
+
+    @pytest.mark.parametrize(
+        "text", ["$ANSIBLE_VAULT;1.1;AES256\n3132\n", "SHOP_A=ENC[AES256_GCM,data:a,iv:b,tag:c,type:str]\nsops_mac=x\n"]
+    )
+    def test_variables_that_are_encrypted_are_not_certain(self, call: Call, text: str) -> None:
+        Path(".env").write_text(text)
+        done = call(".env --env-prefix SHOP_")
+        assert (done.code, "is not decrypted here" in done.err) == (5, True)
 
     def test_a_variable_below_another_one_is_an_error(self, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
         Path("base.yaml").write_text("db: {port: 1}\n")

@@ -18,7 +18,7 @@ from nodeattrs import Layer, Origin, fold
 from nodeattrs.core.fold import Folded
 from nodeattrs.core.rules import read_rules
 from nodeattrs.dialects.files.folds import folded
-from nodeattrs.errors import BadArgument, MergeConflict
+from nodeattrs.errors import BadArgument, DocumentError, MergeConflict
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.policies import NAMES, policy_named
 from nodeattrs.policies.helm_set import set_layers
@@ -121,6 +121,10 @@ CASES: list[tuple[str, str, tuple[str, ...], str]] = [
     ("appsettings", ".NET: elements by index", ("l: [{A: 1}, b, c]", "L: [{a: 2}, d]"), "l: [{A: 2}, d, c]"),
     ("appsettings", ".NET: empty and null", ("l: [a]\nm: {k: 1}\nt: x", "l: []\nm: null\nt: null"),
      "{l: [a], m: {k: 1}, t: null}"),
+    ("appsettings", ".NET: maps of one file", ("M: {X: 1}\nm: {Y: 2}",), "M: {X: 1, Y: 2}"),
+    ("appsettings", ".NET: a colon is a level", ("Log:Level: a\nLog: {k: 1}", "log: {level: b}"),
+     "Log: {Level: b, k: 1}"),
+    ("appsettings", ".NET: indexes of variables", ("L: [a, b]", "l: {'1': c, '3': d}"), "L: [a, c, d]"),
     ("inside", "docs/merging.md, rule 1", ("l: [1, 2]", "l: [2, 3]"), "l: [1, 2, 3]"),
     ("across", "docs/merging.md, rule 3", ("l: [1, 2]", "l: [2, 3]"), "l: [2, 3]"),
 ]  # fmt: skip
@@ -145,20 +149,26 @@ class TestDocumentedCases:
         assert "services.w.x-a" in str(refused.value)
         assert ["2.yaml:3", "1.yaml:3"] == [origin.place for origin in refused.value.origins]
 
-    def test_a_value_over_a_map_of_an_appsettings_file_is_refused(self):
+    @pytest.mark.parametrize(("lower", "upper"), [("{b: 1}", "x"), ("x", "{b: 1}"), ("[1]", "{b: 1}"), ("[1]", "x")])
+    def test_a_value_that_meets_a_map_of_an_appsettings_file_is_refused(self, lower: str, upper: str):
         with pytest.raises(MergeConflict, match="keeps both"):
-            of("appsettings", "a: {b: 1}", "A: x")
+            of("appsettings", f"a: {lower}", f"A: {upper}")
+
+    @pytest.mark.parametrize("text", ["A: 1\na: 2", "A: {b: 1}\na: 2", "a: 2\nA: {b: 1}", "A:b: 1\nA: {B: 2}"])
+    def test_two_keys_of_a_file_that_are_one_for_dotnet_are_an_error(self, text: str):
+        with pytest.raises(DocumentError, match=r"1.yaml:2: .* are one key for \.NET"):
+            of("appsettings", text)
 
 
 class TestWhy:
+    """A policy with a name explains itself as the core's do."""
+
     def test_a_key_in_other_capitals_has_its_own_line(self):
         merged = of("appsettings", "a:\n  b: [x, {c: 1}]", "x: 1\nA:\n  B:\n  - y\n  - C: 2")
         assert [str(one) for path in (("a", "b", 0), ("a", "b", 1, "c")) for one in merged.origins(path)] == [
             "2.yaml:4 (file 2.yaml)",
             "2.yaml:5 (file 2.yaml)",
         ]
-
-    """A policy with a name explains itself as the core's do."""
 
     def test_each_part_of_a_list_that_became_a_map_names_its_own_line(self):
         site = of(

@@ -250,6 +250,7 @@ class TestFlux:
             ({"url": "ssh://git@git.example.org/a-fork/shop"}, ""),
             ({"url": REPO, "ref": {"name": "refs/heads/main"}}, ""),
             ({"url": "https://git.example.org/other"}, "is in another repository: https://git.example.org/other"),
+            ({"url": "https://u:secret@git.example.org/b"}, "is in another repository: https://git.example.org/b"),
             ({"url": REPO, "ref": {"tag": "v1.2.0"}}, "comes from tag v1.2.0"),
             ({"url": REPO, "ref": {"semver": ">=1.0"}}, "comes from semver >=1.0"),
             ({"url": REPO, "ref": {"branch": "main", "commit": "4f1c0de"}}, "comes from commit 4f1c0de"),
@@ -275,9 +276,22 @@ class TestFlux:
             ({"b.yaml": in_yaml("GitRepository", "shop", {"url": REPO, "ref": {"tag": "v1"}})}, 5),
             ({"b.yaml": in_yaml("GitRepository", "shop", {"url": REPO})}, 0),
             ({"b.yaml": "kind: GitRepository\nmetadata: {name: {{ .Values.name }}-shop}\n"}, 5),
+            ({"b.yaml": "{kind: GitRepository, metadata: {name: shop}, spec: {url: a/b, ref: {tag: v1}}}\n"}, 5),
+            ({"b.yaml": "'kind' : GitRepository\nmetadata: {name: shop}\nspec: {url: a/b, ref: {tag: v1}}\n"}, 5),
+            ({"b.yaml": "kind: List\nitems:\n- 5\n- kind: GitRepository\n  metadata: {name: shop}\n  spec: {}\n"}, 5),
             ({"b.yaml": "kind: GitRepository\nmetadata: {name: {{ .Values.name }}}\n"}, 0),
         ],
-        ids=["none", "of another name", "one at a tag", "two", "a template with the name", "another template"],
+        ids=[
+            "none",
+            "of another name",
+            "one at a tag",
+            "two",
+            "a template with the name",
+            "in braces",
+            "in quotes",
+            "in a list",
+            "another template",
+        ],
     )
     def test_each_manifest_of_the_source_has_to_be_this_repository(
         self, in_folder: InFolder, others: dict[str, str], code: int

@@ -190,13 +190,17 @@ def environment_layer(variables: Mapping[str, str], prefix: str, nested: str) ->
 
 
 def dotenv_layer(layer: Layer, prefix: str, nested: str) -> Layer:
-    """The layer of a .env file, read as `environment_layer` reads variables. raises: BadArgument, as it does"""
-    texts = layer.value if isinstance(layer.value, dict) else {}
-    entries = ((name, text, layer.origin.at((name,))) for name, text in texts.items() if text is not None)
+    """The layer of a .env file, read as `environment_layer` reads variables. An unknown layer is returned unchanged.
+
+    raises: BadArgument, as it does
+    """
+    if not isinstance(layer.value, dict):
+        return layer
+    entries = ((name, text, layer.origin.at((name,))) for name, text in layer.value.items() if text is not None)
     return _variables(entries, prefix, nested, layer.origin.at(()))
 
 
-def _variables(entries: Iterable[tuple[str, str, Origin]], prefix: str, nested: str, whole: Origin) -> Layer:
+def _variables(entries: Iterable[tuple[str, Any, Origin]], prefix: str, nested: str, whole: Origin) -> Layer:
     tree: dict[str, Any] = {}
     names: dict[Path, str] = {}
     origins: dict[Path, Origin] = {}
@@ -217,9 +221,9 @@ def _variables(entries: Iterable[tuple[str, str, Origin]], prefix: str, nested: 
     return Layer(tree, _Variables(origins, whole))
 
 
-def _read(text: str) -> Any:
-    """A JSON list or map as such; any other text as it is."""
-    if text[:1] in ("[", "{"):
+def _read(text: Any) -> Any:
+    """A JSON list or map as such; any other text as it is, and a value that is encrypted."""
+    if isinstance(text, str) and text[:1] in ("[", "{"):
         try:
             return json.loads(text)
         except (ValueError, RecursionError):

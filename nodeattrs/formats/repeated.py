@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 from nodeattrs.core.budget import Budget
@@ -30,24 +29,70 @@ _DEPENDENCIES = re.compile(
 """Lists that no empty text makes void."""
 _LISTS_OF_SYSTEMD = re.compile(
     r"Unit\.(?:Documentation|Condition\w+|Assert\w+)|Install\.(?:Alias|WantedBy|RequiredBy|UpheldBy|Also)|"
-    r"Socket\.(?:Listen\w+|Symlinks)|Timer\.On\w+|Path\.(?:Path\w+|DirectoryNotEmpty)|"
+    r"Socket\.(?:Listen\w+|Symlinks)|Timer\.On(?:\w+Sec|Calendar)|Path\.(?:Path\w+|DirectoryNotEmpty)|"
     r"\w+\.(?:Exec(?:Start|Stop|Reload|Condition)\w*|Environment(?:File)?|PassEnvironment|UnsetEnvironment|"
     r"SupplementaryGroups|(?:ReadWrite|ReadOnly|Inaccessible|Exec|NoExec|Bind|BindReadOnly)Paths|TemporaryFileSystem|"
     r"(?:Mount|Extension)Images|(?:Load|Set)Credential\w*|CapabilityBoundingSet|AmbientCapabilities|"
     r"SystemCall(?:Filter|Architectures|Log)|Restrict(?:AddressFamilies|FileSystems|NetworkInterfaces)|DeviceAllow|"
-    r"IPAddress(?:Allow|Deny)|SocketBind(?:Allow|Deny)|IO\w+|LogExtraFields|"
+    r"IPAddress(?:Allow|Deny)|SocketBind(?:Allow|Deny)|IO(?:Device|Read|Write)\w+|LogExtraFields|"
     r"(?:Runtime|State|Cache|Logs|Configuration)Directory|SuccessExitStatus|Restart(?:Prevent|Force)ExitStatus|"
     r"Sockets|OpenFile)"
 )
 
+_VOIDED_TOGETHER = re.compile(
+    r"Unit\.(Condition|Assert)\w+|Socket\.Listen\w+|Timer\.On(?:\w+Sec|Calendar)|Path\.(?:Path\w+|DirectoryNotEmpty)"
+)
+
+
+def voided_together(section: str, key: str) -> str:
+    """The name of the group of a key of systemd: an empty text of one key makes all keys of its group void.
+
+    "" for any other key, which only its own empty text makes void.
+
+    >>> voided_together("Timer", "OnBootSec") == voided_together("Timer", "OnCalendar")
+    True
+    """
+    found = _VOIDED_TOGETHER.fullmatch(f"{section}.{key}")
+    return f"{section}.{found[1] or ''}" if found else ""
+
 
 class _Entry(NamedTuple):
-    """One assignment. value: its text; None for a key alone in a file of Git"""
+    """One assignment.
+
+    value: its text; None for a key alone in a file of Git
+    group: `voided_together` of its key; "" in a file of Git
+    """
 
     path: Path
     value: str | None
     offset: int
     is_list: bool
+    group: str = ""
+
+
+class _Voids:
+    """Where the groups of keys were made void, and which keys they have had since then."""
+
+    def __init__(self) -> None:
+        self.offsets: dict[str, int] = {}
+        self.keys: dict[str, set[Any]] = {}
+
+    def extend(self, holder: dict[str, Any], mark: Mark, entry: _Entry) -> None:
+        """Add the text of an entry to its list, or make its list and its group void."""
+        key, group = entry.path[-1], entry.group
+        if entry.value == "":
+            for other in self.keys.pop(group, ()):
+                del holder[other], mark.parts[other]
+            self.offsets[group] = entry.offset
+            holder[key], mark.parts[key] = [None], Mark(entry.offset, {0: Mark(entry.offset)})
+        elif key not in holder and group and group in self.offsets:
+            holder[key], mark.parts[key] = [None], Mark(entry.offset, {0: Mark(self.offsets[group])})
+        if group:
+            self.keys.setdefault(group, set()).add(key)
+        if entry.value != "":
+            elements = holder.setdefault(key, [])
+            mark.parts.setdefault(key, Mark(entry.offset)).parts[len(elements)] = Mark(entry.offset)
+            elements.append(entry.value)
 
 
 def read(text: Text, budget: Budget, syntax: str) -> ParsedText:
@@ -57,7 +102,7 @@ def read(text: Text, budget: Budget, syntax: str) -> ParsedText:
     raises: DocumentError, also for a key that is a section, too; TooMuch
     """
     tree: dict[str, Any] = {}
-    root = Mark(0)
+    root, voids = Mark(0), _Voids()
     for entry in (_git if syntax == "git" else _systemd)(text):
         budget.values(1)
         holder, mark = tree, root
@@ -72,12 +117,8 @@ def read(text: Text, budget: Budget, syntax: str) -> ParsedText:
             before = mark.parts.get(key)
             mark.parts[key] = Mark(entry.offset, before=None if before is None else (holder[key], before))
             holder[key] = entry.value
-        elif entry.value != "":
-            elements = holder.setdefault(key, [])
-            mark.parts.setdefault(key, Mark(entry.offset)).parts[len(elements)] = Mark(entry.offset)
-            elements.append(entry.value)
-        elif not _DEPENDENCIES.fullmatch(".".join(entry.path)):
-            holder[key], mark.parts[key] = [None], Mark(entry.offset, {0: Mark(entry.offset)})
+        elif entry.value != "" or not _DEPENDENCIES.fullmatch(".".join(entry.path)):
+            voids.extend(holder, mark, entry)
     return ParsedText(tree, lambda: root, (), 4)
 
 
@@ -87,7 +128,7 @@ _HEADER = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\[^\n])*)")?\s*
 _KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[^\S\n]*(=)?[^\S\n]*")
 _VALUE = re.compile(r'(?:[^"\\\n#;]|\\(?:\r?\n|[^\n])|"(?:[^"\\\n]|\\(?:\r?\n|[^\n]))*")*')
 _BLANK = re.compile(r"(?:\s|[#;][^\n]*)*")
-_SIGN = re.compile(r'\\(\r?\n|[^\n])|"')
+_WORD = re.compile(r'"|\\(\r?\n|[^\n])|(\s+)|[^"\\\s]+')
 _SIGNS = {"n": "\n", "t": "\t", "b": "\b", '"': '"', "\\": "\\", "\n": "", "\r\n": ""}
 
 
@@ -106,7 +147,7 @@ def _git(text: Text) -> Iterator[_Entry]:
         value, end = None, key.end()
         if key[2]:
             end = _end(_VALUE, text, key.end())
-            value = _SIGN.sub(partial(_unescaped, text, key.end()), text.text[key.end() : end].strip())
+            value = _value(text, key.end(), end)
         if text.text[end : end + 1] not in ("", "\n", "\r", "#", ";"):
             raise text.error("a quote is opened here and never closed" if key[2] else "a key is followed by =", end)
         path = (*section, key[1].lower())
@@ -123,12 +164,21 @@ def _section(name: str, part: str | None) -> Path:
     return (f'{name} "{part}"',) if name == "includeif" else (name, part)
 
 
-def _unescaped(text: Text, offset: int, sign: re.Match[str]) -> str:
-    if sign[1] is None:
-        return ""
-    if sign[1] not in _SIGNS:
-        raise text.error(f"Git knows no escape \\{sign[1]}", offset + sign.start())
-    return _SIGNS[sign[1]]
+def _value(text: Text, offset: int, end: int) -> str:
+    """The value between two offsets. Blanks outside of quotes are left out before the value and behind it."""
+    parts: list[str] = []
+    blank, is_quoted = "", False
+    for word in _WORD.finditer(text.text, offset, end):
+        if word[2] and not is_quoted:
+            blank = f"{blank}{word[2]}" if parts else ""
+            continue
+        if word[1] and word[1] not in _SIGNS:
+            raise text.error(f"Git knows no escape {word[0]}", word.start())
+        is_quoted ^= word[0] == '"'
+        meant = "" if word[0] == '"' else _SIGNS[word[1]] if word[1] else word[0]
+        parts += filter(None, (blank, meant))
+        blank = ""
+    return "".join(parts)
 
 
 def _end(pattern: re.Pattern[str], text: Text, offset: int) -> int:
@@ -141,26 +191,21 @@ def _end(pattern: re.Pattern[str], text: Text, offset: int) -> int:
 
 def _systemd(text: Text) -> Iterator[_Entry]:
     section = ""
-    begin, held = 0, ""
-    offset = 0
-    for line in text.text.split("\n"):
+    begin, offset = 0, 0
+    held: list[str] = []
+    for line in [*text.text.split("\n"), ""]:
         bare = line.strip()
-        if bare[:1] in ("#", ";") or not (bare or held):
-            offset += len(line) + 1
-            continue
-        begin = begin if held else offset + len(line) - len(line.lstrip())
+        if bare[:1] not in ("#", ";") and (bare or held):
+            begin = begin if held else offset + len(line) - len(line.lstrip())
+            is_continued = (len(bare) - len(bare.rstrip("\\"))) % 2 == 1
+            held.append(f"{bare[:-1]} " if is_continued else bare)
+            if not is_continued:
+                whole, held = "".join(held), []
+                if whole.startswith("[") and whole.endswith("]"):
+                    section = whole[1:-1]
+                else:
+                    yield _assignment(text, section, whole, begin)
         offset += len(line) + 1
-        held += bare
-        if held.endswith("\\"):
-            held = f"{held[:-1]} "
-            continue
-        if held.startswith("[") and held.endswith("]"):
-            section = held[1:-1]
-        else:
-            yield _assignment(text, section, held, begin)
-        held = ""
-    if held:
-        yield _assignment(text, section, held, begin)
 
 
 def _assignment(text: Text, section: str, line: str, offset: int) -> _Entry:
@@ -169,4 +214,4 @@ def _assignment(text: Text, section: str, line: str, offset: int) -> _Entry:
         raise text.error("a line that says nothing", offset, hint="write [Section], and Key=value below it")
     name = f"{section}.{key}"
     is_list = _LISTS_OF_SYSTEMD.fullmatch(name) or _DEPENDENCIES.fullmatch(name)
-    return _Entry((section, key), value, offset, is_list is not None)
+    return _Entry((section, key), value, offset, is_list is not None, voided_together(section, key))

@@ -6,7 +6,8 @@ No files are read here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -27,14 +28,17 @@ from nodeattrs.core.policy import (
     MEET,
     NULL,
     PRESENT,
+    SCALAR,
     TAKE,
+    TEXT,
     Line,
     Meet,
     Policy,
 )
 from nodeattrs.core.rules import PathRule, Table, at_paths, read_rules, ruled
-from nodeattrs.core.tree import Path, dig
-from nodeattrs.errors import MergeConflict
+from nodeattrs.core.tree import ABSENT, Path, spell
+from nodeattrs.errors import DocumentError, MergeConflict
+from nodeattrs.formats.repeated import voided_together
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +199,18 @@ def _by_index(lower: Part, upper: Part) -> Part:
     return by_position(lower, upper, partial(meet, _APPSETTINGS))
 
 
+_NUMBER = re.compile(r"[0-9]{1,4}", re.ASCII)
+
+
+def _by_number(lower: Part, upper: Part) -> Part:
+    """A list and a map whose keys are numbers, as variables give them."""
+    keys = {int(key): key for key in upper.value if isinstance(key, str) and _NUMBER.fullmatch(key)}
+    if len(keys) != len(upper.value) or not keys:
+        return _refused(lower, upper)
+    row = (upper.at(keys[index]) if index in keys else Part(ABSENT, ()) for index in range(max(keys) + 1))
+    return _by_index(lower, listed(row, upper))
+
+
 def _refused(lower: Part, upper: Part) -> Part:
     raise MergeConflict(".NET keeps both here: the value, and what is below the key", hint="give one another key")
 
@@ -204,55 +220,125 @@ _APPSETTINGS = Policy(
     Line(MAP, MAP, MEET, "two maps meet key by key, in capitals or not"),
     Line(LIST, LIST, _by_index, "two lists meet element by element"),
     Line((MAP, LIST), NULL, KEEP, "null leaves what is below the key"),
+    Line(LIST, MAP, _by_number, "keys that are numbers are indexes of the list"),
     Line((MAP, LIST), PRESENT, _refused, "a map or list meets its like only"),
+    Line((TEXT, SCALAR), (MAP, LIST), _refused, "a map or list meets its like only"),
     Line(ANY, PRESENT, TAKE, "the later value replaces the earlier one"),
 )
 
 
-class _Respelled(NamedTuple):
-    """Finds the lines of a file whose keys got other capitals.
+class _Written(NamedTuple):
+    """Finds the lines of a file whose keys a policy has moved.
 
-    inner: the locator of the file
-    tree:  its tree as it is written
+    inner:  the locator of the file
+    places: path of a moved value -> its path in the file. Paths below it go with it
     """
 
     inner: Locator
-    tree: Any
+    places: Mapping[Path, Path]
 
     def at(self, path: Path) -> Origin:
-        """The place of a path, whose keys may have other capitals than in the file."""
-        written: list[Any] = []
-        here = self.tree
-        for step in path:
-            keys = here if isinstance(here, dict) else ()
-            written.append(next((key for key in keys if str(key).lower() == str(step).lower()), step))
-            here = dig(here, (written[-1],))
-        return self.inner.at(tuple(written))
+        """The place of a path; a path that was not moved is taken as it is."""
+        for end in range(len(path), 0, -1):
+            if path[:end] in self.places:
+                return self.inner.at((*self.places[path[:end]], *path[end:]))
+        return self.inner.at(path)
+
+
+class _Settings:
+    """Writes the settings of a file with the keys that .NET takes as equal: capitals do not count, and "A:B" is B in A.
+
+    names: (path, key in small letters) -> the key as the first file writes it
+    """
+
+    def __init__(self, origin: Locator, names: dict[tuple[Path, str], str]) -> None:
+        self.origin, self._names = origin, names
+        self.places: dict[Path, Path] = {}
+
+    def relaid(self, value: Any, written: Path, path: Path) -> Any:
+        """A copy of a value. raises: DocumentError, for two keys that are one for .NET"""
+        if isinstance(value, list):
+            return [self.relaid(entry, (*written, index), (*path, index)) for index, entry in enumerate(value)]
+        if not isinstance(value, dict):
+            return value
+        made: dict[str, Any] = {}
+        self._lay(value, written, path, made)
+        return made
+
+    def _lay(self, value: dict[Any, Any], written: Path, path: Path, into: dict[str, Any]) -> None:
+        for key, entry in value.items():
+            here, at, own = into, path, (*written, key)
+            *above, last = str(key).split(":")
+            for step in above:
+                at = self._known(at, step, own)
+                here = here.setdefault(at[-1], {})
+                self._require_map(here, at, own)
+            at = self._known(at, last, own)
+            if isinstance(entry, dict):
+                inner = here.setdefault(at[-1], {})
+                self._require_map(inner, at, own)
+                self._lay(entry, own, at, inner)
+            else:
+                self._require_map({} if at[-1] not in here else None, at, own)
+                here[at[-1]] = self.relaid(entry, own, at)
+
+    def _known(self, path: Path, step: str, written: Path) -> Path:
+        at = (*path, self._names.setdefault((path, step.lower()), step))
+        self.places.setdefault(at, written)
+        return at
+
+    def _require_map(self, value: Any, path: Path, written: Path) -> None:
+        if not isinstance(value, dict):
+            place, other = self.origin.at(written), self.origin.at(self.places[path])
+            what = f"{spell(written)} and {spell(self.places[path])} in line {other.line} are one key for .NET"
+            raise DocumentError(what, file=place.file, line=place.line, hint="leave one of them out")
 
 
 @dataclass(frozen=True, slots=True)
-class _WithoutCase(NamedPolicy):
+class _OfSettings(NamedPolicy):
     """A policy for which keys are equal if they differ in capitals alone: the first layer says how a key is written."""
 
     def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
-        """As `NamedPolicy.plan`, for layers with the same capitals."""
-        known: dict[tuple[Path, str], Any] = {}
+        """As `NamedPolicy.plan`, for layers with the same keys. raises: DocumentError, as `_Settings.relaid`"""
+        known: dict[tuple[Path, str], str] = {}
         return NamedPolicy.plan(self, [_respelled(one, known) for one in layers], rules)
 
 
-def _respelled(one: Layer | Fold, known: dict[tuple[Path, str], Any]) -> Layer | Fold:
+def _respelled(one: Layer | Fold, known: dict[tuple[Path, str], str]) -> Layer | Fold:
     if isinstance(one, Fold) or not isinstance(one.value, dict):
         return one
-    return Layer(_with_known_keys(one.value, (), known), _Respelled(one.origin, one.value), one.title, one.policy)
+    settings = _Settings(one.origin, known)
+    return Layer(settings.relaid(one.value, (), ()), _Written(one.origin, settings.places), one.title, one.policy)
 
 
-def _with_known_keys(value: Any, path: Path, known: dict[tuple[Path, str], Any]) -> Any:
-    if isinstance(value, list):
-        return [_with_known_keys(entry, (*path, index), known) for index, entry in enumerate(value)]
-    if not isinstance(value, dict):
-        return value
-    keys = {key: known.setdefault((path, str(key).lower()), key) for key in value}
-    return {keys[key]: _with_known_keys(entry, (*path, keys[key]), known) for key, entry in value.items()}
+# --- units of systemd
+
+
+@dataclass(frozen=True, slots=True)
+class _OfUnits(NamedPolicy):
+    """A policy for which an empty text of one key may make other keys void, such as all timers of a section."""
+
+    def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
+        """As `NamedPolicy.plan`, for layers that have an empty text for each key that they make void."""
+        known: dict[str, set[str]] = {}
+        return NamedPolicy.plan(self, [_voided(one, known) for one in layers], rules)
+
+
+def _voided(one: Layer | Fold, known: dict[str, set[str]]) -> Layer | Fold:
+    """known: group -> its keys in the layers before; the keys of this layer are added"""
+    if isinstance(one, Fold) or not isinstance(one.value, dict):
+        return one
+    tree, places = dict(one.value), {}
+    for section, entries in one.value.items():
+        groups = {key: voided_together(section, key) for key in entries} if isinstance(entries, dict) else {}
+        for key, group in groups.items():
+            is_void = isinstance(entries[key], list) and entries[key][:1] == [None]
+            for other in sorted(known.get(group, set()) - entries.keys()) if group and is_void else ():
+                tree[section] = {**tree[section], other: [None]}
+                places[section, other] = (section, key)
+        for key, group in groups.items():
+            known.setdefault(group, set()).add(key)
+    return Layer(tree, _Written(one.origin, places), one.title, one.policy)
 
 
 POLICIES = (
@@ -276,16 +362,19 @@ POLICIES = (
         ruled(ACROSS, read_rules(dict(_rules_of_ruff()))),
     ),
     *(
-        NamedPolicy(
+        kind(
             name,
             f"keys that {name} takes as lists follow each other, others are replaced",
             source,
             _REPEATED,
             opening=_REPEATED,
         )
-        for name, source in (("git", "git-config(1), Values"), ("systemd", "systemd.syntax(7), systemd.unit(5)"))
+        for kind, name, source in (
+            (NamedPolicy, "git", "git-config(1), Values"),
+            (_OfUnits, "systemd", "systemd.syntax(7), systemd.unit(5)"),
+        )
     ),
-    _WithoutCase(
+    _OfSettings(
         "appsettings",
         "maps merge, keys without case; lists merge element by element; null leaves maps and lists",
         ".NET, Configuration, JSON configuration provider",

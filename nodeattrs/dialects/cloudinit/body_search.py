@@ -5,8 +5,8 @@ Used by `unpacking`. A message or an archive gives the bodies of its parts, and 
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from contextlib import suppress
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import accumulate, repeat
 
@@ -44,8 +44,12 @@ class BodySearch:
         return [0, *accumulate(len(row) + 1 for row in self._rows)]
 
     @cached_property
-    def _unindented(self) -> list[str]:
-        return [row.lstrip(" ") for row in self._rows]
+    def _where(self) -> dict[str, list[int]]:
+        """Row without its indent -> the numbers of the rows that are so."""
+        found: dict[str, list[int]] = {}
+        for number, row in enumerate(self._rows):
+            found.setdefault(_unindented(row), []).append(number)
+        return found
 
     def find_block(self, body: str) -> tuple[int | None, int]:
         """The line of the file on which a body begins, and the number of blanks before each of its lines. (None, 0) if
@@ -57,8 +61,7 @@ class BodySearch:
         if line is not None or not body.strip() or not self.text:
             return line, 0
         wanted = body.rstrip("\n").split("\n")
-        number = self._row_at(self._searched) - 1
-        while (number := self._next_row(wanted[0], number + 1)) >= 0:
+        for number in self._candidates(wanted):
             indent = len(self._rows[number]) - len(wanted[0])
             rows = self._rows[number : number + len(wanted)] if indent > 0 else []
             if len(rows) == len(wanted) and all(map(_is_indented, rows, wanted, repeat(indent))):
@@ -66,12 +69,15 @@ class BodySearch:
                 return number + self._first, indent
         return None, 0
 
-    def _next_row(self, wanted: str, first: int) -> int:
-        """The first row, from *first* on, that is the wanted one with any indent; -1 for none. raises: TooMuch"""
-        self._budget.steps()
-        with suppress(ValueError):
-            return self._unindented.index(wanted.lstrip(" "), first)
-        return -1
+    def _candidates(self, wanted: list[str]) -> Iterator[int]:
+        """Yield the rows where a body may begin. The rarest of its lines decides which rows are tried."""
+        self._budget.steps(len(wanted))
+        known = [self._where.get(_unindented(row), []) for row in wanted]
+        rarest = min(range(len(wanted)), key=lambda index: len(known[index]))
+        first = self._row_at(self._searched) + rarest
+        for place in range(bisect_left(known[rarest], first), len(known[rarest])):
+            self._budget.steps()
+            yield known[rarest][place] - rarest
 
     def find(self, body: str) -> int | None:
         """The line of the file on which a body begins, if its lines are not indented; None if it is not found.
@@ -87,6 +93,10 @@ class BodySearch:
 
     def _row_at(self, offset: int) -> int:
         return bisect_right(self._starts, offset) - 1
+
+
+def _unindented(row: str) -> str:
+    return row.lstrip(" ") if row.strip() else ""
 
 
 def _is_indented(row: str, wanted: str, indent: int) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from datetime import date
 from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import Path
@@ -97,7 +98,9 @@ def _why_unread(entry: Mapping[str, Any], key: str) -> str:
 
 
 def _go(value: Any) -> str:
-    """A value as Go prints it."""
+    """A value as Go prints it. raises: TypeError, for a map or list"""
+    if not isinstance(value, (str, int, float, date, type(None))):
+        raise TypeError(f"{type(value).__name__} is no value of one line")
     return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
 
 
@@ -121,6 +124,8 @@ def _share(value: Any) -> str:
 
 
 def _mount(value: Any) -> str:
+    if not isinstance(value, list):
+        raise TypeError("a mount is a list")
     return "  - " + "\n    ".join(f"- {_go(one)}" for one in value)
 
 
@@ -187,6 +192,8 @@ def _written(value: Mapping[str, Any], keys: tuple[_Key, ...], path: Path) -> It
         found = value.get(one.key) if one.key else value
         if not one.is_always and found in (None, "", [], {}):
             continue
+        if one.entry and not isinstance(found, (list, dict) if isinstance(one.entry, tuple) else (list, type(None))):
+            raise TypeError(f"{one.key} has another type")
         yield from _row(one.row, found, at)
         rows = enumerate(found or ()) if isinstance(found, list) else ()
         for number, entry in rows:
@@ -199,5 +206,7 @@ def _written(value: Mapping[str, Any], keys: tuple[_Key, ...], path: Path) -> It
 
 
 def _row(shape: str | Callable[[Any], str], value: Any, path: Path) -> list[_Row]:
+    if isinstance(shape, str) and "{" not in shape:  # the row above a list
+        return [(shape, path)] if shape else []
     text = shape.format(_go(value)) if isinstance(shape, str) else shape(value)
     return [(row, path) for row in text.split("\n")] if text else []

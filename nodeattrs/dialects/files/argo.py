@@ -148,8 +148,8 @@ def _chart(application: _Application, at: TreePath, source: Mapping[Any, Any]) -
 
 def _elsewhere(repository: GitSources, url: Any, revision: Any) -> str:
     """Why the files of a repository at a revision are not those that are here; "" where they may be."""
-    if isinstance(url, str) and repository.is_another(url):
-        return f"is in another repository: {url}"
+    if isinstance(url, str) and (another := repository.reason_of_url(url)):
+        return another
     is_pinned = isinstance(revision, (str, int, float)) and _PINNED.fullmatch(str(revision))
     return f"comes from revision {revision}, where it may have other values" if is_pinned else ""
 

@@ -18,13 +18,14 @@ from nodeattrs.core.tree import dig, json_or_text, parse, under
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import Unread, encrypted_at, unread_below, unread_layer
 from nodeattrs.dialects.files.doubts import warnings_of_dotted_keys, with_unknown
-from nodeattrs.dialects.files.extends import unread_extends
+from nodeattrs.dialects.files.extends import unread_extends, with_named_files
 from nodeattrs.dialects.files.folds import (
     FoldLayers,
     chart_folder,
     check_policy,
     fold_named,
     folded,
+    in_own_syntax,
     layers_of,
     layers_of_fold,
     layers_over_chart,
@@ -143,8 +144,9 @@ class _Layers:
     def _read(self, word: str) -> Iterable[Layer]:
         layers: Iterable[Layer]
         if word == "-":
-            layers = self._reader.layers(standard_input(), "-", "stdin")
-            return with_unknown(layers, is_chosen=self._reader.document is not None)
+            own = in_own_syntax(self._reader, self._policy.name, word)
+            layers = with_named_files(own.layers(standard_input(), "-", "stdin"), self._policy.name)
+            return with_unknown(layers, self._reader.document is not None, own is not self._reader)
         layers = layers_of([word], self._reader, Path(), policy=self._policy.name)
         prefix, nested = self._arguments["env_prefix"], self._arguments["nested"]
         return (dotenv_layer(one, prefix, nested) if prefix and _is_dotenv(one) else one for one in layers)

@@ -23,7 +23,7 @@ from nodeattrs.core.unread import Unread
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded
 from nodeattrs.formats.layers import LayerReader
-from nodeattrs.policies import COMPOSE, RUFF, TSCONFIG
+from nodeattrs.policies import COMPOSE, GIT, RUFF, TSCONFIG
 from nodeattrs.policies.helm import MovedLocator
 
 _TSCONFIG = re.compile(r"(?:tsconfig|jsconfig)(?:\.[^/]+)?\.json")
@@ -40,6 +40,8 @@ _MOST = 100
 """The most files that one file may lead to, with those that are not there."""
 _LONGEST = 1_000
 """Characters of a path that is followed."""
+
+_GITCONFIG = r"\.?gitconfig"
 
 
 class _Named(NamedTuple):
@@ -64,8 +66,8 @@ _NAMED = (
     _Named(r"biome\.jsonc?|tslint\.json|nx\.json|turbo\.json|\.babelrc(?:\.json)?", ("extends",)),
     _Named(r"mkdocs\.ya?ml", ("inherit",)),
     _Named(r"\.gitlab-ci\.ya?ml", ("include",)),
-    _Named(r"\.?gitconfig", ("include", "path"), True),
-    _Named(r"\.?gitconfig", ("includeif", "path"), True),
+    _Named(_GITCONFIG, ("include", "path"), True),
+    _Named(_GITCONFIG, ("includeif", "path"), True),
     _Named(r"application(?:-.+)?\.(?:ya?ml|properties)", ("spring", "config", "import"), True),
     _Named(r"(?:docker-)?compose(?:\..+)?\.ya?ml", ("include",), True),
 )
@@ -95,7 +97,7 @@ def with_named_files(layers: Iterable[Layer], policy: str = "") -> Iterator[Laye
     The unknown layer comes before the layer. If the named file overrides it, the unknown layer comes after it.
 
     policy: the name of the fold's policy. TypeScript's and Ruff's policies read the files that a file extends, so these
-            get no unknown layer
+            get no unknown layer. Under Git's policy any file may name others, as its config does
     """
     for layer in layers:
         found = [*_named_in(layer, policy)] if isinstance(layer.value, dict) else []
@@ -110,7 +112,8 @@ def _named_in(layer: Layer, policy: str) -> Iterator[tuple[_Named, TreePath]]:
     file = os.path.basename(layer.origin.at(()).file or "")
     for one in _NAMED:
         is_read = is_followed(file, policy)
-        if not is_read and re.fullmatch(one.file, file):
+        is_of_policy = policy == GIT and one.file == _GITCONFIG
+        if not is_read and (is_of_policy or re.fullmatch(one.file, file)):
             found = (
                 path
                 for path in spelled_paths(layer.value, one.path)

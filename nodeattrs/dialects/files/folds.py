@@ -33,7 +33,7 @@ from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
 from nodeattrs.formats.documents import Document, Syntax, syntax_of
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.node.values import Secrets
-from nodeattrs.policies import GIT, NAMES, NETPLAN, known_policies
+from nodeattrs.policies import GIT, NAMES, NETPLAN, SYSTEMD, known_policies
 from nodeattrs.policies.helm import ChartValues, HelmPolicy
 from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.project.config import PlainFold
@@ -76,11 +76,20 @@ def layers_of(
         one = replace(reader, document=int(numbered[2])) if numbered else reader
         is_netplan = policy == NETPLAN and (folder / word).is_dir()
         for path in _netplan(folder / word) if is_netplan else _files(numbered[1] if numbered else word, folder):
-            is_own = policy != "" and policy_of_repeated(path.absolute().as_posix()) == policy
-            own = replace(one, syntax="git" if policy == GIT else "systemd") if is_own else one
+            own = in_own_syntax(one, policy, path.absolute().as_posix())
             layers = own.read(path, shown(path).replace(os.sep, "/"))
             layers = with_bases(layers, path, one, shown) if is_followed(path.name, policy) else layers
-            yield from with_unknown(with_named_files(layers, policy), one.document is not None, is_own)
+            yield from with_unknown(with_named_files(layers, policy), one.document is not None, own is not one)
+
+
+def in_own_syntax(reader: LayerReader, policy: str, file: str) -> LayerReader:
+    """A reader of Git's or systemd's syntax, for a file of that policy; the same reader for any other file.
+
+    A file is one of the policy if its name says so, or if neither its name nor the reader says its syntax.
+    """
+    named = policy_of_repeated(file)
+    is_own = policy in (GIT, SYSTEMD) and (named == policy or not (named or reader.syntax or syntax_of(file)))
+    return replace(reader, syntax="git" if policy == GIT else "systemd") if is_own else reader
 
 
 def _files(word: str, folder: pathlib.Path) -> list[pathlib.Path]:

@@ -16,19 +16,22 @@ from typing import Any
 
 from nodeattrs.contract.reading import note_read, unnoted
 from nodeattrs.core.tree import dig
-from nodeattrs.dialects.files.releases import parse_documents
+from nodeattrs.dialects.files.releases import elements, parse_documents
 from nodeattrs.errors import DocumentError, NodeattrsError
-from nodeattrs.formats.documents import Document
 from nodeattrs.formats.nearest import work_tree_of
 from nodeattrs.git import Git
 
-_KIND = re.compile(rb"""^(?:\{?\s*"kind"|kind)[ \t]*:[ \t]*["']?GitRepository\b""", re.MULTILINE)
+_KIND = re.compile(
+    rb"""^(?:\{(?!\{)|(?:\xef\xbb\xbf)?["']?kind["']?[ \t]*:[^\n]*\b(?:GitRepository(?:List)?|List)\b)""", re.MULTILINE
+)
+"""The beginning of a line of a manifest, of a list of manifests, or of a map in braces, whose kind may be anywhere."""
 _LARGEST, _MOST, _DEPTH = 1_000_000, 20_000, 8
 """Bytes of a manifest, the most YAML files that are read, and the most folders inside one another."""
 _FILLED = "${"
 """How a text begins that Flux fills in."""
 _ADDRESS = re.compile(r"\w[\w+.-]*://|[\w.-]+@[\w.-]+:")
 """How the address of a repository on another machine begins."""
+_USER = re.compile(r"(?<=://)[^/]*@")
 _FIXED = ("commit", "semver", "tag")
 """Fields of `ref` that name a commit or a version. A branch is taken to be the files that are here."""
 
@@ -48,14 +51,15 @@ class GitSources:
     def __init__(self, root: Path, remotes: Sequence[str] | None = None) -> None:
         self.root, self._given = root, remotes
 
-    def is_another(self, url: str) -> bool:
-        """Whether a URL names another repository than each remote.
+    def reason_of_url(self, url: str) -> str:
+        """The end of a sentence for a URL that names another repository than each remote; "" for any other URL.
 
-        The last step of the addresses counts, since forks and other protocols share it. False without a remote on
-        another machine.
+        The last step of the addresses counts, since forks and other protocols share it. "" without a remote on another
+        machine. The sentence leaves out a user and password.
         """
         names = [_name_of(one) for one in self._remotes if _ADDRESS.match(one)]
-        return bool(names and url) and _name_of(url) not in names
+        is_another = bool(names and url) and _name_of(url) not in names
+        return f"is in another repository: {_USER.sub('', url)}" if is_another else ""
 
     @cached_property
     def _remotes(self) -> Sequence[str]:
@@ -78,28 +82,29 @@ class GitSources:
         """
         with unnoted():
             found, unread = self._manifests
-        named = [one for one in found if _is_named(one, name, namespace)]
-        note_read("*.yaml", "*.yml", *(os.path.join(self.root, one.file) for one in named))
+        named = [(file, one) for file, one in found if _is_named(one, name, namespace)]
+        note_read("*.yaml", "*.yml", *(os.path.join(self.root, file) for file, _ in named))
         if not named or any(name in text for text in unread):
             return f"comes from the GitRepository {name}, which was not found in this repository"
-        return next(filter(None, (self._elsewhere(one.tree.get("spec")) for one in named)), "")
+        return next(filter(None, (self._elsewhere(one.get("spec")) for _, one in named)), "")
 
     def _elsewhere(self, spec: Any) -> str:
         """Why the files of a GitRepository with this `spec` are not those that are here; "" where they are."""
         url, ref = dig(spec, ("url",)), dig(spec, ("ref",))
         if not isinstance(url, str) or _FILLED in f"{url} {ref}":
             return "comes from a GitRepository whose url or ref is not known"
-        if self.is_another(url):
-            return f"is in another repository: {url}"
+        if another := self.reason_of_url(url):
+            return another
         for field, value in ref.items() if isinstance(ref, dict) else ():
             if field in _FIXED or (field == "name" and not str(value).startswith("refs/heads/")):
                 return f"comes from {field} {value}, where it may have other values"
         return ""
 
     @cached_property
-    def _manifests(self) -> tuple[list[Document], list[str]]:
-        """The manifests; and the texts of files that cannot be parsed, which may have others."""
-        found, unread = [], []
+    def _manifests(self) -> tuple[list[tuple[str, Any]], list[str]]:
+        """(file, manifest) of each; and the texts of files that cannot be parsed, which may have others."""
+        found: list[tuple[str, Any]] = []
+        unread: list[str] = []
         for number, file in enumerate(_yaml_files(self.root)):
             if number == _MOST:
                 return [], []
@@ -112,10 +117,10 @@ class GitSources:
                 continue
             text = content.decode("utf-8", "replace")
             try:
-                found += parse_documents(text, file)
+                found += [(file, one) for document in parse_documents(text, file) for one in _each_in(document.tree)]
             except DocumentError:  # a template, or one of another program
                 unread.append(text)
-        return [one for one in found if dig(one.tree, ("kind",)) == "GitRepository"], unread
+        return found, unread
 
 
 def _yaml_files(root: Path) -> Iterator[str]:
@@ -128,10 +133,17 @@ def _yaml_files(root: Path) -> Iterator[str]:
                 yield os.path.relpath(path, root).replace(os.sep, "/")
 
 
-def _is_named(manifest: Document, name: str, namespace: Any) -> bool:
-    own = dig(manifest.tree, ("metadata", "namespace"))
+def _each_in(tree: Any) -> Iterator[Any]:
+    """The GitRepository that a document is, or each one in a list of objects."""
+    for one in (tree, *(one for _, one in elements(tree, "items"))):
+        if dig(one, ("kind",)) == "GitRepository":
+            yield one
+
+
+def _is_named(manifest: Any, name: str, namespace: Any) -> bool:
+    own = dig(manifest, ("metadata", "namespace"))
     is_in_place = own == namespace or not (isinstance(own, str) and isinstance(namespace, str))
-    return is_in_place and dig(manifest.tree, ("metadata", "name")) == name
+    return is_in_place and dig(manifest, ("metadata", "name")) == name
 
 
 def _name_of(url: str) -> str:

@@ -83,8 +83,8 @@ _ASSIGNING = ("assignment", "operator_assignment")
 _GIVING_NO_NODE = ("initialize", "node")
 """Methods after whose call no name but `node` gives the node."""
 
-_DECIDING = ("binary", "block_body", "conditional", "if", "if_modifier", "unary", "unless", "unless_modifier")
-"""Where the value of an expression only decides what other code does."""
+_ASKING = ("all?", "any?", "count", "find", "none?", "one?", "partition", "reject", "select")
+"""Methods for which the value of their block only decides what other code does."""
 
 _ITSELF = ("attribute", "attributes", "construct_attributes", "itself")
 _SENDING = ("__send__", "instance_variable_get", "method", "public_send", "send")
@@ -389,8 +389,8 @@ class CodeReader:
     def _is_hidden(self, node: Node, method: str, given: list[Node], is_own: bool, place: _Place | None) -> bool:
         """Whether a call runs code that its text does not show. method: "" for a name that is computed"""
         if not method:
-            is_decision = node.parent is not None and node.parent.type in _DECIDING and not given
-            return place is _NODE or (is_own and not (is_decision and self._around.is_own_class))
+            is_decision = not given and self._around.is_own_class and self._only_decides(node)
+            return place is _NODE or (is_own and not is_decision)
         if method in _EVALUATING:
             receiver = node.child_by_field_name("receiver")
             is_text = bool(given) and not method.endswith("exec")
@@ -399,6 +399,21 @@ class CodeReader:
         if method.startswith("def_delegator"):
             return self.leading_keys(given[:1]) in _NODES
         return method in _HIDING or (method in _HIDING_ALONE and is_own and self._part != "libraries")
+
+    def _only_decides(self, node: Node) -> bool:
+        """Whether the value of an expression only decides what other code does, and is given to no code."""
+        above = node.parent
+        if above is None or above.child_by_field_name("condition") == node:
+            return above is not None
+        sign = above.child_by_field_name("operator")
+        if sign is not None and above.type in ("binary", "unary"):
+            is_first = above.child_by_field_name("left") == node and self._slice(sign) in ("&&", "and")
+            return is_first or self._slice(sign) in ("!", "not", "==", "!=") or self._only_decides(above)
+        if above.type == "parenthesized_statements":
+            return self._only_decides(above)
+        asked = above.parent.parent if above.type in ("block_body", "body_statement") and above.parent else None
+        named = asked.child_by_field_name("method") if asked is not None else None
+        return named is not None and self._slice(named) in _ASKING
 
     def _take_word(self, node: Node, method: str, given: list[Node], is_own: bool) -> bool:
         """Note what a word of recipes, attribute files or libraries does. Returns False for another call."""
