@@ -116,6 +116,27 @@ CASES += [
     )
 ]
 
+CASES += [
+    (
+        f"as a dependency, {label}",
+        {"values": {"global": above}, "charts": sub(**{"global": own}), "needs": [need()]},
+        values,
+        {"global": expected},
+    )
+    for label, above, own, values, expected in (
+        ("a null global of the chart above alone removes nothing", {"a": None}, {"a": 1}, {}, {"a": 1}),
+        ("it does where a values file sets the subchart", {"a": None}, {"a": 1}, {"s": {}}, {}),
+        ("a null global of the subchart alone is left out", {}, {"a": None}, {}, {}),
+        ("it stays where a values file sets the subchart", {}, {"a": None}, {"s": {}}, {"a": None}),
+        ("a global replaces it", {"a": 1}, {"a": None}, {"s": {}}, {"a": 1}),
+        ("a map of a values file does not", {}, {"a": None}, {"s": {}, "global": {"a": {"x": 1}}}, {"a": None}),
+        ("a null global of a values file leaves the chart's", {"a": 2}, {"a": 1}, {"global": {"a": None}}, {"a": 2}),
+        ("a null inside a global map does, too", {"a": {"x": 1}}, {}, {"global": {"a": {"x": None}}}, {"a": {"x": 1}}),
+        ("a value and a map of a values file", {"a": 1}, {}, {"global": {"a": {"x": 1}}}, {"a": 1}),
+        ("a map and a value of a values file", {"a": {"x": 1}}, {}, {"global": {"a": 1}}, {"a": {"x": 1}}),
+    )
+]
+
 
 @pytest.mark.parametrize(("chart", "values", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_the_values_of_a_subchart_are_those_of_helm(tmp_path: Path, chart: Chart, values: Any, expected: Any) -> None:
@@ -135,6 +156,14 @@ def test_a_null_is_lost_below_a_value_of_the_chart_that_names_the_dependency_alo
         chart = {"values": top, "charts": {"s": {"values": middle, "charts": {"t": inner}, "needs": [need("t")]}}}
         found = release(write(tmp_path / str(number) / "chart", chart), {"s": {"t": {"a": {"b": 1}}}})
         assert found["s"]["t"]["a"] == expected
+
+
+def test_a_null_global_two_charts_above_hides_a_global_that_is_handed_down(tmp_path: Path) -> None:
+    inner = {"values": {"global": {"a": ""}}, "charts": {"t": {}}, "needs": [need("t")]}
+    chart = {"values": {"global": {"a": None}}, "charts": {"s": inner}, "needs": [need()]}
+    found = release(write(tmp_path / "chart", chart), {"s": {}})
+    assert found["s"] == {"global": {}, "t": {"global": {"a": None}}}
+    assert [one.file for one in found.origins("s.t.global.a")] == [f"{tmp_path}/chart/values.yaml"]
 
 
 def test_a_subchart_that_a_condition_turns_off_sets_nothing(tmp_path: Path) -> None:

@@ -29,12 +29,12 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.formats import flat_text, json_text, repeated, toml_text, yaml_text
+from nodeattrs.formats import flat_text, hcl_text, json_text, repeated, toml_text, yaml_text
 from nodeattrs.formats.blobs import blob_name
 from nodeattrs.formats.places import HALF_PAIR, Mark, ParsedText, Text
 from nodeattrs.formats.yaml_text import Tags
 
-Syntax = Literal["json", "yaml", "toml", "env", "ini", "properties", "git", "systemd"]
+Syntax = Literal["json", "yaml", "toml", "env", "ini", "properties", "git", "systemd", "hcl"]
 SYNTAXES: tuple[Syntax, ...] = get_args(Syntax)
 
 _SYNTAX_OF: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".toml": "toml"}
@@ -45,6 +45,7 @@ _LAYER_SYNTAX_OF: dict[str, Syntax] = {
     ".properties": "properties",
     ".jsonc": "json",
     ".code-workspace": "json",
+    ".tfvars": "hcl",
 }
 
 
@@ -333,4 +334,6 @@ def _reading(source: Text, syntax: Syntax, budget: Budget) -> ParsedText:
             return flat_text.read(source, budget, syntax)
         case "git" | "systemd":
             return repeated.read(source, budget, syntax)
+        case "hcl":
+            return hcl_text.read(source, budget)
     raise BadArgument(f"no such syntax: {syntax!r}", hint=f"write {', '.join(SYNTAXES[:-1])} or {SYNTAXES[-1]}")

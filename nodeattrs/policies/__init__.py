@@ -20,10 +20,10 @@ from nodeattrs.policies import compose, netplan
 from nodeattrs.policies.helm import HELM, HELM_4_1
 from nodeattrs.policies.named import POLICIES, NamedPolicy
 
-APPSETTINGS, COMPOSE, HIERA = "appsettings", "compose", "hiera-deep"
+APPSETTINGS, COMPOSE, HIERA, REPLACE = "appsettings", "compose", "hiera-deep", "replace"
 GIT, NETPLAN, RUFF, SYSTEMD, TSCONFIG = "git", "netplan", "ruff", "systemd", "tsconfig"
 _OF_TOOLS = (APPSETTINGS, COMPOSE, GIT, HIERA, NETPLAN, RUFF, SYSTEMD, TSCONFIG)
-NAMES = ("across", "inside", "helm", "helm-4.1", "json-merge-patch", "replace", *_OF_TOOLS)
+NAMES = ("across", "inside", "helm", "helm-4.1", "json-merge-patch", REPLACE, *_OF_TOOLS)
 """The names of all policies."""
 DEFAULT_POLICY = ACROSS.name
 """The policy of a fold that names none."""

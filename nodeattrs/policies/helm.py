@@ -35,7 +35,7 @@ from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import MergeConflict
 from nodeattrs.policies.named import NamedPolicy
 
-_GLOBAL = "global"
+GLOBAL = "global"
 """The key whose values a chart hands to its subcharts."""
 
 _HELM = Policy(
@@ -54,14 +54,15 @@ class ChartValues:
 
     path:  the keys below which the release has them, such as ("db",) for a subchart; () for the chart that is installed
     layer: the values.yaml of the chart, where the paths begin at its own root; or an unknown layer
-    needs: whether the chart names subcharts as dependencies. If so, Helm first merges their values into its own
     laid:  the layer with its values moved below *path*; a subchart without `global` gets an empty map there. An unknown
            layer is unchanged
+    is_joined: whether the chart names subcharts as dependencies. Helm then merges their values into its own first, and
+           the layer has the nulls of that merge
     """
 
     path: Path
     layer: Layer
-    needs: bool = False
+    is_joined: bool = False
 
     @property
     def laid(self) -> Layer:
@@ -78,9 +79,9 @@ class ChartValues:
             return layer
         if not self.path:
             return layer if value is layer.value else Layer(value, layer.origin, layer.title)
-        given = (_GLOBAL,) if _GLOBAL not in value else None
+        given = (GLOBAL,) if GLOBAL not in value else None
         locator = MovedLocator(layer.origin, self.path, (), given)
-        return Layer(under(self.path, {_GLOBAL: {}, **value}), locator, layer.title)
+        return Layer(under(self.path, {GLOBAL: {}, **value}), locator, layer.title)
 
 
 class MovedLocator(NamedTuple):
@@ -145,10 +146,10 @@ class HelmPolicy(NamedPolicy):
         above: list[tuple[Path, Layer]] = []
         for chart in charts:
             if chart.path:
-                held = _with_globals(above, files, chart.path, held)
+                held = _with_globals(above, files, chart.path, held, _HELM)
             table = ruled(at_paths(_HELM, [*_tables(chart, charts)]), rules)
             own = self._own(chart, charts, files)
-            above.append((chart.path, chart.laid if chart.path else own))
+            above.append((chart.path, own))
             held = Fold((own, held), table)
         return held if isinstance(held, Fold) else Fold((held,), _HELM)
 
@@ -163,11 +164,6 @@ class HelmPolicy(NamedPolicy):
             if one.path and one.path[:-1] == chart.path and _keeps_nulls(chart, one.path, charts, files)
         }
         found = {key: one if key in kept else _bare(one) for key, one in value.items() if one is not None}
-        depth = _joined_at(chart, charts, files)
-        if depth is not None:
-            above = [one for one in charts if _is_above(one, chart) and len(one.path) >= depth]
-            joined = _as_joined(value, [dig(one.layer.value, chart.path[len(one.path) :]) for one in above])
-            found = {key: one for key, one in joined.items() if one is not None}
         return chart._laid_with(found)
 
 
@@ -181,46 +177,17 @@ def plan_of_imports(charts: Sequence[ChartValues]) -> Fold:
     above: list[tuple[Path, Layer]] = []
     for chart in charts:
         if chart.path:
-            held = _with_globals(above, (), chart.path, held)
+            held = _with_globals(above, (), chart.path, held, _VALUES)
         above.append((chart.path, chart.laid))
         held = Fold((chart.laid, held), _VALUES)
     return Fold((held,), _VALUES)
 
 
-def _is_above(one: ChartValues, chart: ChartValues) -> bool:
-    return len(one.path) < len(chart.path) and one.path == chart.path[: len(one.path)]
-
-
-def _as_joined(value: Any, above: Sequence[Any]) -> Any:
-    """Values that Helm joins into the ones of the charts above: nulls below a value of another kind there are lost.
-
-    above: the values that those charts have at the same path
-    """
-    if not isinstance(value, dict):
-        return value
-    maps = [one for one in above if isinstance(one, dict)]
-    if len(maps) < sum(one is not ABSENT for one in above):
-        return _bare(value)
-    return {key: _as_joined(one, [other.get(key, ABSENT) for other in maps]) for key, one in value.items()}
-
-
 def _keeps_nulls(chart: ChartValues, path: Path, charts: Sequence[ChartValues], files: Sequence[Layer | Fold]) -> bool:
     """Whether the nulls count that a chart has for its subchart at *path*: only where values above set that, too."""
-    above = [one for one in charts if _is_above(one, chart)]
-    return any(one.needs for one in above) or _set([*files, *(one.laid for one in above)], path)
-
-
-def _joined_at(chart: ChartValues, charts: Sequence[ChartValues], files: Sequence[Layer | Fold]) -> int | None:
-    """The depth of the nearest chart above that has the values of this one joined into its own, and keeps their nulls.
-
-    None where no chart above has.
-    """
-    depths = [
-        len(one.path)
-        for one in charts
-        if _is_above(one, chart) and one.needs and _keeps_nulls(one, chart.path[: len(one.path) + 1], charts, files)
-    ]
-    return max(depths, default=None)
+    depth = len(chart.path)
+    above = [one for one in charts if len(one.path) < depth and one.path == chart.path[: len(one.path)]]
+    return any(one.is_joined for one in above) or _set([*files, *(one.laid for one in above)], path)
 
 
 def _set(layers: Iterable[Layer | Fold], path: Path) -> bool:
@@ -278,23 +245,28 @@ def _null_twice(policy: Policy) -> Policy:
 
 
 def _with_globals(
-    charts: Sequence[tuple[Path, Layer]], files: Sequence[Layer | Fold], path: Path, held: Layer | Fold
+    charts: Sequence[tuple[Path, Layer]],
+    files: Sequence[Layer | Fold],
+    path: Path,
+    held: Layer | Fold,
+    policy: Policy,
 ) -> Layer | Fold:
     """The values under the globals that the chart above hands to the subchart at *path*.
 
     charts: the charts above, each with its path and its own values
+    policy: merges what is over a chart's own globals with them
     """
-    given = _globals(charts, files, path[:-1], (*path, _GLOBAL))
-    return held if given is None else Fold((held, given), at_paths(_VALUES, [((*path, _GLOBAL), _into_subchart)]))
+    given = _globals(charts, files, path[:-1], (*path, GLOBAL), policy)
+    return held if given is None else Fold((held, given), at_paths(_VALUES, [((*path, GLOBAL), _into_subchart)]))
 
 
 def _into_subchart(policy: Policy) -> Policy:
     """The globals of a chart win over a subchart's; a map and another value do not replace each other."""
     each = Policy(
         "helm, globals",
-        Line(MAP, MAP, Meet(_HELM), "two maps meet key by key"),
+        Line(MAP, MAP, Meet(_VALUES), "two maps meet key by key"),
         Line(MAP, PRESENT, KEEP, "a map is not replaced by another value"),
-        Line((ABSENT_KIND, NULL), PRESENT, TAKE, "the chart above hands it down"),
+        Line(ABSENT_KIND, PRESENT, TAKE, "the chart above hands it down"),
         Line(PRESENT, MAP, KEEP, "a map does not replace another value"),
         Line(ANY, PRESENT, TAKE, "the globals of the chart above win"),
     )
@@ -307,18 +279,17 @@ def _into_subchart(policy: Policy) -> Policy:
 
 
 def _globals(
-    charts: Sequence[tuple[Path, Layer]], files: Sequence[Layer | Fold], path: Path, target: Path
+    charts: Sequence[tuple[Path, Layer]], files: Sequence[Layer | Fold], path: Path, target: Path, policy: Policy
 ) -> Layer | Fold | None:
     """The globals of the chart at *path*, moved to *target*; None if no layer has any."""
-    held = _joined([_copied(one, (*path, _GLOBAL), target) for one in files], _VALUES)
+    held = _joined([_copied(one, (*path, GLOBAL), target) for one in files], _VALUES)
     for at, own in charts:
         if at != path[: len(at)]:
             continue
         if at and at == path:
-            given = _globals(charts, files, path[:-1], target)
+            given = _globals(charts, files, path[:-1], target, policy)
             held = _joined([held, given], at_paths(_VALUES, [(target, _into_subchart)]))
-        table = _HELM if at == path else _VALUES
-        held = _joined([_copied(own, (*path, _GLOBAL), target), held], table)
+        held = _joined([_copied(own, (*path, GLOBAL), target), held], policy if at == path else _VALUES)
     return held
 
 

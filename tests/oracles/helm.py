@@ -26,11 +26,14 @@ from tests.oracles.peer import Peer
 
 TEMPLATE = "{{ .Values | toJson }}"
 GLOBALS: dict[str, Callable[[random.Random], Any]] = {
-    "a": lambda chance: chance.choice(("x", "y", 1)),
-    "b": lambda chance: {key: chance.choice(("x", 1, {"c": chance.choice("xy")})) for key in chance.sample("ab", 1)},
-    "c": lambda chance: [chance.choice("xy")],
+    "a": lambda chance: chance.choice(("x", "y", 1, None)),
+    "b": lambda chance: {key: chance.choice(("x", 1, None)) for key in chance.sample("abc", 2)},
+    "c": lambda chance: chance.choice((["x"], ["y"], None)),
+    "d": lambda chance: chance.choice(("x", {"a": "x"}, {"b": None}, None)),
 }
-"""Globals whose kinds agree, and that are not null: see docs/differences.md."""
+"""No map stands in another one: see docs/differences.md."""
+NAMES = {3: ("s", "t"), 2: ("v", "w"), 1: ("y", "z")}
+"""How many charts may stand below one another -> the names of subcharts, which differ from the names below them."""
 SCALARS = ("x", "y", 0, 1, True, False, None, None)
 
 
@@ -50,7 +53,7 @@ def values(chance: random.Random, children: Mapping[str, Any], depth: int = 2) -
         if chance.random() < 0.3:
             found.setdefault(name, {})["enabled"] = chance.random() < 0.6
     if chance.random() < 0.4:
-        found["global"] = {key: GLOBALS[key](chance) for key in chance.sample("abc", chance.randint(0, 2))}
+        found["global"] = {key: GLOBALS[key](chance) for key in chance.sample("abcd", chance.randint(0, 3))}
     if chance.random() < 0.2:
         found["tags"] = {tag: chance.random() < 0.5 for tag in chance.sample(("t", "u"), chance.randint(1, 2))}
     return found
@@ -61,30 +64,23 @@ def imported(chance: random.Random, children: Mapping[str, Any]) -> Any:
     if chance.random() < 0.3:
         return chance.choice("ab")
     child = chance.choice(("a", "b", "a.b", *children))
-    return {"child": child, "parent": chance.choice((".", "a", "n", "n.m", "s.q"))}
-
-
-def without_nulls(value: Any) -> Any:
-    """A tree without the nulls in its maps: what Helm drops of imported ones is in docs/differences.md."""
-    if isinstance(value, dict):
-        return {key: without_nulls(one) for key, one in value.items() if one is not None}
-    return value
+    return {"child": child, "parent": chance.choice((".", "a", "n", "n.m", "s.q", "v.q"))}
 
 
 def made(chance: random.Random, folder: Path, name: str, depth: int, imports: bool) -> dict[str, Any]:
     """Write a chart with its subcharts; returns their names as Chart.yaml has them, inside one another.
 
-    imports: whether charts may import values, and then none is null
+    imports: whether charts may import values
     """
     folder.mkdir(parents=True)
     children: dict[str, Any] = {}
     needs: list[dict[str, Any]] = []
-    for child in chance.sample(("s", "t"), chance.randint(0, 2)) if depth else ():
+    for child in chance.sample(NAMES[depth], chance.randint(0, 2)) if depth else ():
         below = made(chance, folder / "charts" / child, child, depth - 1, imports)
         key = child
         if chance.random() < 0.7:
             need: dict[str, Any] = {"name": child, "version": "1.0.0", "repository": ""}
-            if chance.random() < 0.3:
+            if chance.random() < 0.3 and (name == "p" or not below):  # of others: see docs/differences.md
                 need["alias"] = key = f"{child}x"
             if chance.random() < 0.5:
                 need["condition"] = f"{key}.enabled"
@@ -104,7 +100,7 @@ def made(chance: random.Random, folder: Path, name: str, depth: int, imports: bo
         own = values(chance, children)
         if chance.random() < 0.3:
             own["exports"] = {"a": {"x": 1}, "b": {"a": {"y": 2}}}
-        (folder / "values.yaml").write_text(json.dumps(without_nulls(own) if imports else own))
+        (folder / "values.yaml").write_text(json.dumps(own))
     return children
 
 
@@ -155,9 +151,8 @@ def main(arguments: list[str] | None = None) -> int:
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place) / "chart"
             imports = chance.random() < 0.4
-            children = made(chance, folder, "p", 2, imports)
+            children = made(chance, folder, "p", chance.randint(2, 3), imports)
             trees = [values(chance, children, 3) for _ in range(chance.randint(0, 2))]
-            trees = [without_nulls(one) for one in trees] if imports else trees
             files = [Path(place) / f"values-{number}.yaml" for number in range(len(trees))]
             joined: dict[str, Any] = {}
             for file, one in zip(files, trees, strict=True):

@@ -11,7 +11,7 @@ import io
 import pathlib
 import tarfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError, MergeConflict
 from nodeattrs.formats.documents import Document, content_of, decoded, parse
 from nodeattrs.formats.layers import LayerReader
-from nodeattrs.policies.helm import ChartValues, HelmPolicy, plan_of_imports
+from nodeattrs.policies.helm import GLOBAL, ChartValues, HelmPolicy, plan_of_imports
 
 CHART = "Chart.yaml"
 _DEPTH = 8
@@ -97,7 +97,7 @@ def charts_at(
         _check_map(found, one.path)
     tags = values.get("tags")
     enabled = _enabled(chart, values, tags if isinstance(tags, dict) else {})
-    return [*_with_imports(enabled).every()]
+    return [*_joined(enabled, _disputed([*enabled.every()], files)).every()]
 
 
 class ChartSummary(NamedTuple):
@@ -229,7 +229,7 @@ def _chart(files: _Files, reader: LayerReader, path: Path, name: str, budget: Bu
         for key, one in _chosen(needs, there)
     ]
     layer = _values(files, reader, name or str(tree.get("name") or "chart"))
-    return _Chart(ChartValues(path, layer, bool(needs)), needs, below)
+    return _Chart(ChartValues(path, layer), needs, below)
 
 
 def _description(files: _Files) -> tuple[Mapping[str, Any], dict[str, Mapping[str, Any]]]:
@@ -296,27 +296,32 @@ def _enabled(chart: _Chart, values: Mapping[str, Any], tags: Mapping[str, Any]) 
     below = own.get("tags") if isinstance(own, dict) else None
     tags = {**below, **tags} if isinstance(below, dict) else tags
     kept = [one for one in chart.below if _is_enabled(chart.needs.get(_key(one, path), {}), values, path, tags)]
-    own_values = replace(chart.values, needs=any(_key(one, path) in chart.needs for one in kept))
+    own_values = replace(chart.values, is_joined=any(_key(one, path) in chart.needs for one in kept))
     return replace(chart, values=own_values, below=[_enabled(one, values, tags) for one in kept])
 
 
 # --- values that a chart imports from its subcharts
 
 
-def _with_imports(chart: _Chart) -> _Chart:
-    """The chart with the values that it and its subcharts import from the charts below them.
+def _joined(chart: _Chart, disputed: Collection[str]) -> _Chart:
+    """The chart and its subcharts with the values that Helm adds to them before it reads values files.
 
-    Imported values are weaker than all that the chart and its subcharts have; files over the chart are not imported.
-    source: Helm, Charts, "Importing Child Values via dependencies"
+    If a chart names subcharts as dependencies, Helm merges the values of these charts. Files over the chart play no
+    part. From this merge the chart gets the values that it imports, which are weaker than all others. It also gets
+    the nulls and the disputed globals, which are as strong as its own values.
+    disputed: the keys from `_disputed`
+    source:   Helm, Charts, "Importing Child Values via dependencies"; what Helm 4.2.3 renders
     """
-    chart = replace(chart, below=[_with_imports(one) for one in chart.below])
-    path = chart.values.path
+    chart = replace(chart, below=[_joined(one, disputed) for one in chart.below])
+    path, own = chart.values.path, chart.values.layer
+    if not chart.values.is_joined or not isinstance(own.value, dict):
+        return chart
     imports = [
         each for one in chart.below for each in _imports_of(chart.needs.get(_key(one, path), {}), one, len(path))
     ]
-    if not imports or not isinstance(chart.values.layer.value, dict):
-        return chart
     charts = [replace(one, path=one.path[len(path) :]) for one in chart.every()]
+    if not imports and not disputed and not any(_nulls(one.layer.value) for one in charts):
+        return chart
     plan = plan_of_imports(charts)
     found = fold([plan], plan.policy)
     layers, unknown = [], []
@@ -326,11 +331,33 @@ def _with_imports(chart: _Chart) -> _Chart:
         elif isinstance(table := dig(found.value, one.source), dict):
             imported = _not_in(under(one.target, table), found.value)
             layers.append(Layer(imported, _InMerge(found, one.source, one.target), "imported values"))
-    joined = fold([*reversed(layers), chart.values.layer], ACROSS) if layers else None
-    if joined is not None:
-        layer = Layer(joined.value, _InMerge(joined), chart.values.layer.title)
-        chart = replace(chart, values=replace(chart.values, layer=layer))
-    return replace(chart, below=[*chart.below, *unknown])
+    below = [(*one.path, GLOBAL, key) for one in charts if one.path for key in disputed]
+    handed = [under(at, one) for at in below if (one := dig(found.value, at)) is not ABSENT]
+    kept = [_nulls(found.value), *handed]
+    joined = fold([*reversed(layers), own, *(Layer(one, _InMerge(found)) for one in kept)], ACROSS)
+    layer = Layer(joined.value, _InMerge(joined), own.title)
+    return replace(chart, values=replace(chart.values, layer=layer), below=[*chart.below, *unknown])
+
+
+def _disputed(charts: Sequence[ChartValues], files: Sequence[Layer]) -> Collection[str]:
+    """The keys of globals that are a map in one chart or values file and no map in another one, or that have a null."""
+    maps, others = set(), set()
+    for layer in (*files, *(one.laid for one in charts)):
+        for chart in charts:
+            found = ABSENT if type(layer.value) is Unknown else dig(layer.value, (*chart.path, GLOBAL))
+            for key, one in found.items() if isinstance(found, dict) else ():
+                has_null, is_map = bool(_nulls({key: one})), isinstance(one, dict)
+                maps.update([key] if is_map or has_null else [])
+                others.update([key] if has_null or not is_map else [])
+    return maps & others
+
+
+def _nulls(value: Any) -> dict[str, Any]:
+    """The nulls in the maps of a value, with the maps that have any."""
+    if not isinstance(value, dict):
+        return {}
+    found = {key: None if one is None else _nulls(one) for key, one in value.items()}
+    return {key: one for key, one in found.items() if one != {}}
 
 
 @dataclass(frozen=True, slots=True)

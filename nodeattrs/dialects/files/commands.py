@@ -30,12 +30,13 @@ from nodeattrs.dialects.files.folds import (
     layers_of_fold,
     layers_over_chart,
 )
+from nodeattrs.dialects.files.found import is_of_terraform
 from nodeattrs.dialects.files.reports import BlameReport, LastChanges, ShownPolicies, trace_report
 from nodeattrs.dialects.files.text import text_of
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, FoldNotFound
 from nodeattrs.formats.documents import read, standard_input, syntax_of
 from nodeattrs.formats.layers import LayerReader, dotenv_layer, environment_layer
-from nodeattrs.policies import DEFAULT_POLICY, NAMES, policy_named
+from nodeattrs.policies import DEFAULT_POLICY, NAMES, REPLACE, policy_named
 from nodeattrs.policies.helm import HelmPolicy
 from nodeattrs.policies.helm_set import set_layers
 from nodeattrs.project.config import PlainFold, read_fold
@@ -67,7 +68,7 @@ _ARGUMENTS = (
     Argument(
         ("--syntax",),
         "the syntax of all files (default: by their names, else by their content)",
-        {"choices": ("json", "yaml", "toml", "env", "ini", "properties")},
+        {"choices": ("json", "yaml", "toml", "env", "ini", "properties", "hcl")},
     ),
     Argument(("--document",), "only the N-th document of each file", {"metavar": "N", "type": int}),
     Argument(("--repo",), "whose nodeattrs.toml counts (default: the nearest one here or above)", {"metavar": "DIR"}),
@@ -98,7 +99,7 @@ class _Layers:
         named = self._named(arguments["name"])
         syntax: Any = arguments["syntax"] or (named.syntax if named else None) or None
         self._reader = LayerReader(syntax, document=arguments["document"], pipes=True)
-        name, self._rules = _policy(arguments["policy"], named)
+        name, self._rules = _policy(arguments["policy"], named, arguments["files"])
         self._policy = policy_named(name)
         self.all, self._charts = self._read_all(named)
 
@@ -169,10 +170,15 @@ def _is_dotenv(layer: Layer) -> bool:
     return syntax_of(layer.origin.at(()).file or "") == "env"
 
 
-def _policy(word: str | None, named: PlainFold | None) -> tuple[str, Sequence[PathRule]]:
-    """The name of the policy that is meant, and rules for paths: of --policy, which may be a file, else of the fold."""
+def _policy(word: str | None, named: PlainFold | None, files: Sequence[str]) -> tuple[str, Sequence[PathRule]]:
+    """The name of the policy that is meant, and rules for paths: of --policy, which may be a file, else of the fold.
+
+    Without both, files of Terraform alone have Terraform's policy, and others the default.
+    """
+    if word is None and named is not None:
+        return named.policy, named.rules
     if word is None:
-        return (named.policy, named.rules) if named else (DEFAULT_POLICY, ())
+        return REPLACE if files and all(map(is_of_terraform, files)) else DEFAULT_POLICY, ()
     if word in NAMES or not (os.path.exists(word) or word.endswith(".toml")):
         return word, ()
     document = read(Path(word))

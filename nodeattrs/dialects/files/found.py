@@ -19,7 +19,7 @@ from nodeattrs.dialects.files.extends import is_of_ruff, is_tsconfig
 from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import Release, read_documents
 from nodeattrs.errors import DocumentError
-from nodeattrs.policies import APPSETTINGS, COMPOSE, DEFAULT_POLICY, RUFF, TSCONFIG
+from nodeattrs.policies import APPSETTINGS, COMPOSE, DEFAULT_POLICY, REPLACE, RUFF, TSCONFIG
 from nodeattrs.project.config import PlainFold
 
 _VALUES = re.compile(r"values[-._](?!schema\.)[^/]+\.ya?ml|[^/]+[-._]values\.ya?ml")
@@ -172,13 +172,18 @@ def _each_release(
         yield from argo.releases(document, manifests.sources)
 
 
+def is_of_terraform(file: str) -> bool:
+    """Whether a file name is one of Terraform's variables. Terraform takes a variable whole from the last such file."""
+    return file.endswith((".tfvars", ".tfvars.json"))
+
+
 def policy_for(files: Sequence[str], folder: Path) -> str:
     """The name of the policy for some files: that of the program that reads files with such names, or the default
     policy.
 
     files:  at least one, the weakest first, relative to *folder*. The name of the first file decides; for tsconfig,
-            Ruff, .NET, Git and systemd the name of the last. A folder with a Chart.yaml as the first gives Helm's
-            policy
+            Ruff, .NET, Git, systemd and Terraform the name of the last. A folder with a Chart.yaml as the first gives
+            Helm's policy
     """
     names = [os.path.basename(file) for file in files]
     if (folder / files[0] / CHART).is_file() or names[0] in ("values.yaml", "values.yml"):
@@ -191,6 +196,8 @@ def policy_for(files: Sequence[str], folder: Path) -> str:
         return APPSETTINGS
     if names[0] in _COMPOSE:
         return COMPOSE
+    if is_of_terraform(names[-1]):
+        return REPLACE
     return policy_of_repeated((folder / files[-1]).absolute().as_posix()) or DEFAULT_POLICY
 
 

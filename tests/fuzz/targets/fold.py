@@ -1,4 +1,4 @@
-"""Files that are folded: .env, .ini, .properties, files of Git and systemd, YAML with tags, and Compose files."""
+"""Files that are folded: .env, .ini, .properties, .tfvars, Git, systemd, YAML with tags, and Compose files."""
 
 from __future__ import annotations
 
@@ -72,6 +72,20 @@ _LINES: dict[Syntax, Grammar] = {
             "_EQUALS": ("=", " = ", ""),
             "_VALUE": ("1", "", "a b", "x=y", "[z]"),
             "_END": ("\n", "\r\n", "\\\n", "\n; c\n", "\n\n"),
+        },
+        glue="",
+    ),
+    "hcl": Grammar(
+        'start: entry*\nentry: _NAME " = " value _END\n'
+        'value: _VALUE | "[" [value ("," value)*] "]" | "{" [_KEY _EQUALS value ("," _KEY _EQUALS value)*] "}"',
+        {
+            "_NAME": ("a", "b", "c-d", "if", "e", "a.b", "f", "g"),
+            "_KEY": ("a", '"b c"', "3", "(d)", "null"),
+            "_EQUALS": (" = ", ": "),
+            "_VALUE": ("1", "-2.5", "true", "null", '"x"', '"\\u00e9\\""', '"${a}"', '"$${a}"',
+                       "<<E\n ${a\nE", "<<-E\n  a\nE",
+                       "f(1)", "1 + 2", '"ENC[PKCS7,x]"'),
+            "_END": ("\n", " # c\n", "\r\n", " // c\n/* d */\n", " "),
         },
         glue="",
     ),
