@@ -27,6 +27,10 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import ALLOWED_PATHS, RUBY
 from nodeattrs.core.tree import spell
+from nodeattrs.core.unread import sentences
+from nodeattrs.dialects import named
+from nodeattrs.errors import NodeattrsError, missing_extra
+from nodeattrs.reports.findings import Finding, Selection, finding_of
 from nodeattrs.reports.screen import first_of
 
 if TYPE_CHECKING:
@@ -34,7 +38,6 @@ if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
     from pygls.workspace import TextDocument
 
-    from nodeattrs.reports.findings import Finding
     from nodeattrs.verbs.lines import Account, Effect, FileLine, FolderLines
 
 DESCRIPTION = """\
@@ -79,8 +82,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     try:
         from pygls.lsp.server import LanguageServer
     except ImportError:
-        from nodeattrs.errors import missing_extra
-
         raise missing_extra("pygls", "lsp", "a language server") from None
     if options.most is not None and options.most < 1:
         options.refuse("--most is at least 1")
@@ -187,8 +188,6 @@ class _Service:
         return self._context.copy().run(within)
 
     def _look(self) -> None:
-        from nodeattrs.errors import NodeattrsError
-
         assert self._lines is not None
         with _Progress(self._server) as progress:
             try:
@@ -221,9 +220,7 @@ class _Service:
 
     def _findings(self) -> Iterator[Finding]:
         from nodeattrs.cli.check import check_folder
-        from nodeattrs.errors import NodeattrsError
         from nodeattrs.project.config import Config, RepositorySettings
-        from nodeattrs.reports.findings import Selection, finding_of
 
         repository = RepositorySettings(self._root)
         try:
@@ -266,9 +263,6 @@ class _Service:
 
     def _notes(self, effects: Sequence[Effect]) -> list[str]:
         """Sentences about what was not computed and not read for some effects; [] where everything was."""
-        from nodeattrs.core.unread import sentences
-        from nodeattrs.dialects import named
-
         dialects = {one.dialect for one in effects}
         notes = [
             f"of the first {asked} of {known} {named(name).noun}s (--most)"
@@ -285,8 +279,8 @@ class _Service:
         from lsprotocol import types
 
         document = self._server.workspace.get_text_document(params.text_document.uri)
-        now = {0: 0} | {saved: line for line, saved in _saved_lines(document).items()}
-        places = {line: types.Position(number, 0) for line, number in now.items()}
+        places = {saved: types.Position(line, 0) for line, saved in _saved_lines(document).items()}
+        places.setdefault(0, types.Position(0, 0))
         commands = self._lens_commands(self._looked.in_file(self._file(document)))
         return [types.CodeLens(types.Range(places[at], places[at]), one) for at, one in commands if at in places]
 
