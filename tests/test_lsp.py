@@ -21,7 +21,7 @@ from nodeattrs.core.tree import parse, spell
 from nodeattrs.dialects.chef.facts import load_facts
 from nodeattrs.dialects.chef.reports.explain import explained
 from nodeattrs.dialects.chef.run.run import run_node
-from nodeattrs.verbs.hover import hover
+from nodeattrs.verbs.hover import hover, sentences
 from nodeattrs.verbs.lines import FileLine, FolderLines
 from tests.effort import examples
 
@@ -41,6 +41,8 @@ class Editor:
         self.client = client_module.LanguageClient("test", "1")
         self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(partial(self._publish))
         self.client.feature(types.WINDOW_LOG_MESSAGE)(lambda params: None)
+        self.shown: list[str] = []
+        self.client.feature(types.WINDOW_SHOW_MESSAGE)(lambda params: self.shown.append(params.message))
 
     def _publish(self, params: Any) -> None:
         self.found[Path(params.uri).name] = params.diagnostics
@@ -91,6 +93,21 @@ class Editor:
                 return self.found[name]
             await asyncio.sleep(0.1)
         raise AssertionError(f"never: {self.found}")
+
+    async def lenses(self, file: str) -> dict[int, str]:
+        params = types.CodeLensParams(types.TextDocumentIdentifier(self.uri(file)))
+        found = await self.client.text_document_code_lens_async(params)
+        return {one.range.start.line + 1: one.command.title for one in found}
+
+    async def actions(self, file: str, line: int, *only: str) -> list[Any]:
+        at, context = types.Position(line - 1, 0), types.CodeActionContext([], [*only] or None)
+        document = types.TextDocumentIdentifier(self.uri(file))
+        params = types.CodeActionParams(document, types.Range(at, at), context)
+        return list(await self.client.text_document_code_action_async(params))
+
+    async def perform(self, command: Any) -> None:
+        params = types.ExecuteCommandParams(command.command, command.arguments)
+        await self.client.workspace_execute_command_async(params)
 
     async def places(self, kind: str, file: str, line: int, column: int = 1) -> set[str]:
         document, position = types.TextDocumentIdentifier(self.uri(file)), types.Position(line - 1, column - 1)
@@ -275,6 +292,133 @@ class TestWhileOneWrites:
             await editor.until_found("r1.json", lambda found: not any(map(is_error, found)))
 
         asked(folder, talk)
+
+
+def site(folder: Path, ports: int = 1) -> Path:
+    """Two nodes with a role; the environment of one overrides all ports of the role, and leaves its workers."""
+    texts = {
+        "roles/web.json": {"name": "web", "default_attributes": {**dict.fromkeys(names(ports), 80), "workers": 4}},
+        "environments/prod.json": {"name": "prod", "override_attributes": dict.fromkeys(names(ports), 443)},
+        "nodes/n1.json": {"name": "n1", "chef_environment": "prod", "run_list": ["role[web]"]},
+        "nodes/n2.json": {"name": "n2", "run_list": ["role[web]"]},
+        "roles/old.json": {"name": "old", "run_list": ["role[gone]"]},
+    }
+    for name, data in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(json.dumps(data, indent=2) + "\n")
+    return folder
+
+
+def names(count: int) -> list[str]:
+    return [f"port{number}" for number in range(1, count + 1)]
+
+
+class TestALineThatIsOverridden:
+    def test_has_a_lens_with_the_words_of_where_and_other_lines_have_none(self, tmp_path: Path) -> None:
+        folder = site(tmp_path)
+
+        async def talk(editor: Editor) -> None:
+            assert await editor.lenses("roles/web.json") == {4: "wins on 1 of 2 nodes"}
+            assert await editor.lenses("environments/prod.json") == {}
+            assert await editor.lenses("roles/old.json") == {}
+
+        asked(folder, talk)
+        lines = FolderLines(folder, Request(str(folder)))
+        lines.look()
+        assert [*sentences(*lines.at(FileLine("roles/web.json", 4)), lines.count)][1] == "wins on 1 of 2 nodes: n2"
+
+    def test_keeps_its_lens_while_other_lines_are_written(self, tmp_path: Path) -> None:
+        folder = site(tmp_path)
+        text = (folder / "roles/web.json").read_text()
+
+        async def talk(editor: Editor) -> None:
+            editor.open("roles/web.json", text.replace('  "default', '\n\n  "default').replace('"workers"', '"people"'))
+            assert await editor.lenses("roles/web.json") == {6: "wins on 1 of 2 nodes"}
+
+        asked(folder, talk)
+
+    def test_has_a_lens_of_now_after_a_file_is_saved(self, tmp_path: Path) -> None:
+        folder = site(tmp_path)
+
+        async def talk(editor: Editor) -> None:
+            assert await editor.lenses("roles/web.json") == {4: "wins on 1 of 2 nodes"}
+            (folder / "environments/prod.json").write_text('{"name": "prod"}')
+            editor.save("environments/prod.json")
+            for _ in range(300):
+                if not await editor.lenses("roles/web.json"):
+                    return
+                await asyncio.sleep(0.1)
+            raise AssertionError("the lens of before is still there")
+
+        asked(folder, talk)
+
+    def test_says_that_something_was_not_read(self, tmp_path: Path) -> None:
+        folder = site(tmp_path)
+        (folder / "nodes/n3.json").write_text('{"name": "n3", "run_list": ["role[wbe]"]}')
+
+        async def talk(editor: Editor) -> None:
+            found = await editor.lenses("roles/web.json")
+            assert found[1].startswith("incomplete: ")
+            assert "n3 cannot be resolved" in found[1]
+            assert found[4] == "wins on 1 of 2, set on 2 of 3 nodes (incomplete: see line 1)"
+            assert "n3 cannot be resolved" in await editor.hover("roles/web.json", 4)
+
+        asked(folder, talk)
+
+    def test_says_of_how_many_subjects_it_speaks(self, tmp_path: Path) -> None:
+        async def talk(editor: Editor) -> None:
+            assert await editor.lenses("roles/web.json") == {
+                1: "incomplete: of the first 1 of 2 nodes (--most)",
+                4: "wins on 0 of 1 node (incomplete: see line 1)",
+            }
+
+        asked(site(tmp_path), talk, "--most", "1")
+
+    def test_beyond_200_of_a_file_is_counted(self, tmp_path: Path) -> None:
+        async def talk(editor: Editor) -> None:
+            found = await editor.lenses("roles/web.json")
+            assert [*found] == [*range(4, 205)]
+            assert found[204] == "5 more lines are overridden, here and below"
+
+        asked(site(tmp_path, 205), talk)
+
+    def test_is_named_by_its_path_where_a_line_sets_several(self, tmp_path: Path) -> None:
+        folder = site(tmp_path, 2)
+        role = folder / "roles/web.json"
+        role.write_text(json.dumps(json.loads(role.read_text())))
+
+        async def talk(editor: Editor) -> None:
+            document = types.CodeLensParams(types.TextDocumentIdentifier(editor.uri("roles/web.json")))
+            found = await editor.client.text_document_code_lens_async(document)
+            titles = [one.command.title for one in found]
+            assert titles == ["port1 wins on 1 of 2 nodes", "port2 wins on 1 of 2 nodes"]
+
+        asked(folder, talk)
+
+    def test_offers_to_open_the_line_that_wins(self, tmp_path: Path) -> None:
+        opened: list[tuple[str, int]] = []
+
+        def show(params: Any) -> Any:
+            opened.append((Path(params.uri).name, params.selection.start.line + 1))
+            return types.ShowDocumentResult(success=True)
+
+        async def talk(editor: Editor) -> None:
+            editor.client.feature(types.WINDOW_SHOW_DOCUMENT)(show)
+            (action,) = await editor.actions("roles/web.json", 4)
+            assert action.title == "go to the winning line: environments/prod.json:4"
+            await editor.perform(action)
+            assert opened == [("prod.json", 4)]
+            assert await editor.actions("roles/web.json", 5) == []
+            assert await editor.actions("roles/web.json", 4, "source.fixAll") == []
+
+        assert asked(site(tmp_path), talk).shown == []
+
+    def test_is_named_in_a_message_by_an_editor_that_opens_no_lines(self, tmp_path: Path) -> None:
+        async def talk(editor: Editor) -> None:
+            await editor.perform(*await editor.actions("roles/web.json", 4))
+
+        (text,) = asked(site(tmp_path), talk).shown
+        assert text.startswith("environments/prod.json:4 wins. ")
 
 
 class TestWhatRuns:

@@ -11,9 +11,11 @@ import contextvars
 import difflib
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
@@ -24,19 +26,26 @@ from nodeattrs.cli.changing import asking, request_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import ALLOWED_PATHS, RUBY
+from nodeattrs.core.tree import spell
+from nodeattrs.core.unread import sentences
+from nodeattrs.dialects import named
+from nodeattrs.errors import NodeattrsError, missing_extra
+from nodeattrs.reports.findings import Finding, Selection, finding_of
+from nodeattrs.reports.screen import first_of
 
 if TYPE_CHECKING:
     from lsprotocol import types
     from pygls.lsp.server import LanguageServer
+    from pygls.workspace import TextDocument
 
-    from nodeattrs.reports.findings import Finding
-    from nodeattrs.verbs.lines import Effect, FileLine, FolderLines
+    from nodeattrs.verbs.lines import Account, Effect, FileLine, FolderLines
 
 DESCRIPTION = """\
 A language server over standard input and output: an editor starts it. Hover over a key in a role, an
 environment, a node, a data file, a variable file or user-data to see where the line wins, and what overrides it.
-"Go to definition" opens the line that wins, "find references" lists all lines that set the key. Findings of `check`
-are diagnostics. No code of the repository runs without --run-code: cookbooks are then left out."""
+Lines that are overridden on some subjects have a code lens, and an action that goes to the winning line. "Go to
+definition" opens the line that wins, "find references" lists all lines that set the key. Findings of `check` are
+diagnostics. No code of the repository runs without --run-code: cookbooks are then left out."""
 EXAMPLES = """\
 examples:
   nodeattrs lsp
@@ -47,6 +56,12 @@ docs/editor.md has the lines for each editor
 """
 
 _Made = TypeVar("_Made")
+
+_SHOW = "nodeattrs.show"
+"""The name of the command that opens a line. Its arguments are the fields of a FileLine."""
+
+_LENSES, _ACTIONS = 200, 12
+"""The most overridden lines that a file shows, and the most winning lines that a line offers."""
 
 
 ARGUMENTS = (
@@ -67,8 +82,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     try:
         from pygls.lsp.server import LanguageServer
     except ImportError:
-        from nodeattrs.errors import missing_extra
-
         raise missing_extra("pygls", "lsp", "a language server") from None
     if options.most is not None and options.most < 1:
         options.refuse("--most is at least 1")
@@ -106,14 +119,14 @@ def _own_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
 class _Service:
     """The answers to one editor, about one folder.
 
-    The editor's first message makes `_lines` look at the folder, in a thread; hovers are empty until this has finished.
+    The editor's first message makes `_lines` look at the folder, in a thread; questions wait until this has finished.
     Saved and changed files make it look again, and the findings of `check` are published each time.
     """
 
     def __init__(self, server: LanguageServer, options: argparse.Namespace) -> None:
         self._server, self._options = server, options
         self._context = contextvars.copy_context()  # limits that are in force; threads begin without
-        self._looking = threading.Lock()
+        self._looking, self._has_looked = threading.Lock(), threading.Event()
         self._reported: set[str] = set()
         self._lines: FolderLines | None = None
         self._root = ""
@@ -130,7 +143,10 @@ class _Service:
             types.TEXT_DOCUMENT_HOVER: self._hover,
             types.TEXT_DOCUMENT_DEFINITION: self._winners,
             types.TEXT_DOCUMENT_REFERENCES: self._setters,
+            types.TEXT_DOCUMENT_CODE_LENS: self._lenses,
+            types.TEXT_DOCUMENT_CODE_ACTION: self._actions,
         }
+        self._server.command(_SHOW)(self._server.thread()(partial(self._show)))
         self._server.feature(types.EXIT)(partial(self._leave))
         for feature, answer in answers.items():
             self._server.feature(feature)(self._server.thread()(partial(answer)))  # a method takes no marks of pygls
@@ -153,9 +169,15 @@ class _Service:
         self._update(params)
 
     def _update(self, _: Any) -> None:
-        """Compute the subjects again whose files have changed, then check, and publish the findings."""
+        """Compute the subjects again whose files have changed, ask for new lenses, check, and publish the findings."""
         with self._looking:  # a call that waits here sees all changes until then
-            self._in_context(self._look)
+            try:
+                self._in_context(self._look)
+            finally:
+                self._has_looked.set()
+            workspace = self._server.client_capabilities.workspace
+            if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
+                self._server.workspace_code_lens_refresh(None)
             self._in_context(self._check)
 
     def _in_context(self, function: Callable[[], _Made]) -> _Made:
@@ -166,8 +188,6 @@ class _Service:
         return self._context.copy().run(within)
 
     def _look(self) -> None:
-        from nodeattrs.errors import NodeattrsError
-
         assert self._lines is not None
         with _Progress(self._server) as progress:
             try:
@@ -200,9 +220,7 @@ class _Service:
 
     def _findings(self) -> Iterator[Finding]:
         from nodeattrs.cli.check import check_folder
-        from nodeattrs.errors import NodeattrsError
         from nodeattrs.project.config import Config, RepositorySettings
-        from nodeattrs.reports.findings import Selection, finding_of
 
         repository = RepositorySettings(self._root)
         try:
@@ -232,53 +250,116 @@ class _Service:
     # --- answering
 
     def _hover(self, params: types.HoverParams) -> types.Hover | None:
-        """The effects of the line under the cursor; None where it has none, and before the first look."""
+        """The effects of the line under the cursor; None where it has none."""
         from lsprotocol import types
 
-        from nodeattrs.core.unread import sentences
-        from nodeattrs.dialects import named
         from nodeattrs.verbs.hover import hover
 
-        if self._lines is None:
-            return None
-        effects = self._effects(params)
+        effects = self._effects(params.text_document.uri, params.position)
         if not effects:
             return None
+        text = hover(effects, self._looked.count, self._notes(effects))
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
+
+    def _notes(self, effects: Sequence[Effect]) -> list[str]:
+        """Sentences about what was not computed and not read for some effects; [] where everything was."""
         dialects = {one.dialect for one in effects}
         notes = [
             f"of the first {asked} of {known} {named(name).noun}s (--most)"
-            for name, (asked, known) in self._lines.count.items()
+            for name, (asked, known) in self._looked.count.items()
             if name in dialects and asked < known
         ]
-        if "nodes" in dialects and not self._options.run_code:
+        unread = self._looked.unread_of(effects, [])
+        if unread and "nodes" in dialects and not self._options.run_code:
             notes.append("cookbooks did not run (--run-code)")
-        notes += sentences(self._lines.unread_of(effects, []))
-        text = hover(effects, self._lines.count, notes)
-        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
+        return [*notes, *sentences(unread)]
+
+    def _lenses(self, params: types.CodeLensParams) -> list[types.CodeLens]:
+        """A lens for each line of a file that is overridden on some subjects, and one that names what was not read."""
+        from lsprotocol import types
+
+        document = self._server.workspace.get_text_document(params.text_document.uri)
+        places = {saved: types.Position(line, 0) for line, saved in _saved_lines(document).items()}
+        places.setdefault(0, types.Position(0, 0))
+        commands = self._lens_commands(self._looked.in_file(self._file(document)))
+        return [types.CodeLens(types.Range(places[at], places[at]), one) for at, one in commands if at in places]
+
+    def _lens_commands(self, effects: Sequence[Effect]) -> Iterator[tuple[int, types.Command]]:
+        """Yield (line from 0, command) for each lens of a file: what was not read, then 200 overridden lines."""
+        from nodeattrs.verbs.hover import summary
+
+        notes = self._notes(effects) if effects else []
+        if notes:
+            yield 0, _showing(f"incomplete: {first_of(notes, 3)}")
+        paths = Counter(effect.place.line for effect in effects)
+        overridden = [effect for effect in effects if effect.overridden]
+        for effect in overridden[:_LENSES]:
+            name = f"{spell(effect.path)} " if paths[effect.place.line] > 1 else ""
+            title = f"{name}{summary(effect, self._looked.count)}{' (incomplete: see line 1)' if notes else ''}"
+            winners = _winning(effect.overridden)
+            yield effect.place.line - 1, _showing(title, winners[0] if winners else None)
+        for effect in overridden[_LENSES : _LENSES + 1]:
+            more = len(overridden) - _LENSES
+            yield effect.place.line - 1, _showing(f"{more} more lines are overridden, here and below")
+
+    def _actions(self, params: types.CodeActionParams) -> list[types.Command]:
+        if params.context.only:  # the editor wants fixes
+            return []
+        effects = self._effects(params.text_document.uri, params.range.start)
+        places = _winning(account for effect in effects for account in effect.overridden)
+        return [_showing(f"go to the winning line: {one}", one) for one in places[:_ACTIONS]]
+
+    def _show(self, *place: Any) -> None:
+        """Open a line in the editor; in an editor that cannot open it for a server, a message names it.
+
+        place: the fields of a FileLine
+        """
+        from lsprotocol import types
+        from pygls.exceptions import JsonRpcException
+
+        from nodeattrs.verbs.lines import FileLine
+
+        line = FileLine(*place)
+        (location,) = self._locations([line])
+        params = types.ShowDocumentParams(location.uri, take_focus=True, selection=location.range)
+        try:
+            is_shown = self._server.window_show_document(params).result(timeout=10).success
+        except (JsonRpcException, TimeoutError):
+            is_shown = False
+        if not is_shown:
+            text = f'{line} wins. This editor opens no line for a server: "go to definition" goes there'
+            self._server.window_show_message(types.ShowMessageParams(types.MessageType.Info, text))
 
     def _winners(self, params: types.DefinitionParams) -> list[types.Location]:
-        accounts = (account for effect in self._effects(params) for account in effect.accounts)
-        winners = (next((one for one in account.setters if one.is_read), None) for account in accounts)
-        return self._locations(one.place for one in winners if one is not None)
+        effects = self._effects(params.text_document.uri, params.position)
+        return self._locations(_winning(account for effect in effects for account in effect.accounts))
 
     def _setters(self, params: types.ReferenceParams) -> list[types.Location]:
-        effects = self._effects(params)
+        effects = self._effects(params.text_document.uri, params.position)
         places = [one.place for effect in effects for account in effect.accounts for one in account.setters]
         own = {effect.place for effect in effects}
         return self._locations(place for place in places if params.context.include_declaration or place not in own)
 
-    def _effects(self, params: Any) -> list[Effect]:
+    @property
+    def _looked(self) -> FolderLines:
+        """The effects of the lines of the folder; it waits until the first look has finished."""
+        self._has_looked.wait()
+        assert self._lines is not None
+        return self._lines
+
+    def _effects(self, uri: str, position: types.Position) -> list[Effect]:
         """The effects of the line under the cursor, as it was saved; [] for a line that is not saved."""
         from nodeattrs.verbs.lines import FileLine
 
-        document = self._server.workspace.get_text_document(params.text_document.uri)
-        file = os.path.relpath(os.path.realpath(document.path), self._root).replace(os.sep, "/")
-        codec = document.position_codec
-        at = codec.position_from_client_units(document.lines, params.position)
-        line = _line_as_saved(document.lines, _saved(document.path), at.line)
-        if self._lines is None or line is None:
+        document = self._server.workspace.get_text_document(uri)
+        at = document.position_codec.position_from_client_units(document.lines, position)
+        line = _saved_lines(document).get(at.line)
+        if line is None:
             return []
-        return self._lines.around(FileLine(file, line + 1, at.character + 1))
+        return self._looked.around(FileLine(self._file(document), line + 1, at.character + 1))
+
+    def _file(self, document: TextDocument) -> str:
+        return os.path.relpath(os.path.realpath(document.path), self._root).replace(os.sep, "/")
 
     def _locations(self, places: Iterable[FileLine | None]) -> list[types.Location]:
         from lsprotocol import types
@@ -306,26 +387,44 @@ def _units(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _saved(path: str) -> Sequence[str]:
+def _saved(path: str) -> list[str]:
     try:
         with open(path, encoding="utf-8", errors="replace", newline="") as stream:
             return stream.read(10_000_000).splitlines()
     except OSError:
-        return ()
+        return []
 
 
-def _line_as_saved(now: Sequence[str], saved: Sequence[str], line: int) -> int | None:
-    """The number of the saved line that is now line *line* of the editor, from 0; None for a new line.
+def _saved_lines(document: TextDocument) -> dict[int, int]:
+    """The number of each line of the editor -> its number in the saved file, both from 0; new lines are left out."""
+    now = [one.rstrip("\r\n") for one in document.lines]  # the ends may differ from those in the file
+    saved = _saved(document.path)
+    begin = _equal(now, saved)
+    end = _equal(now[begin:][::-1], saved[begin:][::-1])
+    found = {number: number for number in range(begin)}
+    found |= {len(now) - number: len(saved) - number for number in range(1, end + 1)}
+    between = now[begin : len(now) - end], saved[begin : len(saved) - end]
+    for block in difflib.SequenceMatcher(None, *between, autojunk=False).get_matching_blocks():
+        found |= {begin + block.a + number: begin + block.b + number for number in range(block.size)}
+    return found
 
-    now: each line with its end, which may differ from the end in the file
-    """
-    now = [one.rstrip("\r\n") for one in now]
-    if line < len(saved) and now[: line + 1] == list(saved[: line + 1]):
-        return line
-    for block in difflib.SequenceMatcher(None, now, saved, autojunk=False).get_matching_blocks():
-        if block.a <= line < block.a + block.size:
-            return block.b + line - block.a
-    return None
+
+def _equal(lines: Iterable[str], others: Iterable[str]) -> int:
+    """The number of lines that are equal in both, from the first one on."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(lines, others, strict=False)))
+
+
+def _showing(title: str, place: FileLine | None = None) -> types.Command:
+    """The command of the server that opens a line in the editor; without a line, a title that does nothing."""
+    from lsprotocol.types import Command
+
+    return Command(title, "") if place is None else Command(title, _SHOW, arguments=[*place])
+
+
+def _winning(accounts: Iterable[Account]) -> list[FileLine]:
+    """The lines that win, each once; winners that stand in no file are left out."""
+    winners = (account.winner for account in accounts)
+    return [*dict.fromkeys(one.place for one in winners if one is not None and one.place is not None)]
 
 
 class _Progress:

@@ -52,13 +52,7 @@ def sentences(effect: Effect, asked: Mapping[str, tuple[int, int]], code: Callab
     value = f" = {code(own.value)}" if own.outcome is not Outcome.UNKNOWN else ""
     yield f"{code(first.name)}{value} · {own.title}"
     total = sum(map(len, accounts.values()))
-    wins, of = effect.wins, asked.get(effect.dialect, (0, 0))[0]
-    among = f"of {total}" if total == of else f"of {total}, set on {total} of {of}"
-    joined = any(effect.setter(one).outcome is Outcome.JOINS for one in accounts)
-    verb = "joins on" if joined else "wins on"
-    who = _who(wins) if len(wins) < total or total <= _NAMED else ""
-    noun = f"{named(effect.dialect).noun}{'s' * ((of or total) != 1)}"
-    yield f"{verb} {len(wins)} {among} {noun}{who}"
+    yield summary(effect, asked) + (_who(effect.wins) if len(effect.wins) < total or total <= _NAMED else "")
     lost: dict[str, list[str]] = {}
     for account, names in accounts.items():
         one = effect.setter(account)
@@ -69,10 +63,21 @@ def sentences(effect: Effect, asked: Mapping[str, tuple[int, int]], code: Callab
     yield from _others(effect, code)
 
 
+def summary(effect: Effect, asked: Mapping[str, tuple[int, int]]) -> str:
+    """On how many subjects a line wins: "wins on 1 of 2, set on 2 of 3 nodes". asked: as for `sentences`"""
+    accounts = effect.accounts
+    total = sum(map(len, accounts.values()))
+    of = asked.get(effect.dialect, (0, 0))[0]
+    among = f"of {total}" if total == of else f"of {total}, set on {total} of {of}"
+    joined = any(effect.setter(one).outcome is Outcome.JOINS for one in accounts)
+    noun = f"{named(effect.dialect).noun}{'s' * ((of or total) != 1)}"
+    return f"{'joins' if joined else 'wins'} on {len(effect.wins)} {among} {noun}"
+
+
 def _lost(account: Account, one: Setter, code: Callable[[str], str]) -> str:
     if one.outcome is not Outcome.LOSES:
         return f"{one.outcome.value}: {one.note}"
-    winner = next((other for other in account.setters if other.is_read), None)
+    winner = account.winner
     if winner is None:
         return f"overridden: {one.note}"
     return f"overridden by {winner.place or winner.who} ({winner.title} = {code(winner.value)})"

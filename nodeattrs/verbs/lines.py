@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import starmap
 from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ from nodeattrs.core.code import held_back
 from nodeattrs.core.trace import Outcome, Trace, rows, shown
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell
-from nodeattrs.core.unread import unread_in
+from nodeattrs.core.unread import unread_in, unresolved
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.verbs.asking import Reply
@@ -106,6 +107,11 @@ class Account(NamedTuple):
         """The path as text, steps joined by dots."""
         return spell(self.path)
 
+    @property
+    def winner(self) -> Setter | None:
+        """The setter whose value, or a part of it, the subject has; None where an unknown layer may decide."""
+        return next((one for one in self.setters if one.is_read), None)
+
 
 @dataclass(frozen=True)
 class Effect:
@@ -117,8 +123,8 @@ class Effect:
     accounts: Account of the path -> the names of the subjects that have it; each account has a setter at the place.
               `setter` returns that setter
 
-    `wins` names the subjects on which the value of this line is read. `unread` has the unknown layers that may override
-    the value.
+    `wins` names the subjects on which the value of this line is read, and `overridden` has the accounts of the subjects
+    on which another source replaces it. `unread` has the unknown layers that may override the value.
     """
 
     place: FileLine
@@ -146,6 +152,11 @@ class Effect:
         """The subjects on which the value of the line is read; () where it is read on none."""
         return tuple(name for account, names in self.accounts.items() if self.setter(account).is_read for name in names)
 
+    @property
+    def overridden(self) -> list[Account]:
+        """The accounts in which another source overrides the value of the line; [] where it wins everywhere."""
+        return [account for account in self.accounts if self.setter(account).outcome is Outcome.LOSES]
+
 
 def _is_at(place: FileLine, other: FileLine) -> bool:
     return place.file == other.file and place.line == other.line and place.column in (None, other.column)
@@ -170,7 +181,7 @@ class _Known:
 
 
 class FolderLines:
-    """The effects of all lines of a folder. Call `look` first; then `at`, `around`, `lines_in` and `all` answer from
+    """The effects of all lines of a folder. Call `look` first; then `at`, `around`, `in_file` and `all` answer from
     memory. `failed` names what could not be resolved, and `unread_of` what was not read.
     The constructor reads nothing. `look` computes all subjects; a later `look` computes only subjects that read a
     changed file. Before the first `look`, the other methods find nothing. The object may be shared by threads: while
@@ -208,6 +219,7 @@ class FolderLines:
         self._side: Side | None = None
         self._known: dict[tuple[str, str], _Known] = {}
         self._at: dict[tuple[str, int], list[tuple[Sequence[str], Account]]] = {}
+        self._in_file: dict[str, list[Effect]] = {}
         self.count: dict[str, tuple[int, int]] = {}
         self.unlisted: dict[str, NodeattrsError] = {}
         self._unread_without_subjects: dict[str, Sequence[Unread]] = {}
@@ -226,7 +238,7 @@ class FolderLines:
                 del self._known[key]
             for dialect in self._dialects:
                 self._look(dialect, progress)
-            self._at = defaultdict(list)
+            self._at, self._in_file = defaultdict(list), {}
             sharers: dict[int, list[str]] = defaultdict(list)
             for (_, subject), known in self._known.items():
                 sharers[id(known)].append(subject)
@@ -390,10 +402,13 @@ class FolderLines:
         shown = None if side is None else side.shown(file)
         return () if side is None or shown is None else text_of(side, shown) or ()
 
-    def lines_in(self, file: str) -> set[int]:
-        """The numbers of the lines of a file that set a value of a subject; an empty set for an unknown file."""
+    def in_file(self, file: str) -> list[Effect]:
+        """The effects of the lines of a file, sorted by line; [] for an unknown file. They are kept until `look`."""
         with self._lock:
-            return {line for name, line in self._at if name == file}
+            if file not in self._in_file:
+                places = sorted(place for place in self._at if place[0] == file)
+                self._in_file[file] = [effect for place in places for effect in self.at(FileLine(*place))]
+            return self._in_file[file]
 
     def all(self) -> list[Effect]:
         """The effects of all lines, sorted by file and line."""
@@ -402,6 +417,7 @@ class FolderLines:
     def unread_of(self, effects: Sequence[Effect], unset: Sequence[TreePath]) -> list[Unread]:
         """The unread places that may change some effects, or may set a path that no line sets; [] for none.
 
+        Subjects that cannot be resolved are among them.
         unset: paths that the lines of the question set, and no subject has
         """
         dialects = {effect.dialect for effect in effects} if not unset else {*self.count}
@@ -412,6 +428,7 @@ class FolderLines:
         found += [one for known in answers for one in known.layers if any(map(one.may_set, unset))]
         found += [one for effect in effects for one in effect.unread]
         found += [one for some in self._unread_without_subjects.values() for one in some]
+        found += starmap(unresolved, self.failed())
         return [*dict.fromkeys(found)]
 
     def failed(self) -> list[tuple[str, str]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import starmap
 from typing import Any, NamedTuple
 
 from nodeattrs import border
@@ -15,7 +14,7 @@ from nodeattrs.contract.answers import Setting
 from nodeattrs.contract.command import Output, Question
 from nodeattrs.contract.dialect import Opened
 from nodeattrs.core.tree import Path, spell
-from nodeattrs.core.unread import Unread, sentences, unresolved
+from nodeattrs.core.unread import Unread, sentences
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import BadArgument, NotFound
 from nodeattrs.reports.screen import Screen, printable
@@ -124,7 +123,7 @@ def _of_key(question: Question, path: Path) -> Output:
     used = {(effect.place.file, effect.place.line) for effect in effects}
     others = other_lines(question, path)
     unused = [one for one in others.lines if (one[0], one[1].line) not in used]
-    unread = _unread_of(lines, effects, [] if effects else [path])
+    unread = lines.unread_of(effects, [] if effects else [path])
     is_unset = not (effects or unused)
     unread += others.unread if is_unset else ()
     more = () if is_unset else sentences(others.unread)
@@ -149,7 +148,7 @@ def _of_place(question: Question, place: str) -> Output:
     used = {effect.place.line for effect in effects}
     unused = sorted((one for one in settings if one[1] not in used), key=lambda one: (one[1], str(one[0])))
     notes = {} if line is None else _notes(question, file, [path for path, _ in unused])
-    unread = _unread_of(lines, effects, [path for path, _ in unused])
+    unread = lines.unread_of(effects, [path for path, _ in unused])
     if not (effects or unused or unread):
         raise NotFound(f"{place} sets nothing on any subject", hint="`nodeattrs list subjects` names who is asked")
     return _output(lines, effects, [(file, Setting(*one, notes.get(one, ""))) for one in unused], unread)
@@ -164,9 +163,7 @@ def _at_or_below(text: Sequence[str], line: int, written: Iterable[tuple[Path, i
 
 def _effects(lines: FolderLines, file: str, line: int | None) -> list[Effect]:
     """The effects of a line, or of all lines of a file; the numbers of the lines ascend."""
-    if line is not None:
-        return lines.around(FileLine(file, line))
-    return [effect for number in sorted(lines.lines_in(file)) for effect in lines.at(FileLine(file, number))]
+    return lines.in_file(file) if line is None else lines.around(FileLine(file, line))
 
 
 def _notes(question: Question, file: str, paths: Iterable[Path]) -> dict[tuple[Path, int], str]:
@@ -213,10 +210,6 @@ def _output(
     return Output(
         report, int(not (effects or unused or unread or border.refused())), warnings=lines.warnings, unread=unread
     )
-
-
-def _unread_of(lines: FolderLines, effects: Sequence[Effect], unset: Sequence[Path]) -> list[Unread]:
-    return [*lines.unread_of(effects, unset), *starmap(unresolved, lines.failed())]
 
 
 class OtherLines(NamedTuple):
