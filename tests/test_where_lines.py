@@ -146,3 +146,12 @@ def test_the_version_of_a_cookbook_wins_on_its_nodes(in_folder: InFolder) -> Non
         0,
         'cookbooks/a/metadata.json:2  cookbooks.a.version = "1.2.0"',
     )
+
+
+def test_a_line_of_facts_sets_no_value_of_a_node(in_folder: InFolder) -> None:
+    """So that nodes with facts in different files share an answer."""
+    files = {
+        "nodes/n1.json": '{"run_list": [],\n"normal": {"a": 1}}',
+        "facts/n1.json": '{"platform": "debian", "platform_version": "12"}',
+    }
+    assert "sets no value of any subject" in in_folder(files, "where", "facts/n1.json:1")[1]
