@@ -133,7 +133,7 @@ class TestWhatIsTold:
         text = " ".join(node_with(default=1).explain("k").splitlines()[2].split())
 
         assert text == (
-            "unknown 11 override / role (unknown) roles/base.rb:1 (role base) may be overridden by it: " + WHY
+            "unknown 11 override / role (unknown) roles/base.rb:1 (role base) may override it: " + WHY
         )
 
     def test_strict(self):
