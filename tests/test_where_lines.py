@@ -155,3 +155,10 @@ def test_a_line_of_facts_sets_no_value_of_a_node(in_folder: InFolder) -> None:
         "facts/n1.json": '{"platform": "debian", "platform_version": "12"}',
     }
     assert "sets no value of any subject" in in_folder(files, "where", "facts/n1.json:1")[1]
+
+
+def test_values_of_one_line_come_in_their_order(in_folder: InFolder) -> None:
+    files = {"hiera.yaml": HIERA["hiera.yaml"], "data/all.yaml": "ports: [1, 2, 3, 4, 5, 6, 7]\n"}
+    lines = in_folder(files, "where", "data/all.yaml")[1].splitlines()
+    shown = [one.partition(" = ")[2].partition(" · ")[0] for one in lines if " = " in one]
+    assert shown == ["[1, 2, 3, 4, 5, 6, 7]", *"1234567"]

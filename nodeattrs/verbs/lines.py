@@ -361,7 +361,7 @@ class FolderLines:
         line = place._replace(column=None)
         with self._lock:
             for subjects, account in self._at.get((place.file, place.line), ()):
-                for one in {one.place for one in account.setters if one.place and _is_at(line, one.place)}:
+                for one in dict.fromkeys(one.place for one in account.setters if one.place and _is_at(line, one.place)):
                     names = found.setdefault((account.dialect, account.path, one), {})
                     names.setdefault(account, []).extend(subjects)
         effects = [
