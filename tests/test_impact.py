@@ -529,6 +529,12 @@ class TestDialects:
 
         assert [one.dialect for one in found.dialects] == ["ansible"]
 
+    def test_a_file_of_a_role_is_not_known_for_a_single_host_either(self, compare):
+        files = {"hosts": "web1\n", "group_vars/all.yml": "a: 1\n", "roles/web/defaults/main.yml": "port: 80\n"}
+        found = compare(files, {**files, "roles/web/defaults/main.yml": "port: 81\n"}, Request(nodes=("web1",)))
+
+        assert (found.is_certain, found.unseen) == (False, ["roles/web/defaults/main.yml"])
+
     def test_a_name_that_nobody_has_is_refused(self, compare):
         files = {"nodes/web1.json": '{"normal": {"a": 1}}'}
 

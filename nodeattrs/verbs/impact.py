@@ -396,9 +396,8 @@ def _note_files(numbers: DialectAnswers, job: Job, reads: Iterable[Iterable[str]
 
     if numbers.unanswered:  # a subject that cannot be resolved may read any file that sets a value
         numbers.not_run |= {*those(lambda opened, file: any(True for _ in opened.settings(file)))}
-    if job.request.nodes or numbers.sampled is not None:
-        return  # the caller wants to know of some subjects only
-    numbers.unseen = those(lambda opened, file: opened.covers(file))
+    if not job.request.nodes and numbers.sampled is None:  # else another subject may read them, who was not asked for
+        numbers.unseen = those(lambda opened, file: opened.covers(file))
     numbers.left_out = those(lambda opened, file: opened.leaves_out(file))
 
 
