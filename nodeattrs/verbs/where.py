@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import starmap
 from typing import Any, NamedTuple
 
 from nodeattrs import border
@@ -216,7 +215,7 @@ def _output(
 
 
 def _unread_of(lines: FolderLines, effects: Sequence[Effect], unset: Sequence[Path]) -> list[Unread]:
-    return [*lines.unread_of(effects, unset), *starmap(unresolved, lines.failed())]
+    return [*lines.unread_of(effects, unset), *(unresolved(name, why, "subject") for name, why in lines.failed())]
 
 
 class OtherLines(NamedTuple):
