@@ -59,6 +59,14 @@ def test_a_host_that_is_as_it_was_gets_no_new_revision(run):
     assert len(run("history", "web1")[1].splitlines()) == 1
 
 
+def test_a_value_of_another_type_is_another_value(run):
+    """Although `1 == True` in Python."""
+    for text in ("x: 1\n", "x: true\n"):
+        Path("group_vars/all.yml").write_text(text)
+        run("ansible", "save", "-i", "hosts", "--limit", "web1")
+    assert run("search", "x:true")[1] == "web1\n"
+
+
 def test_a_layer_that_cannot_be_read_is_named_and_with_strict_an_error(run):
     """What it may set would be missing."""
     Path("group_vars/all.yml").write_text(VAULTED)

@@ -129,7 +129,7 @@ class AnswerExam:
             above.trace("s").require_known()
         below.trace("s").require_known()
         row = next(row for row in rows(above.trace("s")) if row.outcome == "unknown")
-        assert (row.rule, str(row.value)) == ("may be overridden by it: needs a server", "(unknown)")
+        assert (row.rule, str(row.value)) == ("may override it: needs a server", "(unknown)")
         assert row.origin.name in ("vault", "Vault")
 
     def test_words_come_from_the_one_table(self, ask: Ask, tmp_path):

@@ -128,7 +128,7 @@ class TestWhereItMatters:
 
         assert str(explanation).splitlines()[2] == (
             "  unknown  2 vault         (unknown)  providers.yaml:7 (provider vault)"
-            f"{' ' * (len(str(explanation.origins()[0])) - 33)}  may be overridden by it: needs a server"
+            f"{' ' * (len(str(explanation.origins()[0])) - 33)}  may override it: needs a server"
         )
         assert [one["outcome"] for one in explanation.to_dict()["declarations"]] == ["wins", "unknown"]
 

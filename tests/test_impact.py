@@ -517,6 +517,30 @@ class TestDialects:
         with pytest.raises(NotFound, match="there are no nodes and no data"):
             compare({"a.txt": "1"}, {"a.txt": "2"})
 
+    @pytest.mark.parametrize("file", ["roles/web/tasks/main.yml", "nodes/README.md"])
+    def test_a_folder_that_only_looks_like_chef_has_nobody_to_ask(self, compare, file):
+        """Roles of Ansible are folders, and a README describes no node."""
+        with pytest.raises(NotFound, match="there are no nodes and no data"):
+            compare({file: "- debug:\n"}, {file: "- debug: {}\n"})
+
+    def test_a_dialect_without_subjects_is_not_among_those_that_were_asked(self, compare):
+        files = {"hosts": "web1\n", "group_vars/all.yml": "port: 80\n", "roles/web/tasks/main.yml": "- debug:\n"}
+        found = compare(files, {**files, "group_vars/all.yml": "port: 81\n"})
+
+        assert [one.dialect for one in found.dialects] == ["ansible"]
+
+    def test_a_file_of_a_role_is_not_known_for_a_single_host_either(self, compare):
+        files = {"hosts": "web1\n", "group_vars/all.yml": "a: 1\n", "roles/web/defaults/main.yml": "port: 80\n"}
+        found = compare(files, {**files, "roles/web/defaults/main.yml": "port: 81\n"}, Request(nodes=("web1",)))
+
+        assert (found.is_certain, found.unseen) == (False, ["roles/web/defaults/main.yml"])
+
+    def test_a_name_that_nobody_has_is_refused(self, compare):
+        files = {"nodes/web1.json": '{"normal": {"a": 1}}'}
+
+        with pytest.raises(NotFound, match="there is no subject wbe1"):
+            compare(files, files, Request(nodes=("web1", "wbe1")))
+
 
 class TestWhatWasRead:
     def test_everything_that_is_looked_at_is_noted(self, tmp_path):
@@ -1143,7 +1167,7 @@ class TestWhatIsNotRead:
 
     def test_a_page_beside_roles_sets_nothing(self, repo, capsys):
         git(repo, "rm", "-q", "-r", ".")
-        commit(repo, {"cookbooks/app/metadata.json": '{"name": "app"}', "environments/README.md": "one\n"})
+        commit(repo, {"nodes/web1.json": "{}", "environments/README.md": "one\n"})
         edit(repo, "environments/README.md", "one", "two")
 
         assert nodeattrs(["impact", "HEAD", "--repo", str(repo), "--exit-code", "--no-run-code"]) == 0

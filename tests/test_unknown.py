@@ -116,7 +116,7 @@ class TestWhatIsTold:
         Its name, where it is named, and why it is unknown.
         """
         assert fold([{"k": 1}, VAULT]).explain("k").splitlines()[2] == (
-            "  unknown  2 vault  (unknown)  hiera.yaml:7 (level vault)  may be overridden by it: needs a server"
+            "  unknown  2 vault  (unknown)  hiera.yaml:7 (level vault)  may override it: needs a server"
         )
 
     def test_as_data(self):

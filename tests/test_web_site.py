@@ -754,6 +754,23 @@ class TestAFolderWithoutSettings:
         assert f"key={key}" in pages.get(subject).text
         assert line in pages.get(f"/values?key={key}").text.replace("<wbr>", "")
 
+    def test_a_resource_has_no_link_to_layers_that_it_does_not_have(self, tmp_path: Path, monkeypatch):
+        (tmp_path / "roles").mkdir()
+        (tmp_path / "roles/web.json").write_text('{"name": "web", "default_attributes": {"a": 80}}')
+        text = self.pages(tmp_path, monkeypatch).get("/subjects/nodes").text
+        assert ("Stage[main]" in text, "key=Stage" in text, "key=a&" in text) == (True, False, True)
+
+    def test_a_change_that_was_not_read_is_not_called_nothing(self, tmp_path: Path, monkeypatch):
+        (tmp_path / "roles").mkdir()
+        (tmp_path / "roles/web.json").write_text('{"name": "web", "default_attributes": {"a": 80}}')
+        subprocess.run(("git", "init"), cwd=tmp_path, check=True, capture_output=True)
+        for content in ("one", "two"):
+            (tmp_path / "app.conf").write_text(content)
+            for words in (("add", "."), ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-m", content)):
+                subprocess.run(("git", *words), cwd=tmp_path, check=True, capture_output=True)
+        text = self.pages(tmp_path, monkeypatch).get("/impact?range=HEAD~1..HEAD").text
+        assert ("Nothing changes" in text, "is read by no dialect" in text) == (False, True)
+
     def test_a_line_that_sets_no_value_of_any_subject_is_there(self, tmp_path: Path, monkeypatch):
         (tmp_path / "roles").mkdir()
         (tmp_path / "roles/web.json").write_text('{"name": "web", "default_attributes": {"<b>": 80}}')

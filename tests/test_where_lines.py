@@ -146,3 +146,19 @@ def test_the_version_of_a_cookbook_wins_on_its_nodes(in_folder: InFolder) -> Non
         0,
         'cookbooks/a/metadata.json:2  cookbooks.a.version = "1.2.0"',
     )
+
+
+def test_a_line_of_facts_sets_no_value_of_a_node(in_folder: InFolder) -> None:
+    """So that nodes with facts in different files share an answer."""
+    files = {
+        "nodes/n1.json": '{"run_list": [],\n"normal": {"a": 1}}',
+        "facts/n1.json": '{"platform": "debian", "platform_version": "12"}',
+    }
+    assert "sets no value of any subject" in in_folder(files, "where", "facts/n1.json:1")[1]
+
+
+def test_values_of_one_line_come_in_their_order(in_folder: InFolder) -> None:
+    files = {"hiera.yaml": HIERA["hiera.yaml"], "data/all.yaml": "ports: [1, 2, 3, 4, 5, 6, 7]\n"}
+    lines = in_folder(files, "where", "data/all.yaml")[1].splitlines()
+    shown = [one.partition(" = ")[2].partition(" · ")[0] for one in lines if " = " in one]
+    assert shown == ["[1, 2, 3, 4, 5, 6, 7]", *"1234567"]

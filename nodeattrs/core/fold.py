@@ -80,7 +80,7 @@ class Layer:
         >>> print(fold([{"port": 80}, vault], ACROSS).explain("port"))
         port = 80
           wins     1        80         layer 1
-          unknown  2 vault  (unknown)  hiera.yaml:7 (level vault)  may be overridden by it: needs a server
+          unknown  2 vault  (unknown)  hiera.yaml:7 (level vault)  may override it: needs a server
         """
         return cls(Unknown(name, reason, lines), origin, name)
 

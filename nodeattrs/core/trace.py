@@ -432,7 +432,7 @@ def rows(trace: Trace) -> Iterator[Row]:
         )
 
 
-_RULES = {Outcome.UNKNOWN: "may be overridden by it: {}", Outcome.LOSES: "{}", Outcome.HOLDS: "{}"}
+_RULES = {Outcome.UNKNOWN: "may override it: {}", Outcome.LOSES: "{}", Outcome.HOLDS: "{}"}
 """Outcome -> the words around `TraceClaim.why`; none for claims that are read."""
 
 

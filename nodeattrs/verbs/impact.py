@@ -54,6 +54,9 @@ _MOST_AT_ONCE = 32
 _BATCHES = 64
 """The least number of batches, if there are enough subjects."""
 
+_NOTHING = "nothing to compare: there are no nodes and no data"
+_HINT = "name the folder that has their files: --repo DIR"
+
 _MOST_SETTINGS = 40
 """The most changed lines whose effects are looked for; the effects of further ones are not reported."""
 
@@ -287,16 +290,25 @@ class ImpactOptions:
 def impact(before: Side, after: Side, request: Request, how: ImpactOptions) -> Impact:
     """Compute all subjects on both sides, in worker processes; returns what differs, and the lines that cause it.
 
-    A subject that cannot be resolved is part of the result.
+    A subject that cannot be resolved is part of the result. A dialect without subjects is part of it only if a changed
+    file may matter to it.
     cost:   two answers for each group of subjects that share them, and for some of its members; one answer where the
             change touches no file that was read; up to 200 more in a dialect to find the causing lines
-    raises: NotFound, where no dialect has files here; the error of a dialect that cannot list its subjects on either
-            side
+    raises: NotFound, where there is no subject on either side, or none of a name in the request; the error of a dialect
+            that cannot list its subjects on either side
     """
     hunks = Hunks(before, after)
     found = Impact(before.title, after.title, notes=[*dict.fromkeys((*before.notes, *after.notes))])
-    for dialect in _chosen(before, after, request, how.dialects):
-        _compare_dialect(dialect, before, after, request, how, hunks, found)
+    jobs = [Job(dialect, before, after, request) for dialect in _chosen(before, after, request, how.dialects)]
+    listed = [_subjects(job, found.notes) for job in jobs]
+    unknown = set(request.nodes).difference(*(names for names, _, _ in listed))
+    if unknown:
+        raise NotFound(f"there is no subject {' or '.join(sorted(unknown))}", hint="`nodeattrs list subjects`")
+    for job, subjects in zip(jobs, listed, strict=True):
+        _compare_dialect(job, subjects, how, hunks, found)
+    found.dialects = [one for one in found.dialects if one.known or one.unseen or one.left_out]
+    if not found.dialects:
+        raise NotFound(_NOTHING, hint=_HINT)
     found.changed = tuple(file for file in hunks.files if _counts(found, after, file))
     found.files = tuple(map(after.named, found.changed))
     return found
@@ -319,8 +331,7 @@ def _chosen(before: Side, after: Side, request: Request, names: Sequence[str]) -
         if any(_is_or_fails(lambda opened: opened.is_there, one.open(side, request)) for side in (before, after))
     ]
     if not found:
-        hint = "name the folder that has their files: --repo DIR"
-        raise NotFound("nothing to compare: there are no nodes and no data", hint=hint)
+        raise NotFound(_NOTHING, hint=_HINT)
     return found
 
 
@@ -333,13 +344,15 @@ def _is_or_fails(holds: Callable[..., bool], *arguments: Any) -> bool:
 
 
 def _compare_dialect(
-    dialect: str, before: Side, after: Side, request: Request, how: ImpactOptions, hunks: Hunks, found: Impact
+    job: Job, subjects: tuple[list[str], set[str], set[str]], how: ImpactOptions, hunks: Hunks, found: Impact
 ) -> None:
-    """Compare all subjects of one dialect, and add the differences and numbers to *found*."""
-    job = Job(dialect, before, after, request)
+    """Compare all subjects of one dialect, and add the differences and numbers to *found*.
+
+    subjects: what `_subjects` returned for the job
+    """
     job = job._replace(settings=tuple(_settings(job, hunks)))
-    numbers = DialectAnswers(dialect, is_for_all=request.what_if != AS_IT_IS)
-    names, old, new = _subjects(job, found.notes)
+    numbers = DialectAnswers(job.dialect, is_for_all=job.request.what_if != AS_IT_IS)
+    names, old, new = subjects
     if how.sample is not None and len(names) > how.sample:
         numbers.sampled = len(names)
         names = sorted(names, key=lambda name: hashlib.sha1(name.encode("utf-8", "replace")).digest())[: how.sample]
@@ -350,7 +363,7 @@ def _compare_dialect(
     numbers.bare = _without_facts(job, both)
     numbers.passed = 0 if numbers.is_for_all else len(both)
     results: list[SubjectComparison] = []
-    file = how.private / f"{dialect}.job"
+    file = how.private / f"{job.dialect}.job"
     file.write_bytes(pickle.dumps(job))
     task = Task(str(file), not numbers.is_for_all, how.sharing)
     numbers.left += _compare_each(task, both, how, results)
@@ -384,9 +397,8 @@ def _note_files(numbers: DialectAnswers, job: Job, reads: Iterable[Iterable[str]
 
     if numbers.unanswered:  # a subject that cannot be resolved may read any file that sets a value
         numbers.not_run |= {*those(lambda opened, file: any(True for _ in opened.settings(file)))}
-    if job.request.nodes or numbers.sampled is not None:
-        return  # the caller wants to know of some subjects only
-    numbers.unseen = those(lambda opened, file: opened.covers(file))
+    if not job.request.nodes and numbers.sampled is None:  # else another subject may read them, who was not asked for
+        numbers.unseen = those(lambda opened, file: opened.covers(file))
     numbers.left_out = those(lambda opened, file: opened.leaves_out(file))
 
 
@@ -404,7 +416,8 @@ def _subjects(job: Job, notes: list[str]) -> tuple[list[str], set[str], set[str]
         except NodeattrsError as error:
             errors.append(error)
             sets.append(set())
-            notes.append(f"{job.dialect}: {side.title} cannot list its subjects: {error}")
+            first = str(error).partition("\n")[0]
+            notes.append(f"{job.dialect}: {side.title} cannot list its subjects: {first}")
     if len(errors) == 2:
         raise errors[-1]
     wanted = set(job.request.nodes)

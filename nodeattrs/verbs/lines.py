@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import starmap
 from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple
@@ -373,7 +372,7 @@ class FolderLines:
         line = place._replace(column=None)
         with self._lock:
             for subjects, account in self._at.get((place.file, place.line), ()):
-                for one in {one.place for one in account.setters if one.place and _is_at(line, one.place)}:
+                for one in dict.fromkeys(one.place for one in account.setters if one.place and _is_at(line, one.place)):
                     names = found.setdefault((account.dialect, account.path, one), {})
                     names.setdefault(account, []).extend(subjects)
         effects = [
@@ -428,7 +427,7 @@ class FolderLines:
         found += [one for known in answers for one in known.layers if any(map(one.may_set, unset))]
         found += [one for effect in effects for one in effect.unread]
         found += [one for some in self._unread_without_subjects.values() for one in some]
-        found += starmap(unresolved, self.failed())
+        found += [unresolved(name, why, "subject") for name, why in self.failed()]
         return [*dict.fromkeys(found)]
 
     def failed(self) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from functools import cache, wraps
 from types import GeneratorType
 from typing import Any, NamedTuple
 
+from nodeattrs.cache import CACHE
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.sensitive import MarkedSecret, Sensitive
 from nodeattrs.core.tree import ABSENT, Path
@@ -44,12 +45,6 @@ _LISTS: Any = (
     Iterator,
 )
 _SCALARS = (str, int, float, type(None), datetime.date)
-
-
-_MOST_KEPT = 4000
-_CODE: dict[str, Any] = {}
-"""The text of a template -> its compiled code. `explain --playbook` compiles most texts in dozens of tasks: without
-this it takes twice as long."""
 
 
 class Rendered(NamedTuple):
@@ -191,14 +186,15 @@ class Rendering:
         return found
 
     def _template(self, text: str) -> Any:
-        """The compiled template of a text. Its code is kept for other hosts and tasks: it does not depend on them."""
+        """The compiled template of a text. Its code is kept for other hosts and tasks: it does not depend on them.
+
+        `explain --playbook` has most texts in dozens of tasks; compiling each anew takes twice as long.
+        """
         environment = self._environment
-        if text not in _CODE:
-            if len(_CODE) == _MOST_KEPT:
-                _CODE.clear()
-            _CODE[text] = environment.compile(_with_backslashes(environment, text))
+        key = "template of Ansible", text
+        code = CACHE.get(key, lambda: environment.compile(_with_backslashes(environment, text)))
         environment.meter.restart()
-        return environment.template_class.from_code(environment, _CODE[text], environment.make_globals(None))
+        return environment.template_class.from_code(environment, code, environment.make_globals(None))
 
     def _as_variable(self, value: Any) -> Any:
         """The result of a template as a variable has it: lists and maps are copied, texts are `Unsafe`."""

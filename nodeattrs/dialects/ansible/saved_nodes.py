@@ -12,6 +12,7 @@ from typing import Any
 
 from nodeattrs.contract.command import Argument, Output, Question
 from nodeattrs.core.fold import Layer
+from nodeattrs.core.tree import strict_key
 from nodeattrs.core.unread import Unread, sentences
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.inventory import Inventory
@@ -64,7 +65,7 @@ def save(question: Question, inventory: Inventory, hosts: Sequence[str]) -> Outp
         node = _node(answer, sensitive)
         document = saved_document(node)
         last = store.load(name)
-        if last is None or last.document != document:
+        if last is None or strict_key(last.document) != strict_key(document):
             store.save(Saved(name, document, node.snapshot(), noted=Noted(by="ansible save")))
     question.caller.remark([f"{len(hosts)} host{'s' * (len(hosts) != 1)} saved in {store.describe()}"])
     return Output("", unread=found)

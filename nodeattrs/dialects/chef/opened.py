@@ -49,8 +49,9 @@ NO_FACTS = {"platform": "unknown", "platform_family": "unknown", "platform_versi
 """The facts of a node without facts: a run needs a platform."""
 
 
-_SET_HERE = ("cookbooks", "platform", "platform_family", "platform_version", "os")
-"""Keys of the automatic level that metadata of cookbooks and suites of Test Kitchen set, and not facts alone."""
+_BY_METADATA = ("cookbooks",)
+_BY_SUITE = (*_BY_METADATA, "platform", "platform_family", "platform_version", "os")
+"""Keys of the automatic level that lines of the repository set: metadata of cookbooks, and suites of Test Kitchen."""
 
 _DESCRIBING = frozenset(("nodes", "roles", "environments", "data_bags", "policies"))
 _OF_COOKBOOKS = frozenset(("attributes", "recipes", "libraries", "resources", "providers", "definitions"))
@@ -88,8 +89,11 @@ class Nodes(WithFacts):
 
     @property
     def is_there(self) -> bool:
-        """Whether the folder has nodes/, roles/, cookbooks/, site-cookbooks/, policies/ or a kitchen.yml."""
-        return self.has("nodes", "roles", "cookbooks", "policies", "site-cookbooks", *KITCHEN)
+        """Whether the folder has nodes/, cookbooks/, site-cookbooks/, policies/, a kitchen.yml, or a file of a role.
+
+        A folder roles/ alone may be one of Ansible, whose roles are folders.
+        """
+        return self.has("nodes", "cookbooks", "policies", "site-cookbooks", *KITCHEN) or bool(self.repository.roles())
 
     def subjects(self) -> Iterable[str]:
         """The names of the nodes in nodes/, the store, the facts and the classifier, and of the suites of Test Kitchen.
@@ -134,7 +138,8 @@ class Nodes(WithFacts):
         node, behind = run.node, UnreadInputs(self.repository, run)
 
         def written() -> Iterator[dict[Any, Any]]:
-            yield {key: tree[key] for key in _SET_HERE if key in tree}
+            keys = _BY_SUITE if name in self.repository.kitchen.instances else _BY_METADATA
+            yield {key: tree[key] for key in keys if key in tree}
             yield from (slot.to_dict() for slot in node.slots.values() if slot.level != "automatic")
 
         def unread(path: TreePath) -> list[Unread]:
