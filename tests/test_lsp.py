@@ -359,9 +359,9 @@ class TestALineThatIsOverridden:
         async def talk(editor: Editor) -> None:
             found = await editor.lenses("roles/web.json")
             assert found[1].startswith("incomplete: ")
-            assert "n3 cannot be resolved" in found[1]
+            assert "n3 (subject) cannot be resolved" in found[1]
             assert found[4] == "wins on 1 of 2, set on 2 of 3 nodes (incomplete: see line 1)"
-            assert "n3 cannot be resolved" in await editor.hover("roles/web.json", 4)
+            assert "n3 (subject) cannot be resolved" in await editor.hover("roles/web.json", 4)
 
         asked(folder, talk)
 
