@@ -434,10 +434,11 @@ def test_a_matrix_of_nodes_that_share_is_the_one_of_nodes_that_do_not(
     spare = FACTS.replace("{", '{"gpu": true, ', 1)
     made |= {f"facts/node-{number:02d}.json": spare % (number, "spare") for number in (3, 5, 30)}
     folder = written(made, tmp_path / "r")
-    words = ["matrix", path, "--repo", str(folder), "--store", str(tmp_path / "store"), "--json", "--jobs", "1"]
+    words = ["matrix", path, "--repo", str(folder), "--format", "json", "--jobs", "1"]
 
     found = main(words), capsys.readouterr()
 
+    assert "question" in found[1].out
     assert found == (main([*words, "--no-sharing"]), capsys.readouterr())
 
 
@@ -481,10 +482,11 @@ def test_a_matrix_of_hiera_is_the_same_with_and_without_sharing(
 ) -> None:
     facts = {f"facts/n{number}.json": json.dumps({"site": "main" if number % 2 else "spare"}) for number in range(30)}
     folder = written({**HIERA, **facts}, tmp_path / "r")
-    words = ["hiera", "matrix", "port", "--hiera", str(folder), "--facts", str(folder / "facts"), "--json"]
+    words = ["hiera", "matrix", "port", "--hiera", str(folder), "--facts", str(folder / "facts"), "--format", "json"]
 
     found = main(words), capsys.readouterr()
 
+    assert "question" in found[1].out
     assert found == (main([*words, "--no-sharing"]), capsys.readouterr())
 
 
@@ -511,10 +513,11 @@ HOSTS = {
 def test_a_matrix_of_hosts_that_share_is_the_one_of_hosts_that_do_not(
     path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["matrix", path, "--repo", str(written(HOSTS, tmp_path / "r")), "--json", "--all-names"]
+    words = ["matrix", path, "--repo", str(written(HOSTS, tmp_path / "r")), "--format", "json", "--all-names"]
 
     found = main(words), capsys.readouterr()
 
+    assert "question" in found[1].out
     assert found == (main([*words, "--no-sharing"]), capsys.readouterr())
 
 
