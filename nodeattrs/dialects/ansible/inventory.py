@@ -312,7 +312,7 @@ class Inventory:
     def has_own(self, host: Host) -> bool:
         """Whether a host may have variables of its own: in a source, in a file of host_vars, or as cached facts.
 
-        Without them, its variables are those of any other host with the same groups. raises: AnsibleError
+        Without them, another host with the same groups has the same variables. raises: AnsibleError
         """
         files = {f"{host.name}{ending}" for ending in ("", *self.config.yaml_valid_extensions)}
         folders = [place / "host_vars" for place in (*self._sources.places, self.playbook_dir)]
