@@ -17,6 +17,7 @@ from nodeattrs.contract.sharing import LookTree, drawn
 from nodeattrs.contract.sides import folder_side
 from nodeattrs.core.looks import Looks
 from nodeattrs.dialects import named
+from nodeattrs.dialects.ansible.opened import AnsibleHosts
 from nodeattrs.dialects.chef.opened import Nodes
 from nodeattrs.node.maps import WatchedMap
 from nodeattrs.verbs.impact import Impact, ImpactOptions, impact
@@ -433,10 +434,11 @@ def test_a_matrix_of_nodes_that_share_is_the_one_of_nodes_that_do_not(
     spare = FACTS.replace("{", '{"gpu": true, ', 1)
     made |= {f"facts/node-{number:02d}.json": spare % (number, "spare") for number in (3, 5, 30)}
     folder = written(made, tmp_path / "r")
-    words = ["matrix", path, "--repo", str(folder), "--store", str(tmp_path / "store"), "--json", "--jobs", "1"]
+    words = ["matrix", path, "--repo", str(folder), "--format", "json", "--jobs", "1"]
 
     found = main(words), capsys.readouterr()
 
+    assert "question" in found[1].out
     assert found == (main([*words, "--no-sharing"]), capsys.readouterr())
 
 
@@ -480,10 +482,11 @@ def test_a_matrix_of_hiera_is_the_same_with_and_without_sharing(
 ) -> None:
     facts = {f"facts/n{number}.json": json.dumps({"site": "main" if number % 2 else "spare"}) for number in range(30)}
     folder = written({**HIERA, **facts}, tmp_path / "r")
-    words = ["hiera", "matrix", "port", "--hiera", str(folder), "--facts", str(folder / "facts"), "--json"]
+    words = ["hiera", "matrix", "port", "--hiera", str(folder), "--facts", str(folder / "facts"), "--format", "json"]
 
     found = main(words), capsys.readouterr()
 
+    assert "question" in found[1].out
     assert found == (main([*words, "--no-sharing"]), capsys.readouterr())
 
 
@@ -493,3 +496,46 @@ def test_sharing_changes_nothing_of_what_is_said(seed: int) -> None:
     More of it: python -m tests.oracles.sharing
     """
     assert oracle.case(random.Random(seed), 24)[0] == []
+
+
+HOSTS = {
+    "ansible.cfg": "[defaults]\ninventory = hosts.ini\n",
+    "hosts.ini": "alone\n[web]\nw[00:39]\n[db]\nd[00:29]\n[site:children]\nweb\n",
+    "group_vars/all.yml": "port: 1\nvia: '{{ inventory_hostname }}'\n",
+    "group_vars/web.yml": "port: 2\n",
+    "group_vars/site.yml": "port: 3\ngroup_names: [mine]\n",
+    "host_vars/w03.yml": "port: 4\n",
+    "host_vars/d05/own.yml": "port: 5\n",
+}
+
+
+@pytest.mark.parametrize("path", ["port", "via", "group_names", "inventory_hostname", "groups", "nothing"])
+def test_a_matrix_of_hosts_that_share_is_the_one_of_hosts_that_do_not(
+    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["matrix", path, "--repo", str(written(HOSTS, tmp_path / "r")), "--format", "json", "--all-names"]
+
+    found = main(words), capsys.readouterr()
+
+    assert "question" in found[1].out
+    assert found == (main([*words, "--no-sharing"]), capsys.readouterr())
+
+
+def test_hosts_with_equal_groups_and_no_variables_of_their_own_are_computed_once(tmp_path: Path) -> None:
+    made = {name: text for name, text in HOSTS.items() if "site" not in name}
+    folder = written(made, tmp_path / "r")
+    lines = FolderLines(folder, Request(), dialects=["ansible"], side=folder_side(folder))
+    with patch.object(AnsibleHosts, "answer", autospec=True, side_effect=AnsibleHosts.answer) as answer:
+        lines.look()
+
+    computed = [call.args[1] for call in answer.call_args_list]
+    samples = 2 * 2  # of each group of more than 20
+    assert (computed[:5], len(computed)) == (["alone", "d00", "d05", "w00", "w03"], 5 + samples)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sharing_changes_nothing_of_what_is_said_of_hosts(seed: int) -> None:
+    """
+    More of it: python -m tests.oracles.sharing --hosts
+    """
+    assert oracle.case_of_hosts(random.Random(seed), 30)[0] == []

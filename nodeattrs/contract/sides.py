@@ -110,6 +110,11 @@ class Side:
         return found
 
     @cached_property
+    def _prefixes(self) -> tuple[str, str]:
+        """*root* and *top* as texts, the latter with a slash."""
+        return str(self.root), os.path.join(self.top, "")
+
+    @cached_property
     def links(self) -> dict[str, str]:
         """Path of each link -> its target, as the link has it."""
         return {path: mark[5:] for path, mark in self.files.items() if mark.startswith("link:")}
@@ -149,7 +154,8 @@ class Side:
     def shown(self, file: str) -> str | None:
         """A file name, absolute or relative to *root*, as a path relative to *top*; None if it is outside. No link is
         followed."""
-        path, start = os.path.normpath(os.path.join(self.root, file)), os.path.join(self.top, "")
+        root, start = self._prefixes
+        path = os.path.normpath(os.path.join(root, file))
         if path.startswith(start):
             return path[len(start) :].replace(os.sep, "/")
         inside = os.path.relpath(path, self.top)

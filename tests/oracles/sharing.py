@@ -1,10 +1,11 @@
-"""python -m tests.oracles.sharing [--count N] [--seed S] [--nodes N] [--unnoted]
+"""python -m tests.oracles.sharing [--count N] [--seed S] [--nodes N] [--unnoted | --hosts]
 
 Random repositories of nodes that share answers, and random edits of them: `impact`, `matrix` and `where` beside
 themselves with sharing off. Both must say the same. Facts differ in what recipes read, and in what they do not. Recipes
 have conditions, loops over facts, deferred values, searches in data bags, Hiera lookups, names, and some use the time.
 With --unnoted each repository has a program that uses the time, random numbers or the like, and no node may share.
 Two of three have a site of bindings: categories of facts, of computed values and of names, values from facts and Hiera.
+With --hosts the subjects are hosts of Ansible, in groups and with variables of their own.
 The last line is `N passed, M failed`.
 """
 
@@ -16,7 +17,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -284,6 +285,39 @@ def _site(rand: random.Random, count: int) -> Files:
     return made
 
 
+_VARIABLES = ("port", "group_names", "inventory_hostname", "inventory_dir", "m", "name", "hosts")
+"""Names of variables of hosts; Ansible sets some of them itself."""
+
+
+def inventory(rand: random.Random, count: int) -> Files:
+    """The files of an inventory: hosts in groups and groups below these, some with variables of their own."""
+
+    def variables() -> str:
+        chosen = rand.sample(_VARIABLES, rand.randint(0, 3))
+        values = ["{a: 1}", "{b: [1, 2]}", "5", "'{{ port }}'", "'{{ inventory_hostname }}'", "!vault x", "yes"]
+        return "".join(f"{name}: {rand.choice(values)}\n" for name in chosen) or rand.choice(["", "# none\n"])
+
+    merging = rand.choice(["", "hash_behaviour = merge\n", "inject_facts_as_vars = no\n", "vars_plugins = plugins\n"])
+    files: Files = {"ansible.cfg": f"[defaults]\ninventory = hosts.ini\n{merging}", "group_vars/all.yml": variables()}
+    groups = [f"g{number}" for number in range(rand.randint(2, 6))]
+    lines = rand.sample(["alone", "h[0:3]", "web.example.com ansible_port=2"], rand.randint(0, 3))
+    for group in groups:
+        own = [*[""] * 9, " m=1"]
+        lines += [f"[{group}]", *(f"h{rand.randrange(count)}{rand.choice(own)}" for _ in range(count // 2))]
+        if rand.random() < 0.7:
+            files[f"group_vars/{group}{rand.choice(['', '.yml', '/x.yml'])}"] = variables()
+        if rand.random() < 0.2:
+            lines += [f"[{group}:vars]", f"port={rand.randrange(9)}", f"ansible_group_priority={rand.randrange(9)}"]
+    for name in ("above", "top"):
+        lines += [f"[{name}:children]", *rand.sample(groups, 2)]
+        files[f"group_vars/{name}.yml"] = variables()
+    for number in rand.sample(range(count), rand.randint(0, count // 8)):
+        files[f"host_vars/h{number}{rand.choice(['', '.yml', '.json', '/x.yml', '.txt'])}"] = variables()
+    if rand.random() < 0.2:
+        files["plugins/own.py"] = "class VarsModule:\n    def get_vars(self):\n        return {'port': 1}\n"
+    return {**files, "hosts.ini": "\n".join(lines) + "\n"}
+
+
 def edited(files: Files, rand: random.Random) -> Files:
     """The files with one or two of them edited: a number, a word, a line that goes; a file that comes or goes."""
     after = dict(files)
@@ -323,7 +357,17 @@ def _written(files: Files, folder: Path) -> Side:
 
 def case(rand: random.Random, count: int, is_unnoted: bool = False) -> tuple[list[str], int, int]:
     """What is wrong in one case; how many subjects share an answer, and how many there are."""
-    before = repository(rand, count, is_unnoted)
+    return _compared(rand, repository(rand, count, is_unnoted), _DIALECTS, _KEYS, is_unnoted)
+
+
+def case_of_hosts(rand: random.Random, count: int) -> tuple[list[str], int, int]:
+    """As `case`, for an inventory of Ansible."""
+    return _compared(rand, inventory(rand, count), ["ansible"], _VARIABLES)
+
+
+def _compared(
+    rand: random.Random, before: Files, dialects: list[str], keys: Sequence[str], is_unnoted: bool = False
+) -> tuple[list[str], int, int]:
     after = edited(before, rand)
     with tempfile.TemporaryDirectory() as place:
         top = Path(place).resolve()
@@ -331,13 +375,13 @@ def case(rand: random.Random, count: int, is_unnoted: bool = False) -> tuple[lis
         found = []
         for sharing in (True, False):
             (private := top / f"private{sharing}").mkdir()
-            found.append(impact(*sides, Request(), ImpactOptions(private, _DIALECTS, sharing=sharing, jobs=1)))
+            found.append(impact(*sides, Request(), ImpactOptions(private, dialects, sharing=sharing, jobs=1)))
         wrong = [] if said(found[0]) == said(found[1]) else [f"impact: {_first_difference(*found)}"]
         if is_unnoted and any(one.shared for one in found[0].dialects if one.dialect == "nodes"):
             wrong.append("impact: nodes share answers of a program that may compute anything")
-        for key in rand.sample(_KEYS, 2):
+        for key in rand.sample(keys, 2):
             asked = [
-                Question(sides[1], Request(), {"place": None, "key": key, "no_sharing": one}, _DIALECTS)
+                Question(sides[1], Request(), {"place": None, "key": key, "no_sharing": one}, dialects)
                 for one in (False, True)
             ]
             wrong += [] if _values(asked[0]) == _values(asked[1]) else [f"matrix: {key}"]
@@ -374,11 +418,15 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--nodes", type=int, default=30)
     parser.add_argument("--unnoted", action="store_true")
+    parser.add_argument("--hosts", action="store_true", help="inventories of Ansible")
     options = parser.parse_args()
     failed = shared = known = 0
     began = time.process_time()
     for number in range(options.seed, options.seed + options.count):
-        wrong, its, of = case(random.Random(number), options.nodes, options.unnoted)
+        rand = random.Random(number)
+        wrong, its, of = (
+            case_of_hosts(rand, options.nodes) if options.hosts else case(rand, options.nodes, options.unnoted)
+        )
         shared, known, failed = shared + its, known + of, failed + bool(wrong)
         if number % 20 == 19:
             spent = time.process_time() - began

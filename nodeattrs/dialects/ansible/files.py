@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs import border
-from nodeattrs.core.budget import Budget
+from nodeattrs.cache import CACHE
+from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.policy import Policy
@@ -106,7 +107,8 @@ class VariableFiles:
             if not self.passwords:
                 return None
             text, kind = Text(text.file, self.passwords.opened(text.text, text.file, 1)), OpenedDocument
-        document = parsed(text, kind)
+        key = ("Ansible", in_force(), text.file, text.text)
+        document = parsed(text, kind) if self.passwords else CACHE.get(key, lambda: parsed(text, kind))
         if self.passwords and "!vault" in text.text:
             document.tree = decrypted(document.tree, self.passwords, partial(self._refused, text))
         for warning in document.warnings:

@@ -309,6 +309,18 @@ class Inventory:
         hints += [f"{one.file} may have it: it was not run" for one in self.not_run]
         raise AnsibleError(NO_HOST, f"the inventory has no host {name}", hint="; ".join(hints) or None)
 
+    def has_own(self, host: Host) -> bool:
+        """Whether a host may have variables of its own: in a source, in a file of host_vars, or as cached facts.
+
+        Without them, another host with the same groups has the same variables. raises: AnsibleError
+        """
+        files = {f"{host.name}{ending}" for ending in ("", *self.config.yaml_valid_extensions)}
+        folders = [place / "host_vars" for place in (*self._sources.places, self.playbook_dir)]
+        is_named = "/" in host.name or any(
+            border.is_layer_outside(one) or not files.isdisjoint(self.files.names_in(one)) for one in folders
+        )
+        return bool(host.layers) or is_named or self.facts.layer(host.name) is not None
+
     @cached_property
     def _localhost(self) -> Host:
         implicit = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}

@@ -12,6 +12,7 @@ from typing import Any
 from nodeattrs.contract.answers import Answered, Unread, part_of
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.looks import Look
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
@@ -19,6 +20,7 @@ from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.arguments import answer_of, inventory_of
 from nodeattrs.dialects.ansible.in_plays import SettingsInPlays, places_in_plays
 from nodeattrs.dialects.ansible.inventory import Inventory
+from nodeattrs.dialects.ansible.levels import MAGIC
 from nodeattrs.dialects.ansible.references import PLAYED
 from nodeattrs.dialects.ansible.reports import layers_of, unread
 from nodeattrs.dialects.ansible.static import inventories_in, is_repository, names_inventory
@@ -34,6 +36,9 @@ _OF_ROLES = frozenset(("defaults", "handlers", "meta", "playbooks", "roles", "ta
 """Folders whose files plays and roles read, also by names that are filled in."""
 
 _NAME = re.compile(r"[\w.-]+")
+
+_GROUPS: Look = ("groups",)
+"""The look at the groups of a host, which decide its variables if it has none of its own."""
 
 
 class AnsibleHosts(InRepository):
@@ -199,18 +204,48 @@ class AnsibleHosts(InRepository):
         raises: NotFound or AnsibleError, for an unknown host
         """
         inventory, host = self._found(name)
+        looks = self.looks
+        if looks is not None:
+            looks.note(*_GROUPS)
         found = inventory.host(host) if self._asked is None else answer_of(self._asked, inventory, host)
         self.unread = unread(inventory.unread(()))
         answer = self.with_set(found)
         part = part_of(answer)
 
+        def noted(path: TreePath) -> TreePath:
+            if looks is not None and path and path[0] in MAGIC:
+                looks.refuse("Ansible sets it for each host")
+            return path
+
         def doubts(path: TreePath) -> list[Unread]:
-            return unread(layers_of(found.trace(path)) if path else found.unread())
+            return unread(layers_of(found.trace(noted(path))) if path else found.unread())
 
         def trace(path: TreePath) -> Trace:
-            return _shown(answer.trace(path))
+            return _shown(answer.trace(noted(path)))
 
-        return {"variable": part._replace(tree=as_attribute(part.tree), trace=trace, unread=doubts)}
+        def places(path: TreePath) -> Iterable[Origin]:
+            return part.places(noted(path))
+
+        return {"variable": part._replace(tree=as_attribute(part.tree), places=places, trace=trace, unread=doubts)}
+
+    # --- what answers look at
+
+    @property
+    def notes_looks(self) -> bool:  # type: ignore[override]
+        """Whether the answers are those outside of plays."""
+        return self._asked is None
+
+    def look(self, name: str, look: Look) -> Any:
+        """The inventory of a host and its groups, the weakest first. They decide the answer of a host without variables
+        of its own.
+
+        raises: NotFound, for a host with variables of its own; AnsibleError
+        """
+        inventory, host = self._found(name)
+        found = inventory.require_host(host)
+        if inventory.has_own(found):
+            raise NotFound(f"{host} has variables of its own")
+        return id(inventory), *(group.name for group in inventory.tree.groups_of(found))
 
 
 def _to_ending(word: str) -> str:
