@@ -1,14 +1,8 @@
 """The cache of a process: values that are parsed or merged once, and used again for other nodes.
 
-<<<<<<< HEAD
-Hiera, facts of Puppet, templates of Ansible, lines of values in Python, and Chef's files in Ruby use it. The key of a
-value has everything that decides the value, so no value becomes stale. The key of a parsed file has the hash of its
-content, and the key of an answer has its sources.
-=======
 Hiera, Ansible, facts of Puppet, lines of values in Python, and Chef's files in Ruby use it. The key of a value has
 everything that decides the value, so no value becomes stale. The key of a parsed file has its content or the hash of
 it, and the key of an answer has its sources.
->>>>>>> sh2
 """
 
 from __future__ import annotations
