@@ -73,7 +73,7 @@ def version() -> tuple[int, ...]:
 
 @pytest.mark.skipif(not EDITOR or version() < (0, 7), reason="needs Neovim 0.7 or newer")
 def test_neovim_shows_hover_lens_action_winners_and_problems(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = site(tmp_path / "site")
     (configuration,) = re.findall(r"```lua\n(.*?)```", (ROOT / "docs/editor.md").read_text("utf-8"), re.DOTALL)
@@ -89,6 +89,7 @@ def test_neovim_shows_hover_lens_action_winners_and_problems(
     subprocess.run(words, cwd=folder, env=environment, check=True, timeout=300, capture_output=True)
     said = json.loads((tmp_path / "said").read_text())
 
+    monkeypatch.setenv("COLUMNS", "300")
     main(["where", "roles/web.json:4", "--repo", str(folder)])
     first, *rest = capsys.readouterr().out.splitlines()
     expected = [first.removeprefix("roles/web.json:4  "), *(line.strip() for line in rest)]

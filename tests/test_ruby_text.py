@@ -26,6 +26,7 @@ def role(tmp_path: pathlib.Path, text: str, kind: str = "role") -> Document:
 
 
 def test_a_file_is_parsed_once_for_each_content(tmp_path):
+    CACHE.clear()
     first = role(tmp_path, "run_list 'a'")
     entries = len(CACHE)
 
