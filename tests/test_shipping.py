@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from nodeattrs import border
 from nodeattrs.errors import FleetError
 from nodeattrs.workers import shipping
 from nodeattrs.workers.shipping import (
     FACTS,
     REPOSITORY,
     PackedRepository,
+    UnpackedFolder,
     digest_of,
     pack_repository,
     unpack_once,
@@ -221,3 +223,14 @@ class TestWhatMustNotArrive:
     def test_what_is_no_tar_is_an_error(self, body):
         with pytest.raises(FleetError, match="no packed repository"):
             unpack_once(named(body))
+
+
+def test_a_folder_that_is_dropped_during_another_answer_is_no_file_outside_of_its_repository(tmp_path):
+    """Garbage collection may remove it at any time."""
+    folder = UnpackedFolder()
+    name = folder.name
+    with border.held(border.Border((tmp_path,), is_closed=True)):
+        del folder
+        refused = border.refused()
+
+    assert (refused, os.path.exists(name)) == ((), False)

@@ -10,14 +10,17 @@ import hashlib
 import io
 import lzma
 import os
+import shutil
 import tarfile
+import tempfile
+import weakref
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import NamedTuple
 
+from nodeattrs import border
 from nodeattrs.errors import FleetError
 from nodeattrs.kinds import BAD_PACK, LEADS_OUT, OTHER_REPOSITORY
 
@@ -132,8 +135,28 @@ def _reading() -> Iterator[None]:
 
 # --- on a worker --------------------------------------------------------------------
 
+
+class UnpackedFolder:
+    """A new temporary folder. It is removed when nothing refers to the object any more, or by `cleanup`.
+
+    name: its path
+
+    This may happen while the limits on files outside of a repository (`border`) are in force for another one. They do
+    not count for the removal.
+    """
+
+    def __init__(self) -> None:
+        self.name = tempfile.mkdtemp(prefix="nodeattrs-")
+        self.cleanup = weakref.finalize(self, _remove, self.name)
+
+
+def _remove(folder: str) -> None:
+    with border.held(None):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 _HOLDING = Lock()
-HELD: dict[str, TemporaryDirectory[str]] = {}
+HELD: dict[str, UnpackedFolder] = {}
 MOST_HELD = 4
 """Packs that a process keeps unpacked, for the next fleet that sends the same one."""
 
@@ -152,7 +175,7 @@ def unpack_once(pack: PackedRepository) -> None:
             del HELD[next(iter(HELD))]
 
 
-def unpacked_folder(digest: str) -> TemporaryDirectory[str]:
+def unpacked_folder(digest: str) -> UnpackedFolder:
     """The temporary folder of a pack that was unpacked in this process.
 
     Keep the object: the folder is removed once the pack is dropped and nothing refers to the object.
@@ -164,10 +187,10 @@ def unpacked_folder(digest: str) -> TemporaryDirectory[str]:
     raise _bad("the repository was not sent with the work")
 
 
-def _unpacked(pack: PackedRepository) -> TemporaryDirectory[str]:
+def _unpacked(pack: PackedRepository) -> UnpackedFolder:
     if hashlib.sha256(pack.body).hexdigest() != pack.digest:
         raise _bad("the repository that was sent is not the one that was packed")
-    folder = TemporaryDirectory(prefix="nodeattrs-")
+    folder = UnpackedFolder()
     try:
         _unpack(pack.body, folder.name)
     except FleetError:
