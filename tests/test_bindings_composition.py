@@ -329,7 +329,7 @@ class TestClassifiersAndProviders:
                 loaded.append(self.name)
                 return lambda references, request: [Bindings.of_values("crm", {"at": references})]
 
-        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Point()] if group == PROVIDERS else [])
+        monkeypatch.setattr("nodeattrs.packages.entry_points", lambda group: [Point()] if group == PROVIDERS else [])
 
         assert Composition(layered(tmp_path), node="n").injector().get("at") is None
         assert loaded == []
@@ -353,7 +353,7 @@ class TestClassifiersAndProviders:
             def load(self) -> Any:
                 raise ImportError("no module")
 
-        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Point()] if group == PROVIDERS else [])
+        monkeypatch.setattr("nodeattrs.packages.entry_points", lambda group: [Point()] if group == PROVIDERS else [])
         root = layered(tmp_path, {"name": "a", "include": "crm:/x"})
 
         with pytest.raises(BindingErrors, match="the provider of crm: has failed: ImportError: no module"):

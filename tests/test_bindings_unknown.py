@@ -183,7 +183,7 @@ class TestTheCommand:
             def load(self) -> Any:
                 return lambda references, request: [BindingSet.unknown("vault", WHERE, "needs a server")]
 
-        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Point()])
+        monkeypatch.setattr("nodeattrs.packages.entry_points", lambda group: [Point()])
         (tmp_path / "manifests").mkdir()
         (tmp_path / "bindings").mkdir()
         (tmp_path / "manifests/site.yaml").write_text(

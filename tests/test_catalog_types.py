@@ -259,7 +259,7 @@ class TestAll:
         from nodeattrs.errors import NodeattrsError
 
         def points(found: list[metadata.EntryPoint]) -> None:
-            monkeypatch.setattr(metadata, "entry_points", lambda group: found)
+            monkeypatch.setattr("nodeattrs.packages.entry_points", lambda group: found)
 
         group = "nodeattrs.resource_types"
         points([metadata.EntryPoint(name, "tests.test_catalog_types:Marker", group) for name in ("Marker", "File")])

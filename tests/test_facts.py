@@ -493,11 +493,11 @@ class TestFactFunctions:
 
     def test_installed_packages_offer_theirs_by_name(self, monkeypatch):
         points = [
-            importlib.metadata.EntryPoint("zone", "platform:system", ENTRY_POINTS),
             importlib.metadata.EntryPoint("absent", "no_such_module_here:facts", ENTRY_POINTS),
             importlib.metadata.EntryPoint("copy", "builtins:dict", ENTRY_POINTS),
+            importlib.metadata.EntryPoint("zone", "platform:system", ENTRY_POINTS),
         ]
-        monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: points if group == ENTRY_POINTS else [])
+        monkeypatch.setattr("nodeattrs.packages.entry_points", lambda group: points if group == ENTRY_POINTS else [])
         facts = gather()
 
         assert [warning.message for warning in facts.warnings] == [

@@ -6,15 +6,13 @@ loaded only for questions about all dialects, or about an unknown name.
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, distributions
+from importlib.metadata import EntryPoint
 from typing import NamedTuple
 
-from nodeattrs import border
+from nodeattrs import packages
 from nodeattrs.contract.dialect import Dialect
 from nodeattrs.dialects.built_in import BUILT_IN
 
@@ -31,22 +29,11 @@ class Foreign(NamedTuple):
 
 @cache
 def foreign() -> Foreign:
-    """What the entry points give; asked once a process. cost: some 30 ms, for the metadata of all packages
-
-    The current folder may be a stranger's repository, so no package that lies there counts.
-    """
-    with border.held(None):  # packages lie outside of the repository
-        return _found()
-
-
-def _found() -> Foreign:
+    """What the entry points give; asked once a process. cost: some 30 ms, for the metadata of all packages"""
     dialects: list[Dialect] = []
     faults: list[str] = []
     taken = {one.name for one in BUILT_IN}
-    here = os.getcwd()
-    path = [place for place in sys.path if place and os.path.realpath(place) != here]
-    points = (point for one in distributions(path=path) for point in one.entry_points.select(group=GROUP))
-    for point in sorted(set(points), key=lambda point: (point.name, point.value)):
+    for point in packages.entry_points(GROUP):
         try:
             found = _loaded(point)
         except Exception as error:

@@ -34,6 +34,7 @@ RANKS = {
     "formats": 2,
     "causes": 3,
     "git": 3,
+    "packages": 3,
     "puppet": 3,
     "trust": 3,
     "node": 4,

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from nodeattrs import packages
 from nodeattrs._lazy import imported
 from nodeattrs.core.code import require_may_run
 from nodeattrs.core.tree import meant
@@ -57,7 +58,7 @@ def type_named(name: str) -> Any:
 
 
 def _others() -> dict[str, Any]:
-    return {point.name: point for point in metadata.entry_points(group=_GROUP)}
+    return {point.name: point for point in packages.entry_points(_GROUP)}
 
 
 def _loaded(point: Any) -> Any:

@@ -17,11 +17,10 @@ import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from importlib import metadata
 from itertools import groupby
 from typing import Any
 
-from nodeattrs import border, children
+from nodeattrs import border, children, packages
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import in_force
 from nodeattrs.core.claim import Locator, Origin
@@ -85,12 +84,12 @@ class SiteFiles:
     @cached_property
     def providers(self) -> Mapping[str, Any]:
         """Scheme -> the entry point of its provider; read at the first question."""
-        return {point.name: point for point in metadata.entry_points(group=PROVIDERS)}
+        return {point.name: point for point in packages.entry_points(PROVIDERS)}
 
     @cached_property
     def classes(self) -> Mapping[str, Any]:
         """The name of a class -> its entry point; read at the first question."""
-        return {point.name: point for point in metadata.entry_points(group=CLASSES)}
+        return {point.name: point for point in packages.entry_points(CLASSES)}
 
 
 def _sets_below(directory: pathlib.Path, module: str) -> Iterator[tuple[str, pathlib.Path]]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
 from functools import lru_cache, partial
-from importlib import metadata
 from typing import Any
 
+from nodeattrs import packages
 from nodeattrs.core.borders import taking
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.folding import meet
@@ -88,7 +88,7 @@ class Root:
 @lru_cache(maxsize=1)
 def _offered() -> dict[str, Any]:
     """The entry points of mergers in installed packages, by name; they are looked up once."""
-    return {entry.name: entry for entry in metadata.entry_points(group=ENTRY_POINTS)}
+    return {entry.name: entry for entry in packages.entry_points(ENTRY_POINTS)}
 
 
 def make_merger(name: str, options: Any, root: Root) -> Any:

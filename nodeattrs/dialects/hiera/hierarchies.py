@@ -14,10 +14,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
-from importlib import metadata
 from typing import Any, Literal, TypeVar
 
-from nodeattrs import border
+from nodeattrs import border, packages
 from nodeattrs.core.borders import A_PATH, ListLike, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import NOT_RUN, may_run
@@ -537,13 +536,14 @@ def _known(value: Any) -> Any:
 
 
 def _installed(name: str) -> Callable[..., Any] | None:
-    for point in metadata.entry_points(group="nodeattrs.hiera", name=name):
-        if not may_run():
-            unknown = Unknown(name, f"{point.value} {NOT_RUN}")
-            return lambda *_: unknown
-        function: Callable[..., Any] = point.load()
-        return function
-    return None
+    point = next((point for point in packages.entry_points("nodeattrs.hiera") if point.name == name), None)
+    if point is None:
+        return None
+    if not may_run():
+        unknown = Unknown(name, f"{point.value} {NOT_RUN}")
+        return lambda *_: unknown
+    function: Callable[..., Any] = point.load()
+    return function
 
 
 _OFFER = (

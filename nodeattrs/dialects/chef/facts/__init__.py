@@ -18,9 +18,9 @@ import pathlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib import metadata
 from typing import Any
 
+from nodeattrs import packages
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import require_may_run
 from nodeattrs.core.fold import Folded, Layer, fold
@@ -127,7 +127,7 @@ def gather(functions: Mapping[str, FactFunction] | None = None, now: float | Non
 
 
 def _installed(warnings: list[NodeattrsError]) -> Iterator[tuple[str, FactFunction]]:
-    for point in sorted(metadata.entry_points(group=ENTRY_POINTS)):
+    for point in packages.entry_points(ENTRY_POINTS):
         try:
             require_may_run(f"the fact function {point.name}")
             function = point.load()
