@@ -26,6 +26,8 @@ from nodeattrs.contract.caller import Caller
 from nodeattrs.contract.command import Command, CommandGroup, Question
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side, folder_side
+from nodeattrs.errors import NodeattrsError
+from nodeattrs.reports.findings import Finding, finding_of, joined_places
 from nodeattrs.verbs.commands import OF_DIALECT, TOP
 
 _SHARED = {
@@ -177,17 +179,20 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     return output.code
 
 
-def _fewer(warnings: Iterable[object]) -> Iterator[object]:
-    """The first three warnings of each code, and a sentence with the number of the others; all without a code."""
+def _fewer(warnings: Iterable[object]) -> Iterator[Finding]:
+    """The first three warnings of each code, and a sentence with the number of the others; all without a code.
+
+    Warnings that differ only in their places are joined before they are counted.
+    """
+    plain = NodeattrsError.entry.code
     numbers: Counter[str] = Counter()
-    for one in dict.fromkeys(warnings):
-        code = getattr(one, "code", "")
-        numbers[code] += 1
-        if not code or numbers[code] <= _ALIKE:
+    for one in joined_places(finding_of(one, "warning", plain) for one in dict.fromkeys(warnings)):
+        numbers[one.code] += 1
+        if one.code == plain or numbers[one.code] <= _ALIKE:
             yield one
     for code, number in numbers.items():
-        if code and number > _ALIKE:
-            yield f"{number - _ALIKE} more warnings like these, of code {code}"
+        if code != plain and number > _ALIKE:
+            yield finding_of(f"{number - _ALIKE} more warnings like these, of code {code}", "warning", plain)
 
 
 def _unsaved(options: argparse.Namespace, command: Command) -> str:
