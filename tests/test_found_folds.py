@@ -215,12 +215,17 @@ class TestOverview:
                 "nodeattrs where --key port -i localhost,",
             ),
             (
-                {"deploy/cloud-init.yaml": "#cloud-config\npackages: [git]\n"},
-                "1 file of cloud-init's #cloud-config, such as deploy/cloud-init.yaml",
-                "nodeattrs cloud-config merge deploy/cloud-init.yaml",
+                {
+                    "ansible.cfg": "[defaults]\nroles_path = roles\n",
+                    "roles/a/defaults/main.yml": "unused: 1\n",
+                    "roles/r/defaults/main.yml": "port: 1\n",
+                    "playbooks/all.yml": "- hosts: all\n  roles: [r]\n",
+                },
+                "playbooks or roles of Ansible, and no inventory",
+                "nodeattrs where --key port -i localhost,",
             ),
         ],
-        ids=["cookbooks", "playbooks", "roles", "user-data"],
+        ids=["cookbooks", "playbooks", "roles", "a role that no playbook names"],
     )
     def test_files_without_a_subject_have_commands_that_lead_to_a_first_value(
         self, in_folder: InFolder, files: dict[str, str], there: str, command: str
@@ -231,6 +236,31 @@ class TestOverview:
             if line.startswith("  nodeattrs "):
                 words = [word for word in shlex.split(line)[1:] if word != "--ruby"]
                 assert in_folder({}, *words)[0] == 0, line
+
+    def test_each_file_of_user_data_is_a_subject(self, in_folder: InFolder) -> None:
+        files = {
+            "deploy/web.yaml": "#cloud-config\npackages: [git]\n",
+            "deploy/template.yaml": "#cloud-config\nhostname: ${name}\n",
+            "seed/user-data": "#cloud-config\nhostname: a\n",
+        }
+        _, out, _ = in_folder(files)
+        assert "2 sets (cloud-init): deploy/web.yaml, seed" in out
+        assert "nodeattrs why packages --on deploy/web.yaml" in out
+        assert in_folder({}, "why", "packages", "--on", "deploy/web.yaml")[0] == 0
+
+    def test_a_file_that_a_set_of_the_settings_has_is_no_set_of_its_own(self, in_folder: InFolder) -> None:
+        settings = '[cloud-init.web]\nfiles = ["./base.yaml"]\n'
+        files = {"nodeattrs.toml": settings, "base.yaml": "#cloud-config\na: 1\n", "b.yaml": "#cloud-config\na: 1\n"}
+        in_folder(files)
+        assert data(in_folder, {}, "overview")["subjects"] == {"cloud-init": ["b.yaml", "web"]}
+
+    def test_files_of_a_dialect_without_a_subject_are_named_beside_the_subjects_of_others(
+        self, in_folder: InFolder
+    ) -> None:
+        _, out, _ = in_folder({"cookbooks/a/metadata.rb": "name 'a'\n", "web.yaml": "#cloud-config\na: 1\n"})
+        assert "1 set (cloud-init): web.yaml" in out
+        assert "1 cookbook of Chef, and no node" in out
+        assert "nodeattrs run --new --node test --run-list 'recipe[a]'" in out
 
     def test_another_folder_can_be_asked(self, in_folder: InFolder) -> None:
         in_folder({f"shop/{name}": text for name, text in CHART.items()}, "list", "subjects", "--repo", "shop")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -46,7 +46,7 @@ class _Overview:
     unlisted: dialect -> why its subjects cannot be listed
     commands: commands that work here; if the folder has no subjects, commands about files
     below:    folders below it that look like repositories; only where it has no subjects itself
-    there:    sentences about files that need a first step; only where there are no subjects
+    there:    sentences about files that need a first step
     """
 
     title: str
@@ -109,7 +109,9 @@ def overview(question: Question) -> Output:
         return Output(_without_subjects(question, subjects.unlisted), unread=[])
     except NodeattrsError:
         found = {}
-    report = _Overview(str(root), found, subjects.unlisted, _example_commands(subjects, found))
+    steps = [*_first_steps(root, {*found, *subjects.unlisted})] if found else []
+    commands = [*_example_commands(subjects, found), *(step.commands[0] for step in steps)]
+    report = _Overview(str(root), found, subjects.unlisted, commands, there=[step.found for step in steps])
     return Output(report, unread=subjects.unread)
 
 
@@ -145,9 +147,10 @@ def _without_subjects(question: Question, unlisted: Mapping[str, NodeattrsError]
     return _Overview(str(root), {}, unlisted, [] if below else _OF_FILES, below)
 
 
-def _first_steps(folder: FilePath) -> Iterator[FirstSteps]:
-    for dialect in every().values():
-        steps = dialect.first_steps(folder)
+def _first_steps(folder: FilePath, known: Collection[str] = ()) -> Iterator[FirstSteps]:
+    """What to type for the files of each dialect that has no subject. known: the dialects that have some"""
+    for name, dialect in every().items():
+        steps = None if name in known else dialect.first_steps(folder)
         if steps is not None:
             yield steps
 

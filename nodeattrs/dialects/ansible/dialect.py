@@ -20,13 +20,20 @@ from nodeattrs.errors import NodeattrsError
 
 _OF_INVENTORIES = ("", ".ini", ".yml", ".yaml")
 _VARIABLE = re.compile(r"^([A-Za-z_]\w*):", re.MULTILINE)
+_NAME = re.compile(r"[\w.-]+")
 
 
 def _role_variables(folder: Path) -> Iterator[str]:
-    """Yield the first variable of each role's defaults/main; a file that cannot be read is skipped."""
+    """Yield the first variable of the defaults of each role that a playbook names; unreadable files are skipped."""
     from nodeattrs.formats.documents import text_of
 
+    words: set[str] = set()
+    for file in (*folder.glob("*.y*ml"), *folder.glob("playbooks/*.y*ml")):
+        with suppress(NodeattrsError):
+            words.update(_NAME.findall(text_of(file, file.name)))
     for file in sorted(folder.glob("roles/*/defaults/main.y*ml")):
+        if file.parts[-3] not in words:
+            continue
         with suppress(NodeattrsError):
             found = _VARIABLE.search(text_of(file, file.name))
             if found is not None:

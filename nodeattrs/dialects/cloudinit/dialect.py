@@ -5,12 +5,11 @@ Its other modules are imported when they are used.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from nodeattrs.contract.command import Command
-from nodeattrs.contract.dialect import CheckedFiles, Dialect, FirstSteps, Opened
+from nodeattrs.contract.dialect import CheckedFiles, Dialect, Opened
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 
@@ -18,10 +17,11 @@ from nodeattrs.contract.sides import Side
 class CloudInit(Dialect):
     """The dialect cloud-init. Its subjects are sets of user-data: one for each machine or kind of machine.
 
-    A set is a section [cloud-init.NAME] of the settings, or a folder with a file `user-data`, as data sources have it.
+    A set is a section [cloud-init.NAME] of the settings, a folder with a file `user-data`, as data sources have it, or
+    a file that begins with `#cloud-config`.
 
-    `open` gives the sets in one version of the files. `check` yields the findings in a folder. `first_steps` gives
-    commands to try there. The class has no state, and `open` reads nothing.
+    `open` gives the sets in one version of the files. `check` yields the findings in a folder. The class has no state,
+    and `open` reads nothing.
     """
 
     name = "cloud-init"
@@ -51,21 +51,6 @@ class CloudInit(Dialect):
         from nodeattrs.dialects.cloudinit.checking import checked_files
 
         return checked_files(folder, count)
-
-    def first_steps(self, folder: Path) -> FirstSteps | None:
-        """Commands to merge and check the first file that begins with `#cloud-config`; None without such a file.
-
-        The result says how many of these files there are.
-        """
-        from nodeattrs.dialects.cloudinit.checking import plain_configs_in
-
-        files = plain_configs_in(folder)
-        if not files:
-            return None
-        first = shlex.quote(files[0])
-        count = f"{len(files)} file{'s' * (len(files) != 1)}"
-        commands = (f"nodeattrs cloud-config merge {first}", f"nodeattrs cloud-config check {first}")
-        return FirstSteps(f"{count} of cloud-init's #cloud-config, such as {files[0]}", commands)
 
     def commands(self) -> Mapping[str, Command]:
         """The commands of `nodeattrs cloud-config`: name -> command."""

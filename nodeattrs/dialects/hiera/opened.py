@@ -166,12 +166,16 @@ class HieraKeys(WithFacts):
         entries = self._layer.entries if self.is_there and self._layer is not None else ()
         return {os.path.relpath(self._root / one.datadir, self.side.root).replace(os.sep, "/") for one in entries}
 
+    def _is_kind(self, name: str) -> bool:
+        """Whether a name such as "role=web" is that of all nodes with this value, and no certname."""
+        return "=" in name and name not in self.known()
+
     def _facts(self, name: str, facts: dict[str, Any]) -> dict[str, Any]:
         """The facts of a node; without any, those that follow from its name, or from "role=web"."""
         if facts or not name or name in self.known():
             return facts
-        variable, equals, value = name.partition("=")
-        if not equals:
+        variable, _, value = name.partition("=")
+        if not self._is_kind(name):
             host = name.partition(".")[0]
             named = {"fqdn": name, "hostname": host}
             return {**named, "clientcert": name, "networking": named}
@@ -221,7 +225,8 @@ class HieraKeys(WithFacts):
         if self.looks is not None:
             self.looks.note("known")
         scope = self._scope(name, self.looks)
-        is_node, merge = (True, None) if arguments is None else (bool(name), lookup_arguments(arguments).get("merge"))
+        is_node = not self._is_kind(name) if arguments is None else bool(name)
+        merge = None if arguments is None else lookup_arguments(arguments).get("merge")
         about = self.request.about
         wanted = with_needed_keys(scope, map(as_asked, about), merge) if about else None
         self.unread = files = [*possible_files(scope, self._looks, wanted, is_node=is_node, merge=merge)]
@@ -260,7 +265,8 @@ class HieraKeys(WithFacts):
         variables = {**found.variables, **(given if isinstance(given, dict) else {})}
         known = bool(found.facts)
         facts, environment = self._facts(name, found.facts), self.environment_of(name) or found.environment
-        return scope_of(self.hiera, name, facts, environment, variables, knows_facts=known, looks=looks)
+        node = "" if self._is_kind(name) else name
+        return scope_of(self.hiera, node, facts, environment, variables, knows_facts=known, looks=looks)
 
     # --- what answers look at
 
