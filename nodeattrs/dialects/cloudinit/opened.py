@@ -29,11 +29,11 @@ from nodeattrs.reports.findings import Finding
 
 
 class UserData(InRepository):
-    """The sets of user-data in one version of a repository: sections of its settings, each folder with a file
-    `user-data`, and each other file that begins with `#cloud-config`.
+    """The sets of user-data in one version of a repository: sections of its settings, and each folder with a file
+    `user-data`. Without sections also each other file that begins with `#cloud-config`.
 
-    A set of a folder has the name of the folder, "." for the root. A section of the same name replaces the set. A file
-    is a set of its own, with its path as name, where no other set has it.
+    A set of a folder has the name of the folder, "." for the root. A section of the same name replaces the set. A set
+    of one file has its path as name.
     The constructor reads nothing. `subjects` lists the names; they are looked up once. `answer` reads and merges the
     files of one set, at each call. It raises BadArgument for an unknown name.
     """
@@ -48,10 +48,11 @@ class UserData(InRepository):
                 vendor = f"{folder}/vendor-data".lstrip("/")
                 given = {"vendor": (vendor,)} if (self.side.root / vendor).exists() else {}
                 found.setdefault(folder or ".", {"files": (f"{folder}/user-data".lstrip("/"),), **given})
-        taken = {os.path.normpath(file) for one in found.values() for some in one.values() for file in some}
-        for file in plain_configs_in(self.side.root):
-            if file not in taken and self.side.shown(file) in self.side.files:
-                found.setdefault(file, {"files": (file,)})
+        if not self.repository.config.cloud_init:
+            taken = {file for one in found.values() for some in one.values() for file in some}
+            for file in plain_configs_in(self.side.root):
+                if file not in taken and self.side.shown(file) in self.side.files:
+                    found[file] = {"files": (file,)}
         return found
 
     @property
