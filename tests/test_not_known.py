@@ -387,6 +387,24 @@ def test_a_subject_of_a_variable_is_asked_beside_a_folder_of_facts(
     assert '"x2"' in capsys.readouterr().out
 
 
+def test_nodes_with_one_value_of_a_variable_have_no_certname(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The text "os.family=Debian" is no name of a node, so its part behind the dot is no domain."""
+    written(
+        tmp_path,
+        {
+            "hiera.yaml": "version: 5\nhierarchy: [{name: f, path: 'os/%{facts.os.family}.yaml'}]\n",
+            "data/os/Debian.yaml": "server: 'backup.%{trusted.domain}'\n",
+        },
+    )
+    monkeypatch.chdir(tmp_path)
+    assert main(["why", "server", "--on", "os.family=Debian"]) == 5
+    out, err = capsys.readouterr()
+    assert 'server = "backup."' in out
+    assert "trusted.domain" in err
+
+
 _BEHIND = {
     "cookbooks/x/metadata.rb": 'name "x"\nversion "1.0.0"\n',
     "cookbooks/x/attributes/default.rb": "default['b'] = 2\n",

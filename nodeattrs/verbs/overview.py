@@ -78,6 +78,8 @@ class _Overview:
             yield printable(f"  {count} ({name}){': ' if names else ''}{names}")
         for name, error in self.unlisted.items():
             yield printable(f"  {name}: {error.message} [{error.code}]")
+            if error.hint:
+                yield printable(f"    {error.hint}")
         yield from (printable(f"  {one}") for one in self.there)
         if not (self.subjects or self.unlisted or self.there):
             yield printable(f"  {self.title} has no nodes, hosts, charts or user-data that nodeattrs finds by itself")
