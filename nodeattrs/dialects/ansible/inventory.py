@@ -28,8 +28,6 @@ from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible import patterns
 from nodeattrs.dialects.ansible.answers import SharedFold, Variables
 from nodeattrs.dialects.ansible.config import TAGS, AnsibleConfig, config_of
-from nodeattrs.dialects.ansible.constructed import ConstructedFile
-from nodeattrs.dialects.ansible.dynamic import DynamicSources
 from nodeattrs.dialects.ansible.extra import extra_layers
 from nodeattrs.dialects.ansible.facts import FactCache
 from nodeattrs.dialects.ansible.faults import (
@@ -46,7 +44,8 @@ from nodeattrs.dialects.ansible.files import Plan, VariableFiles, as_one_fold, n
 from nodeattrs.dialects.ansible.groups import Group, Host, InventoryTree
 from nodeattrs.dialects.ansible.keywords import is_yes
 from nodeattrs.dialects.ansible.levels import MERGE, PRECEDENCE, REPLACE, RESERVED, title
-from nodeattrs.dialects.ansible.sources import InventorySources, SourceNotRun
+from nodeattrs.dialects.ansible.plugins import ConstructedFile, SourceNotRun
+from nodeattrs.dialects.ansible.sources import DynamicSources, InventorySources
 from nodeattrs.dialects.ansible.templates import fits_gaps
 from nodeattrs.errors import MissingExtra, TooMuch
 from nodeattrs.formats.documents import Document
