@@ -25,7 +25,6 @@ from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.tree import near
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.dialects.ansible import patterns
 from nodeattrs.dialects.ansible.answers import SharedFold, Variables
 from nodeattrs.dialects.ansible.config import TAGS, AnsibleConfig, config_of
 from nodeattrs.dialects.ansible.extra import extra_layers
@@ -41,7 +40,7 @@ from nodeattrs.dialects.ansible.faults import (
     new_warning,
 )
 from nodeattrs.dialects.ansible.files import Plan, VariableFiles, as_one_fold, names_set_by
-from nodeattrs.dialects.ansible.groups import Group, Host, InventoryTree
+from nodeattrs.dialects.ansible.groups import Group, Host, InventoryTree, KnownHosts, hosts_matching
 from nodeattrs.dialects.ansible.keywords import is_yes
 from nodeattrs.dialects.ansible.levels import MERGE, PRECEDENCE, REPLACE, RESERVED, title
 from nodeattrs.dialects.ansible.plugins import ConstructedFile, SourceNotRun
@@ -209,7 +208,7 @@ class Inventory:
             groups["ungrouped"] = replace(left, hosts=others)
             for group in self.tree.groups_of(regrouped):
                 groups[group.name] = replace(group, leading_hosts={**group.leading_hosts, regrouped.name: regrouped})
-        return patterns.matching(pattern, patterns.Known(self.hosts, groups, self.warn))
+        return hosts_matching(pattern, KnownHosts(self.hosts, groups, self.warn))
 
     def regrouped(self, host: Host, names: Iterable[str]) -> Host:
         """A copy of a host that is also in the named groups, and no longer in `ungrouped`.
