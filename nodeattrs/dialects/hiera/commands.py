@@ -26,9 +26,11 @@ from nodeattrs.dialects.hiera.arguments import (
     NODES,
     ONE_VALUE,
     SIDES,
+    USUAL_ENVIRONMENT,
     Arguments,
     check_arguments,
     lookup_arguments,
+    scopes_of,
     tree_of,
     warnings_of,
 )
@@ -46,7 +48,6 @@ from nodeattrs.dialects.hiera.possible_files import (
 from nodeattrs.dialects.hiera.readiness import legacy_uses, readiness, readiness_report, without_legacy_facts
 from nodeattrs.dialects.hiera.reports import ExplainReport, LookupReport, NeededVariables, NodeResult, unused_report
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
-from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scopes_of
 from nodeattrs.dialects.hiera.values import redacted_in
 from nodeattrs.dialects.hiera.values import written as as_ruby
 from nodeattrs.dialects.hiera.variables import needed

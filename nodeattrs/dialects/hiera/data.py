@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import pathlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,12 +18,12 @@ from typing import Any, Literal, NamedTuple
 
 from nodeattrs.cache import CACHE
 from nodeattrs.codes import Kind
-from nodeattrs.core.budget import in_force
+from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import withheld
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.dialects.hiera import ruby_json, ruby_yaml
+from nodeattrs.dialects.hiera import ruby_yaml
 from nodeattrs.dialects.hiera.codes import (
     BAD_DATA_VALUE,
     DATA_NOT_A_HASH,
@@ -36,9 +37,44 @@ from nodeattrs.dialects.hiera.eyaml import never_decrypted_paths
 from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, split_key
 from nodeattrs.dialects.hiera.values import texts_in
 from nodeattrs.errors import DocumentError, TooMuch
+from nodeattrs.formats import json_text
 from nodeattrs.formats.documents import Document, content_of, decoded
 from nodeattrs.formats.encrypted import encrypted_whole
 from nodeattrs.formats.places import HALF_PAIR, Mark, Text
+
+_NEXT = re.compile(r'"(?:[^"\\]|\\.)*+"?|//[^\n]*\n|/\*', re.DOTALL)
+_INK = re.compile(r"[^\n]")
+
+
+def _read_json(text: Text) -> Document:
+    """The document of a JSON text as Ruby reads it: comments are allowed, and a number that is too large is infinite.
+
+    Lines and columns are those of the original text. raises: DocumentError, TooMuch
+    """
+    source = Text(text.file, _without_comments(text.text)) if "/" in text.text else text
+    return Document(source, json_text.read(source, Budget(text.file), number=float))
+
+
+def _without_comments(text: str) -> str:
+    """A JSON text with its comments replaced by blanks, so that offsets and lines stay. cost: one scan
+
+    A comment that does not end stays, and is an error of the parser.
+
+    >>> _without_comments('{"a": "/*x*/" /* y */} // no line break, no comment')
+    '{"a": "/*x*/"        } // no line break, no comment'
+    """
+    out: list[str] = []
+    at = 0
+    while found := _NEXT.search(text, at):
+        end = found.end()
+        if found[0] == "/*":
+            end = text.find("*/", end) + 2
+            if end < 2:
+                break
+        whole = text[found.start() : end]
+        out += (text[at : found.start()], whole if whole.startswith('"') else _INK.sub(" ", whole))
+        at = end
+    return "".join(out) + text[at:]
 
 
 class ReadDocument(NamedTuple):
@@ -97,7 +133,7 @@ def _parsed(content: bytes, name: str, syntax: Literal["yaml", "json"], marks: b
     if half:
         raise text.error("half of a surrogate pair, which no file can hold", half.start())
     if syntax == "json":
-        return ReadDocument(ruby_json.read(text), {}, text)
+        return ReadDocument(_read_json(text), {}, text)
     read = ruby_yaml.read(text, marks=marks)
     return ReadDocument(Document(text, read.reading), read.unfit, text, read.twice)
 

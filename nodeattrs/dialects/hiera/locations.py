@@ -17,11 +17,10 @@ from nodeattrs import border
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.hiera.codes import BAD_GLOB, PATH_OUTSIDE
-from nodeattrs.dialects.hiera.config import URIS, HieraConfig, HierarchyEntry
+from nodeattrs.dialects.hiera.config import URIS, HieraConfig, HierarchyEntry, with_ending
 from nodeattrs.dialects.hiera.data import DataSource
 from nodeattrs.dialects.hiera.errors import BadLookup
 from nodeattrs.dialects.hiera.expressions import Resolver, text_plan, variable_value, variables_in
-from nodeattrs.dialects.hiera.old_versions import with_ending
 from nodeattrs.dialects.hiera.values import texts_in
 
 

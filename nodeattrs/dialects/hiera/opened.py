@@ -18,14 +18,22 @@ from nodeattrs.core.looks import Look, Looks
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.common import WithFacts, part_of_keys
-from nodeattrs.dialects.hiera.arguments import check_arguments, lookup_arguments, tree_of, warnings_of
+from nodeattrs.dialects.hiera.arguments import (
+    USUAL_ENVIRONMENT,
+    check_arguments,
+    lookup_arguments,
+    named_nodes,
+    scope_from_arguments,
+    scope_of,
+    tree_of,
+    warnings_of,
+)
 from nodeattrs.dialects.hiera.census import as_asked, undecided
 from nodeattrs.dialects.hiera.config import HieraConfig
 from nodeattrs.dialects.hiera.explain import Explanation
 from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION
 from nodeattrs.dialects.hiera.possible_files import FileCache, possible_files, unset_variables, with_needed_keys
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
-from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, named_nodes, scope_from_arguments, scope_of
 from nodeattrs.dialects.hiera.variables import NAMES
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.puppet.facts import NodeFacts

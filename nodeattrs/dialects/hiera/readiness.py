@@ -14,9 +14,8 @@ from typing import NamedTuple
 from nodeattrs import border
 from nodeattrs.contract.command import PlainReport
 from nodeattrs.dialects.hiera.census import differences, values_or_errors
-from nodeattrs.dialects.hiera.legacy import LegacyUse, uses_in_data, uses_in_levels
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
-from nodeattrs.dialects.hiera.static import code_files
+from nodeattrs.dialects.hiera.static import LegacyUse, code_files, uses_in_data, uses_in_levels
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.formats.documents import text_of
 from nodeattrs.puppet.legacy_facts import modern_fact
