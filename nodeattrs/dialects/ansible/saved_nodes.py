@@ -175,7 +175,7 @@ INVENTORY_ARGUMENTS = (
 
 
 def save(question: Question, inventory: Inventory, hosts: Sequence[str]) -> Output:
-    """Save each host as a node in the store of the settings. A host that is unchanged gets no new revision.
+    """Save each host as a node in the store of the settings. A host with the same values and lines gets no new revision.
 
     Unknown layers are in the output's `unread`. The number of hosts is printed as a remark.
 
@@ -193,12 +193,17 @@ def save(question: Question, inventory: Inventory, hosts: Sequence[str]) -> Outp
             answer.folded().trace(()).require_known()
         found += unread(layers)
         node = _node(answer, sensitive)
-        document = saved_document(node)
+        saved = Saved(name, saved_document(node), node.snapshot(), noted=Noted(by="ansible save"))
         last = store.load(name)
-        if last is None or strict_key(last.document) != strict_key(document):
-            store.save(Saved(name, document, node.snapshot(), noted=Noted(by="ansible save")))
+        if last is None or _content(last) != _content(saved):
+            store.save(saved)
     question.caller.remark([f"{len(hosts)} host{'s' * (len(hosts) != 1)} saved in {store.describe()}"])
     return Output("", unread=found)
+
+
+def _content(saved: Saved) -> Any:
+    """The values of a revision and the lines that set them, to compare revisions; `1` and `true` differ."""
+    return strict_key([saved.document, saved.snapshot])
 
 
 def _node(answer: Variables, sensitive: Any) -> Node:
