@@ -11,7 +11,7 @@ import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple
@@ -177,29 +177,29 @@ class DataSource:
 class _OverwrittenValue(DataSource):
     """A value that does not count, because the same file sets its key again further down.
 
-    data: the value, with expressions as they are written
-    mark: the place of the value in the text
-    text: the text of the file
+    data:  the value, with expressions as they are written
+    mark:  the place of the value in the text
+    text:  the text of the file
+    entry: the name of the level; `locator` sets it
+
+    `at` gives the line of a path in the value, as every locator does.
     """
 
     data: Any
     mark: Mark
     text: Text
+    entry: str = ""
 
     def value(self, key: str, resolver: Resolver) -> Any:
         return self.data
 
     def locator(self, key: str, entry: str) -> Locator:
-        return _OverwrittenLocator(self, entry)
-
-
-class _OverwrittenLocator(NamedTuple):
-    source: _OverwrittenValue
-    entry: str
+        return replace(self, entry=entry)
 
     def at(self, path: Path) -> Origin:
-        line, column = self.source.text.place(self.source.mark.nearest(path).offset)
-        return Origin("hiera", self.entry, self.source.text.file, line, column)
+        """The line of a path in the value."""
+        line, column = self.text.place(self.mark.nearest(path).offset)
+        return Origin("hiera", self.entry, self.text.file, line, column)
 
 
 class DataFile(DataSource):
@@ -240,9 +240,7 @@ class DataFile(DataSource):
         self._clear: dict[str, Any] = {}
 
     def _never_decrypted(self, read: ReadDocument) -> Iterator[BadData]:
-        if "ENC[" not in read.text.text:
-            return
-        for path in never_decrypted_paths(self.tree):
+        for path in never_decrypted_paths(self.tree) if "ENC[" in read.text.text else ():
             message = f"{spell(path)} is encrypted with line breaks inside, and never decrypted, by Puppet either"
             yield bad_data(self.document, NEVER_DECRYPTED, message, path, "write > (a folded block) in place of |")
 
@@ -338,12 +336,11 @@ class DataFile(DataSource):
         """
         if key not in self._twice:
             return ()
-        found = self._overwritten.get(key)
-        if found is None:
+        if key not in self._overwritten:
             others = ruby_yaml.overwritten(self._text, key)
             made = tuple(_OverwrittenValue(self._withheld(key, value), mark, self._text) for value, mark in others)
-            found = self._overwritten.setdefault(key, made)
-        return found
+            self._overwritten.setdefault(key, made)
+        return self._overwritten[key]
 
 
 def file_source(
@@ -418,11 +415,7 @@ class FunctionData(DataSource):
         return Origin("data function", self._name)
 
 
-def _nothing(key: str) -> Any:
-    raise KeyError(key)
-
-
-SKIPPED = FunctionData("skipped", _nothing)
+SKIPPED = FunctionData("skipped", dict[str, Any]().__getitem__)
 """A placeholder for a level that an option leaves out."""
 
 

@@ -11,7 +11,7 @@ Optional, NotUndef, Enum, Pattern, Variant and Sensitive.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -122,38 +122,40 @@ class _Reader:
         except ValueError:  # more digits than Python reads
             raise self.fault() from None
 
+    def before(self, end: str) -> Iterator[None]:
+        """Yield once before each element of a list; commas stand between the elements, and *end* after the last one."""
+        while not self.follows(end):
+            yield
+            if not self.follows(","):
+                self.expect(end)
+                return
+
+    def expect(self, mark: str) -> None:
+        if not self.follows(mark):
+            raise self.fault()
+
     def fields(self, end: str = "}") -> dict[Any, Any]:
         fields: dict[Any, Any] = {}
-        while not self.follows(end):
+        for _ in self.before(end):
             key = self.value()
-            if not self.follows("=>"):
-                raise self.fault()
+            self.expect("=>")
             value = self.value()
             try:
                 fields[key] = value
             except TypeError:
                 raise self.fault() from None
-            if not self.follows(","):
-                if not self.follows(end):
-                    raise self.fault()
-                break
         return fields
 
     def type(self, name: str) -> Type:
         start = self.at
         arguments: list[Any] = []
-        if self.follows("["):
-            while not self.follows("]"):
-                at = self.at
-                arguments.append(self.value())
-                if self.follows("=>"):  # the braces of Struct[{a => Integer}] may be left out
-                    self.at = at
-                    arguments[-1] = self.fields("]")
-                    break
-                if not self.follows(","):
-                    if not self.follows("]"):
-                        raise self.fault()
-                    break
+        for _ in self.before("]") if self.follows("[") else ():
+            at = self.at
+            arguments.append(self.value())
+            if self.follows("=>"):  # the braces of Struct[{a => Integer}] may be left out
+                self.at = at
+                arguments[-1] = self.fields("]")
+                break
         maker = _MAKERS.get(name)
         if maker is None:
             raise BadLookup(
@@ -181,10 +183,7 @@ Holds = Callable[[Any], bool]
 def _ranged(measure: Callable[[Any], Any], *kinds: type) -> Callable[[list[Any]], Holds]:
     """A maker for types with a least and a greatest measure: Integer[1, 5], String[3]."""
 
-    def make(arguments: list[Any]) -> Holds:
-        return _between(arguments, measure, lambda value: type(value) in kinds)
-
-    return make
+    return lambda arguments: _between(arguments, measure, lambda value: type(value) in kinds)
 
 
 def _between(arguments: list[Any], measure: Callable[[Any], Any], fits: Holds) -> Holds:
@@ -193,10 +192,6 @@ def _between(arguments: list[Any], measure: Callable[[Any], Any], fits: Holds) -
     least = arguments[0] if arguments and arguments[0] is not DEFAULT else float("-inf")
     most = arguments[1] if len(arguments) > 1 and arguments[1] is not DEFAULT else float("inf")
     return lambda value: fits(value) and least <= measure(value) <= most
-
-
-def _itself(value: Any) -> Any:
-    return value
 
 
 def _of(arguments: list[Any], at: int) -> Holds:
@@ -314,8 +309,8 @@ _MAKERS: dict[str, Callable[[list[Any]], Holds]] = {
     "Scalar": _is(str, int, float, bool),
     "ScalarData": _is(str, int, float, bool),
     "Numeric": _is(int, float),
-    "Integer": _ranged(_itself, int),
-    "Float": _ranged(_itself, float),
+    "Integer": _ranged(lambda number: number, int),
+    "Float": _ranged(lambda number: number, float),
     "Boolean": _boolean,
     "String": _ranged(len, str),
     "Undef": _is(type(None)),
