@@ -24,7 +24,6 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.tree import near
-from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.answers import SharedFold, Variables
 from nodeattrs.dialects.ansible.config import TAGS, AnsibleConfig, config_of
 from nodeattrs.dialects.ansible.extra import extra_layers
@@ -43,11 +42,8 @@ from nodeattrs.dialects.ansible.files import Plan, VariableFiles, as_one_fold, n
 from nodeattrs.dialects.ansible.groups import Group, Host, InventoryTree, KnownHosts, hosts_matching
 from nodeattrs.dialects.ansible.keywords import is_yes
 from nodeattrs.dialects.ansible.levels import MERGE, PRECEDENCE, REPLACE, RESERVED, title
-from nodeattrs.dialects.ansible.plugins import ConstructedFile, SourceNotRun
 from nodeattrs.dialects.ansible.sources import DynamicSources, InventorySources
 from nodeattrs.dialects.ansible.templates import fits_gaps
-from nodeattrs.errors import MissingExtra, TooMuch
-from nodeattrs.formats.documents import Document
 
 LOCALHOST = "localhost"
 _WANTS_A_NAME = re.compile(r"REQUIRES_(?:ENABLED|WHITELIST)\s*=\s*True")
@@ -120,9 +116,12 @@ class Inventory:
         self._plans: dict[Any, list[Plan]] = {}
         self._python: dict[Path, list[Path]] = {}
         dynamic = DynamicSources(self.files, run_inventory)
-        self._sources = InventorySources(self.tree, self.files, self.config, self.warn, dynamic, self._construct)
+        self._sources = InventorySources(self.tree, self.files, self.config, self.warn, dynamic, self._so_far)
         self._sources.read(tuple(os.fspath(one) for one in sources) or self.config.inventory)
-        self._order = tuple(self._entries())
+        self._order = tuple(entry for entry in self.config.precedence if entry in PRECEDENCE)
+        for entry in self.config.precedence:
+            if entry not in PRECEDENCE:
+                self.warn(PRECEDENCE_ENTRY, f"precedence has no {entry!r}", None, None)
         for layer in self.extra:
             self._warn_of_reserved_names(layer)
 
@@ -163,13 +162,6 @@ class Inventory:
             file, _, line = config.places[setting].partition(":")
             message = f"the password file {path.name} {what}, and was not read; --vault-password-file names one"
             self.warn(VAULT, message, file, int(line) if line else None)
-
-    def _entries(self) -> Iterable[str]:
-        for entry in self.config.precedence:
-            if entry in PRECEDENCE:
-                yield entry
-            else:
-                self.warn(PRECEDENCE_ENTRY, f"precedence has no {entry!r}", None, None)
 
     # --- hosts and groups
 
@@ -301,7 +293,8 @@ class Inventory:
         if name in self.hosts:
             return self.hosts[name]
         if name == LOCALHOST:
-            return self._localhost
+            implicit = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+            return Host(LOCALHOST, {}, [Layer(implicit, Origin("implicit localhost"), title(8))])
         close = near(name, self.hosts)
         hints = [f"did you mean {close[0]}?"] if close else []
         hints += [f"{one.file} may have it: it was not run" for one in self.not_run]
@@ -319,30 +312,11 @@ class Inventory:
         )
         return bool(host.layers) or is_named or self.facts.layer(host.name) is not None
 
-    @cached_property
-    def _localhost(self) -> Host:
-        implicit = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
-        layer = Layer(implicit, Origin("implicit localhost"), title(8))
-        return Host(LOCALHOST, {}, [layer])
-
     def magic_variables(self, host: Host) -> dict[str, Any]:
         """The variables that Ansible sets for a host outside of plays, such as `group_names`, as far as known here."""
         groups = self.tree.groups_of(host) if host.groups else []
-        known: dict[str, Any] = {
-            "inventory_hostname": host.name,
-            "inventory_hostname_short": host.name.split(".")[0],
-            "group_names": sorted(group.name for group in groups if group.name != "all"),
-            "groups": self.hosts_of_groups(),
-            "playbook_dir": str(self.playbook_dir),
-        }
-        return {**known, **self._source_of(host)}
-
-    @staticmethod
-    def _source_of(host: Host) -> dict[str, Any]:
-        if host.source is None:
-            return {}
-        folder = str(Path(host.source).parent) if os.path.isabs(host.source) else "None"
-        return {"inventory_file": host.source, "inventory_dir": folder}
+        places = {"groups": self.hosts_of_groups(), "playbook_dir": str(self.playbook_dir)}
+        return {**_names_and_source(host, groups), **places}
 
     def hosts_of_groups(self) -> dict[str, list[str]]:
         """The variable `groups`: name of a group -> the names of the hosts in it and in the groups below it."""
@@ -370,16 +344,6 @@ class Inventory:
 
     # --- while sources are read
 
-    def _construct(self, document: Document, places: list[Path]) -> None:
-        """Read a file of the plugin `constructed` into the tree.
-
-        raises: AnsibleError; SourceNotRun, where it needs Ansible
-        """
-        try:
-            ConstructedFile(document, self.tree, partial(self._so_far, document.tree, places)).read()
-        except (MissingExtra, TooMuch) as error:
-            raise SourceNotRun(Unknown("constructed", str(error.message)), document.file) from error
-
     def _so_far(self, options: dict[Any, Any], places: list[Path], host: Host, sees_extra: bool) -> Variables:
         """The variables that sources before a file of the plugin `constructed` give a host. options: of that file"""
         groups = self.tree.groups_so_far(host)
@@ -394,20 +358,17 @@ class Inventory:
         facts, file = self.facts.facts_of(host.name)
         plans += [Layer(facts, Origin("facts", host.name, file), title(11))] if facts else []
         plans += self.extra if sees_extra else []
-        magic = {
-            "inventory_hostname": host.name,
-            "inventory_hostname_short": host.name.split(".")[0],
-            "group_names": sorted(group.name for group in groups if group.name != "all"),
-            **self._source_of(host),
-        }
-        return Variables(host.name, "the inventory", lambda: plans, self.policy, lambda: magic, self.sensitive_paths)
+        magic = partial(_names_and_source, host, groups)
+        return Variables(host.name, "the inventory", lambda: plans, self.policy, magic, self.sensitive_paths)
 
     # --- layers
 
     def _inventory_layers(self, host: Host, playbook_dir: Path | None, changed: Sequence[Layer]) -> list[Plan]:
         """The layers of levels 3 to 10 for a host, the weakest first; parameters as of `layers_with_facts`."""
         groups = [group for group in self.tree.groups_of(host) if group.name != "all"]
-        beside = None if playbook_dir is None else self._besides(playbook_dir)
+        beside = None if playbook_dir is None else [playbook_dir]
+        if self._sources.places[-1:] == beside and self._order == PRECEDENCE:
+            beside = []  # the inventory's files, added just before, are the same ones
         plan = [one for entry in self._order for one in self._layers_of_entry(entry, groups, beside)]
         of_groups = [one for one in changed if one.title == title(7)]
         own = [*as_one_fold(host.layers, self.policy), *self._unknown(8)]
@@ -418,13 +379,6 @@ class Inventory:
         files += self._files(beside or (), "host_vars", [host.name], 10)
         return [*self._unknown(3), *plan, *of_groups, *own, *of_hosts, *files]
 
-    def _besides(self, playbook_dir: Path) -> list[Path]:
-        """The folders with the playbook's files; [] where the inventory's files, added just before, are the same
-        ones.
-        """
-        is_last = self._sources.places[-1:] == [playbook_dir] and self._order == PRECEDENCE
-        return [] if is_last else [playbook_dir]
-
     def _unknown(self, level: int) -> list[Layer]:
         """An unknown layer for each source that was not run."""
         return [Layer.unknown(title(level), one.origin, one.unknown.reason) for one in self._sources.not_run]
@@ -434,10 +388,9 @@ class Inventory:
 
         beside: folders with the playbook's files; None: the inventory's files count as if they stood in it
         """
+        level = 6
         if entry.startswith("all_"):
             groups, level = [self.groups["all"]], 4
-        else:
-            level = 6
         names = [group.name for group in groups]
         if entry.endswith("_plugins_play"):
             return self._files(beside or (), "group_vars", names, level + 1)
@@ -512,6 +465,19 @@ class Inventory:
         for name in RESERVED.intersection(layer.value if isinstance(layer.value, dict) else ()):
             origin = layer.origin.at((name,))
             self.warn(RESERVED_NAME, f"{name} is a word of plays and tasks", origin.file, origin.line)
+
+
+def _names_and_source(host: Host, groups: list[Group]) -> dict[str, Any]:
+    """The variables that Ansible sets for the names of a host and of its groups, and for the source of the host."""
+    names = {
+        "inventory_hostname": host.name,
+        "inventory_hostname_short": host.name.split(".")[0],
+        "group_names": sorted(group.name for group in groups if group.name != "all"),
+    }
+    if host.source is None:
+        return names
+    folder = str(Path(host.source).parent) if os.path.isabs(host.source) else "None"
+    return {**names, "inventory_file": host.source, "inventory_dir": folder}
 
 
 @lru_cache(maxsize=64)

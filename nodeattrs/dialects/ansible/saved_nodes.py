@@ -175,7 +175,7 @@ INVENTORY_ARGUMENTS = (
 
 
 def save(question: Question, inventory: Inventory, hosts: Sequence[str]) -> Output:
-    """Save each host as a node in the store of the settings. A host with the same values and lines gets no new revision.
+    """Save each host as a node in the store of the settings. A host with equal values and lines gets no new revision.
 
     Unknown layers are in the output's `unread`. The number of hosts is printed as a remark.
 

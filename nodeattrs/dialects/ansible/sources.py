@@ -12,7 +12,8 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,11 @@ from nodeattrs import children
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import require_may_run
-from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.tree import ABSENT, NO_ENTRIES
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible import ini
+from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.config import AnsibleConfig
 from nodeattrs.dialects.ansible.faults import (
     INVENTORY,
@@ -39,9 +41,9 @@ from nodeattrs.dialects.ansible.files import VariableFiles, sealed_if_encrypted
 from nodeattrs.dialects.ansible.groups import Group, Host, InventoryTree
 from nodeattrs.dialects.ansible.ini import hosts_of
 from nodeattrs.dialects.ansible.levels import title
-from nodeattrs.dialects.ansible.plugins import GeneratorFile, SourceNotRun
+from nodeattrs.dialects.ansible.plugins import ConstructedFile, GeneratorFile, SourceNotRun
 from nodeattrs.dialects.ansible.values import VAULT_HEADER, Unsafe, Vault, as_json, parsed, unsafe, with_leaves
-from nodeattrs.errors import DocumentError, TooMuch
+from nodeattrs.errors import DocumentError, MissingExtra, TooMuch
 from nodeattrs.formats import toml_text
 from nodeattrs.formats.documents import Document
 from nodeattrs.formats.patterns import expression
@@ -50,10 +52,10 @@ from nodeattrs.formats.places import Text
 _HINT = "--run-inventory runs it"
 _LISTS = ("host_list", "advanced_host_list")
 _CONSTRUCTED, _GENERATOR = "constructed", "generator"
-_Construct = Callable[[Document, list[Path]], None]
-"""A function that reads a file of the plugin `constructed`, given the folders of the sources before it.
+_SoFar = Callable[[dict[Any, Any], list[Path], Host, bool], Variables]
+"""A function that gives the variables of a host so far, for a file of the plugin `constructed`.
 
-It raises `SourceNotRun` where the file needs Ansible.
+It takes the options of that file, the folders of the sources before it, the host, and whether extra variables count.
 """
 
 
@@ -65,7 +67,7 @@ class InventorySources:
     config:    the settings of ansible.cfg
     warn:      called with each warning
     dynamic:   knows which sources may be run, and runs them
-    construct: called with (parsed file, folders of the sources before it), reads a file of the plugin `constructed`
+    so_far:    gives the variables of a host so far, for files of the plugin `constructed`
     places:    after `read`, the folders whose group_vars and host_vars count, in order
     not_run:   after `read`, the sources that were not run, as exceptions with the reason
 
@@ -80,10 +82,10 @@ class InventorySources:
         config: AnsibleConfig,
         warn: Warn,
         dynamic: DynamicSources,
-        construct: _Construct,
+        so_far: _SoFar,
     ) -> None:
         self.tree, self.files, self.config, self.warn, self.dynamic = tree, files, config, warn, dynamic
-        self._construct = construct
+        self._so_far = so_far
         self.places: list[Path] = []
         self.not_run: list[SourceNotRun] = []
         self._read: list[str] = []
@@ -170,7 +172,8 @@ class InventorySources:
 
     def _is_evaluated(self, path: Path) -> bool:
         """Whether a source that may be run is of a plugin that is evaluated here first."""
-        if not path.is_file() or path.suffix not in (".config", ".yml", ".yaml") or self.dynamic.has_output(path):
+        is_configuration = path.is_file() and path.suffix in (".config", ".yml", ".yaml")
+        if not is_configuration or self.dynamic.has_output(path):
             return False
         return _plain(self._configured(path)[1]) in (_CONSTRUCTED, _GENERATOR)
 
@@ -225,7 +228,11 @@ class InventorySources:
 
     def _read_constructed(self, document: Document) -> bool:
         before = [Path(one).parent for one in self._read if os.path.exists(one)]
-        self._construct(document, list(dict.fromkeys(before)))
+        so_far = partial(self._so_far, document.tree, list(dict.fromkeys(before)))
+        try:
+            ConstructedFile(document, self.tree, so_far).read()
+        except (MissingExtra, TooMuch) as error:
+            raise SourceNotRun(Unknown("constructed", str(error.message)), document.file) from error
         return True
 
     def _as_yaml(self, path: Path) -> bool:
@@ -423,26 +430,22 @@ class DynamicSources:
             raise AnsibleError(NO_FILE, message, file=self.files.shown(path), hint="name it as -i does")
 
     def _run(self, path: Path, before: list[str]) -> Any:
-        if path.suffix in (".yml", ".yaml") or not os.access(path, os.X_OK):
-            program = shutil.which("ansible-inventory")
-            if program is None:
-                message = "a plugin reads this source, and there is no program ansible-inventory to run it"
-                raise AnsibleError(INVENTORY, message, file=self.files.shown(path))
-            sources = [word for source in (*before, str(path)) for word in ("-i", source)]
-            return self._printed(path, [program, *sources, "--list", "--export"])
-        return self._printed(path, [str(path), "--list"])
-
-    def _wants_files(self, path: Path) -> bool:
-        """Whether a plugin's file asks for the files of variables beside the sources before it."""
+        if path.suffix not in (".yml", ".yaml") and os.access(path, os.X_OK):
+            return self._printed(path, [str(path), "--list"])
+        program = shutil.which("ansible-inventory")
+        if program is None:
+            message = "a plugin reads this source, and there is no program ansible-inventory to run it"
+            raise AnsibleError(INVENTORY, message, file=self.files.shown(path))
+        sources = [word for source in (*before, str(path)) for word in ("-i", source)]
         document = self.files.document(path)
-        return document is not None and isinstance(document.tree, dict) and bool(document.tree.get("use_vars_plugins"))
+        options = document.tree if document is not None and isinstance(document.tree, dict) else {}
+        more = {} if options.get("use_vars_plugins") else {"ANSIBLE_VARS_ENABLED": ""}
+        return self._printed(path, [program, *sources, "--list", "--export"], more)
 
-    def _printed(self, path: Path, words: list[str]) -> Any:
+    def _printed(self, path: Path, words: list[str], more: Mapping[str, str] = NO_ENTRIES) -> Any:
         name = self.files.shown(path)
         require_may_run(f"the inventory {name}")
-        known = children.callers_environment()
-        if words[0] != str(path) and not self._wants_files(path):
-            known["ANSIBLE_VARS_ENABLED"] = ""
+        known = {**children.callers_environment(), **more}
         most = in_force().bytes
         try:
             done = children.run(words, env=known, folder=self.files.folder, seconds=_SECONDS, most_bytes=most)
