@@ -16,8 +16,7 @@ from nodeattrs.core.sensitive import plain
 from nodeattrs.core.trace import Row, rows, shown
 from nodeattrs.core.tree import NO_ENTRIES, spell
 from nodeattrs.dialects.hiera.census import Kept, Unused
-from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel
-from nodeattrs.dialects.hiera.recorder import SearchedLocation
+from nodeattrs.dialects.hiera.explain import Explanation, SearchedLocation, UnknownLevel
 from nodeattrs.dialects.hiera.variables import Needed
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.yaml_writing import written

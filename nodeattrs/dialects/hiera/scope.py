@@ -15,10 +15,16 @@ from nodeattrs.core.sensitive import Encrypted, revealed
 from nodeattrs.core.tree import ABSENT, copied, near
 from nodeattrs.dialects.hiera.codes import BAD_ARGUMENTS, MISSING_PARAMETER, VALUE_TYPE_MISMATCH
 from nodeattrs.dialects.hiera.errors import BadData, BadLookup, CannotMerge, HieraError, KeyNotFound
-from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel, explained, explained_options, undecided
+from nodeattrs.dialects.hiera.explain import (
+    Explanation,
+    Recorder,
+    UnknownLevel,
+    explained,
+    explained_options,
+    undecided,
+)
 from nodeattrs.dialects.hiera.hierarchies import LoadedTree
 from nodeattrs.dialects.hiera.keys import split_key
-from nodeattrs.dialects.hiera.recorder import Recorder
 from nodeattrs.dialects.hiera.search import BaseScope, LookupCall, Merge
 from nodeattrs.dialects.hiera.types import parse_type
 from nodeattrs.dialects.hiera.values import LEAVES

@@ -22,7 +22,6 @@ from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.dialects.hiera.codes import RECURSIVE_LOOKUP
 from nodeattrs.dialects.hiera.config import URIS, HieraConfig, HierarchyEntry
-from nodeattrs.dialects.hiera.conversions import convert
 from nodeattrs.dialects.hiera.data import DataFile, FunctionData
 from nodeattrs.dialects.hiera.errors import BadData, BadLookup, HieraError, UnsetVariable
 from nodeattrs.dialects.hiera.expressions import value_plan, variable_value
@@ -30,6 +29,7 @@ from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree
 from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, Options, checked_options, module_of, split_key, value_below
 from nodeattrs.dialects.hiera.locations import DataLocation, LocatedLevel, Location, located, templates_of
 from nodeattrs.dialects.hiera.strategies import FIRST, Strategy, strategy_of
+from nodeattrs.dialects.hiera.types import convert
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.puppet.legacy_facts import modern_fact_hint
 

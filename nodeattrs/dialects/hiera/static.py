@@ -39,7 +39,7 @@ from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree, fi
 from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, checked_options
 from nodeattrs.dialects.hiera.locations import templates_of
 from nodeattrs.dialects.hiera.strategies import DEEP_OPTIONS, strategy_of
-from nodeattrs.dialects.hiera.types import parse_type
+from nodeattrs.dialects.hiera.types import makes_secret, parse_type
 from nodeattrs.dialects.hiera.values import texts_in
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.patterns import BadPattern, fits
@@ -345,18 +345,15 @@ class _Judge:
     def _is_key(self, name: str) -> bool | None:
         """Whether data or code has a key of a name, or one that an expression fits; None where that is not known."""
         module = _OF_MODULE.match(name)
-        if "::" in name and (module is None or self._is_fetched(module[1])):
+        layer = None if module is None else self._tree.module_layer(self._environment, module[1])
+        is_fetched = layer is not None and any(entry.kind == NOT_INSTALLED for entry in layer.entries)
+        if "::" in name and (module is None or is_fetched):
             return None
         if not self._all_read or any(level.opaque and not level.files for level in self._levels):
             return None
         fits_name = _named_by(name)
         keys = chain((key for _, file in self._data for key in file.tree), self._parameters, self._code.words)
         return any(isinstance(key, str) and fits_name(key) for key in keys)
-
-    def _is_fetched(self, module: str) -> bool:
-        """Whether a module is named in the Puppetfile, and not there."""
-        layer = self._tree.module_layer(self._environment, module)
-        return layer is not None and any(entry.kind == NOT_INSTALLED for entry in layer.entries)
 
     def _sealed(self) -> Iterator[BadData]:
         """What is encrypted in a file that no level decrypts, where each level that reads it is known."""
@@ -376,7 +373,8 @@ class _Judge:
         """Texts with a key in them that `lookup_options` makes a Sensitive."""
         options = (file.tree.get(LOOKUP_OPTIONS) for _, file in self._data)
         entries = (pair for one in options if isinstance(one, dict) for pair in one.items())
-        secret = [_named_by(str(name)) for name, entry in entries if isinstance(entry, dict) and _is_secret(entry)]
+        settings = ((name, entry) for name, entry in entries if isinstance(entry, dict))
+        secret = [_named_by(str(name)) for name, entry in settings if makes_secret(entry.get("convert_to"))]
         for _, file in self._data if secret else ():
             for path, text in texts_in(file.tree):
                 roots = [found[1].partition(".")[0] for found in _LOOKED_UP.finditer(text) if path[0] != LOOKUP_OPTIONS]
@@ -489,13 +487,6 @@ def _named_by(key: str) -> Callable[[str], bool]:
     except NodeattrsError:
         return bool
     return found.search
-
-
-def _is_secret(entry: Mapping[Any, Any]) -> bool:
-    """Whether an entry of `lookup_options` makes a Sensitive."""
-    wanted = entry.get("convert_to")
-    name = wanted[0] if isinstance(wanted, list) and wanted else wanted
-    return isinstance(name, str) and name.startswith("Sensitive")
 
 
 def _shape(value: Any) -> str:
