@@ -76,7 +76,8 @@ class FactCache:
         is off, the layer sets only `ansible_local`, for every host. raises: AnsibleError
         """
         facts, file = self.facts_of(host)
-        injected = {name: value for name, value in facts.items() if _is_injected(name)}
+        steering = [name for name in facts if name in _STEERING or _INTERPRETER.fullmatch(name)]
+        injected = {name: value for name, value in facts.items() if name not in steering}
         if not self._inject:  # then this one is there for every host
             injected = {"ansible_local": facts.get("ansible_local", {})}
         return Layer(injected, Origin("facts", host, file or None), title(11)) if injected else None
@@ -87,10 +88,6 @@ class FactCache:
             name if name == "ansible_local" else name.removeprefix(_PREFIX): value
             for name, value in self.facts_of(host)[0].items()
         }
-
-
-def _is_injected(name: str) -> bool:
-    return name not in _STEERING and not _INTERPRETER.fullmatch(name)
 
 
 def _plain(value: Any) -> Any:

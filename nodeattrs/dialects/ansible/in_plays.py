@@ -108,7 +108,10 @@ class ReachSearch:
         """
         found = Reachable()
         origin = play.document.locator("play", play.name, play.at).at(())
-        ahead = [_Step(named, play.folder, origin) for named in _of_play(play)]
+        names = [*_entries(play.body.get("roles"))]
+        for key in _OF_TASKS:
+            names += names_in_tasks(play.body.get(key))
+        ahead = [_Step(named, play.folder, origin) for named in names]
         while ahead:
             step = ahead.pop()
             try:
@@ -135,16 +138,12 @@ class ReachSearch:
             found.unread.append(Layer.unknown(title(2), Origin("role", name), reason))
         for folder in (one for one in folders if one not in found.roles):
             found.roles[folder] = None
-            for path, home in self._files_of_role(folder):
+            if folder not in self._files_of_roles:
+                paths = [(path, folder / kind) for kind in _TASKS for path in self.files.all_files_below(folder / kind)]
+                self._files_of_roles[folder] = [(path, home) for path, home in paths if path.suffix in _YAML]
+            for path, home in self._files_of_roles[folder]:
                 yield from self._in_file(path, home, found)
             yield from self._needed(folder, found)
-
-    def _files_of_role(self, folder: Path) -> list[tuple[Path, Path]]:
-        """The files of tasks and handlers of a role, each with the folder that its names are relative to; kept."""
-        if folder not in self._files_of_roles:
-            paths = [(path, folder / kind) for kind in _TASKS for path in self.files.all_files_below(folder / kind)]
-            self._files_of_roles[folder] = [(path, home) for path, home in paths if path.suffix in _YAML]
-        return self._files_of_roles[folder]
 
     def _tasks(self, step: _Step, play: Play, found: Reachable) -> Iterator[_Step]:
         """Add the files of tasks that a step names; yields the steps of these files.
@@ -208,13 +207,6 @@ class ReachSearch:
 def _unread(file: str, reason: str) -> Layer:
     is_sentence = reason in ("is encrypted", border.REASON)
     return Layer.unknown(title(19), Origin("tasks", "", file), reason if is_sentence else f"cannot be read: {reason}")
-
-
-def _of_play(play: Play) -> Iterator[NameInTask]:
-    """Yield the names under `roles`, and those in the play's own tasks and handlers."""
-    yield from _entries(play.body.get("roles"))
-    for key in ("pre_tasks", "tasks", "post_tasks", "handlers"):
-        yield from names_in_tasks(play.body.get(key))
 
 
 def _entries(given: Any) -> Iterator[NameInTask]:

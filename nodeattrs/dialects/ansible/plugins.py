@@ -127,7 +127,10 @@ class ConstructedFile:
             if parent is ABSENT:
                 return
         for name in names:
-            group = self._group(self._prefixed(entry, name), at)
+            prefix, separator = str(entry.get("prefix", "")), str(entry.get("separator", "_"))
+            if prefix or is_yes(self._options.get("leading_separator", True)):
+                name = prefix + separator + name
+            group = self._group(name, at)
             self.tree.host(host.name, group)
             if parent:
                 self.tree.nest(self._group(str(parent), at), group, self.document.file, self._line(at))
@@ -152,12 +155,6 @@ class ConstructedFile:
             raise self._error(f"a group is named by a text, a list or a map, not by {value!r}", at)
         elif self._is_strict:
             raise self._error("this key is empty", at)
-
-    def _prefixed(self, entry: dict[str, Any], name: str) -> str:
-        prefix, separator = str(entry.get("prefix", "")), str(entry.get("separator", "_"))
-        if not prefix and not is_yes(self._options.get("leading_separator", True)):
-            return name
-        return prefix + separator + name
 
     def _group(self, name: str, at: Steps) -> str:
         return self.tree.group(_ODD.sub("_", name), self.document.file, self._line(at)).name
@@ -253,10 +250,7 @@ class GeneratorFile:
                 group, own, self.document.locator("generator", group.name, (*here, "vars")), title(3)
             )
             join(group.name)
-            self._join(parent, here, partial(self._nest, group.name))
-
-    def _nest(self, child: str, parent: str) -> None:
-        self.tree.nest(parent, child, self.document.file)
+            self._join(parent, here, partial(self.tree.nest, child=group.name, file=self.document.file))
 
     def _name(self, entry: Any, at: Steps) -> str:
         name = self._of(entry, dict, at).get("name")
