@@ -181,19 +181,15 @@ def warnings_of(hiera: Hiera) -> list[object]:
 
 def lookup_arguments(arguments: Arguments) -> dict[str, Any]:
     """The arguments of `Scope.lookup` that the arguments of a command give, by name; {} for none."""
-    default = arguments.get("default")
-    how = {"merge": _merge(arguments), "value_type": arguments.get("type"), "default_value": default}
-    return {name: value for name, value in how.items() if value is not None}
-
-
-def _merge(arguments: Arguments) -> str | dict[str, Any] | None:
     given = {
         "knockout_prefix": arguments.get("knock_out_prefix"),
         "sort_merged_arrays": arguments.get("sort_merged_arrays") or None,
         "merge_hash_arrays": arguments.get("merge_hash_arrays") or None,
     }
     given = {name: value for name, value in given.items() if value is not None}
-    return {"strategy": arguments["merge"], **given} if given else arguments.get("merge")
+    merge = {"strategy": arguments["merge"], **given} if given else arguments.get("merge")
+    how = {"merge": merge, "value_type": arguments.get("type"), "default_value": arguments.get("default")}
+    return {name: value for name, value in how.items() if value is not None}
 
 
 USUAL_ENVIRONMENT = "production"

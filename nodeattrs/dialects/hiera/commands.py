@@ -120,15 +120,10 @@ def _unread(question: Question, scopes: Mapping[str, Scope], answers: Mapping[st
     for name, scope in scopes.items():
         wanted = None if names is None else with_needed_keys(scope, names, merge)
         found += possible_files(scope, looks, wanted, is_node=bool(name), merge=merge)
-    _warn_of_unset(question, known)
-    return found
-
-
-def _warn_of_unset(question: Question, unset: Mapping[str, Iterable[str]]) -> None:
-    way = "the text is empty there"
-    pairs = [(name, next(iter(keys))) for name, keys in unset.items()]
-    texts = [f"the value of {key} names {name}, which is not set: {way}" for name, key in pairs]
+    pairs = ((name, next(iter(keys))) for name, keys in known.items())
+    texts = (f"the value of {key} names {name}, which is not set: the text is empty there" for name, key in pairs)
     question.caller.warn(texts, UNSET_VARIABLE.entry)
+    return found
 
 
 def _redacted(question: Question, values: Iterable[Any], key: str) -> None:

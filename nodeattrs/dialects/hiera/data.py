@@ -46,15 +46,6 @@ _NEXT = re.compile(r'"(?:[^"\\]|\\.)*+"?|//[^\n]*\n|/\*', re.DOTALL)
 _INK = re.compile(r"[^\n]")
 
 
-def _read_json(text: Text) -> Document:
-    """The document of a JSON text as Ruby reads it: comments are allowed, and a number that is too large is infinite.
-
-    Lines and columns are those of the original text. raises: DocumentError, TooMuch
-    """
-    source = Text(text.file, _without_comments(text.text)) if "/" in text.text else text
-    return Document(source, json_text.read(source, Budget(text.file), number=float))
-
-
 def _without_comments(text: str) -> str:
     """A JSON text with its comments replaced by blanks, so that offsets and lines stay. cost: one scan
 
@@ -132,8 +123,9 @@ def _parsed(content: bytes, name: str, syntax: Literal["yaml", "json"], marks: b
     half = None if text.text.isascii() else HALF_PAIR.search(text.text)
     if half:
         raise text.error("half of a surrogate pair, which no file can hold", half.start())
-    if syntax == "json":
-        return ReadDocument(_read_json(text), {}, text)
+    if syntax == "json":  # as Ruby reads it: comments are allowed, and a number that is too large is infinite
+        source = Text(name, _without_comments(text.text)) if "/" in text.text else text
+        return ReadDocument(Document(source, json_text.read(source, Budget(name), number=float)), {}, text)
     read = ruby_yaml.read(text, marks=marks)
     return ReadDocument(Document(text, read.reading), read.unfit, text, read.twice)
 

@@ -5,7 +5,7 @@ This module has the calls with their defaults and checks; `search` searches for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
@@ -252,15 +252,13 @@ class Scope(BaseScope):
         with suppress(NodeattrsError):
             for module in dict.fromkeys(self.module_with_data(str(split_key(name)[0])) for name in names):
                 if module not in self._known_gaps:
-                    self._known_gaps[module] = list(self._gaps_for(module))
+                    absent = {place.folder: place.origin for place in self.places(module) if not place.has_folder}
+                    self._known_gaps[module] = [
+                        *(f"there is no folder {self.tree.shown(one)}, which {at} names" for one, at in absent.items()),
+                        *unset_sentences(self, module),
+                    ]
                 found += self._known_gaps[module]
         return found
-
-    def _gaps_for(self, module: str | None) -> Iterator[str]:
-        for place in {place.folder: place for place in self.places(module)}.values():
-            if not place.has_folder:
-                yield f"there is no folder {self.tree.shown(place.folder)}, which {place.origin} names"
-        yield from unset_sentences(self, module)
 
     def _way_out(self, names: Sequence[str]) -> str:
         """A hint: a key that is spelled nearly like one of the names, if there is one. cost: a look at every key"""
