@@ -167,10 +167,10 @@ class TaskEffects:
             runs = None if context.evaluated_text(body.get("delegate_to"), answer) in (ABSENT, answer.host) else False
         else:
             runs = all_true(context.conditions, answer, context.lookups())
-        is_certain = bool(runs) and context.is_in_play and context.is_sure and is_sure(body)
-        origin = context.origin(at, f"task {body.get('name') or module}")
         if runs is False:
             return
+        is_certain = bool(runs) and context.is_in_play and context.is_sure and is_sure(body)
+        origin = context.origin(at, f"task {body.get('name') or module}")
         if module == "group_by":
             self._group_by(context, given, origin, answer, is_certain=is_certain)
         elif module == "set_fact":
@@ -261,9 +261,8 @@ class TaskEffects:
         if not give_parts_of_names(files, answer):
             return None
         texts = possible_names(files)
-        if texts is None or (
-            any(GAP in one.split("/") for one in texts) and not all(map(_is_fact, names_in_templates(files)))
-        ):
+        are_facts = all(name.startswith("ansible_") for name in names_in_templates(files))
+        if texts is None or (any(GAP in one.split("/") for one in texts) and not are_facts):
             return None
         try:
             paths = [
@@ -312,10 +311,6 @@ class TaskEffects:
             if any(one.suffix not in _SUFFIXES and not border.is_layer_outside(one) for one in paths):
                 return []
         return self._layers_of_files(paths)
-
-
-def _is_fact(name: str) -> bool:
-    return name.startswith("ansible_")
 
 
 @dataclass(frozen=True, slots=True)

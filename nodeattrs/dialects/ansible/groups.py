@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import translate
 from functools import cached_property
@@ -132,7 +132,6 @@ class InventoryTree:
     gives the name that a group gets here, and `port_of` the variable that a port behind a host's name sets. After the
     last source `reconcile` is called once. After that, `groups_of` gives the groups of a host by strength. Before,
     `groups_so_far` gives them in the order of joining. `ordered` sorts groups by strength, the weakest first.
-    `reachable` gives the hosts of `all` and of the groups below it.
     """
 
     def __init__(self, warn: Warn, *, rename: bool = False) -> None:
@@ -296,10 +295,6 @@ class InventoryTree:
         if host.name in self._taken_out:
             found.pop("ungrouped", None)
         return self.ordered(found.values())
-
-    def reachable(self) -> Iterator[Host]:
-        """Yield the hosts of `all` and of the groups below it, in the order of the inventory."""
-        yield from self.groups["all"].all_hosts().values()
 
 
 def _number(value: Any, locator: Locator) -> int:

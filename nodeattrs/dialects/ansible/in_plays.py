@@ -1,7 +1,7 @@
 """Find the places in roles and plays of a repository that set a variable, for questions that name no task.
 
 A play reaches the roles that its `roles`, tasks and dependencies name. It also reaches the roles that these roles name.
-`ReachSearch` finds them. It searches tasks as texts, line by line, since to parse all roles would take too long.
+`_ReachSearch` finds them. It searches tasks as texts, line by line, since to parse all roles would take too long.
 Conditions are not evaluated, so a place counts though its task may be skipped. Hosts are compared only with the pattern
 of each play.
 """
@@ -49,7 +49,7 @@ _NEAR = 8
 """A name is sought in this number of lines behind its keyword."""
 
 
-class NameInTask(NamedTuple):
+class _NameInTask(NamedTuple):
     """A role or a file of tasks that a task names.
 
     kind: "role" or "tasks"
@@ -63,8 +63,8 @@ class NameInTask(NamedTuple):
 
 
 @dataclass
-class Reachable:
-    """What a play may reach; `ReachSearch` fills it.
+class _Reachable:
+    """What a play may reach; `_ReachSearch` fills it.
 
     roles:  the folders of roles, in the order in which they were found
     tasks:  the files of tasks, likewise
@@ -80,17 +80,17 @@ class Reachable:
 class _Step:
     """A name in a file that is still to be followed. folder: the folder of the file; origin: the place of the name"""
 
-    named: NameInTask
+    named: _NameInTask
     folder: Path
     origin: Origin
 
 
-class ReachSearch:
+class _ReachSearch:
     """Finds the roles and files of tasks that plays may reach.
 
     inventory: its files, configuration and folder are used; its hosts are not
 
-    Call `reachable_from(play)` for each play. It returns a `Reachable`, and raises nothing for what cannot be followed.
+    Call `reachable_from(play)` for each play. It returns a `_Reachable`, and raises nothing for what cannot be followed.
     What each role and file names is found once and kept for further plays.
     """
 
@@ -100,17 +100,17 @@ class ReachSearch:
         self._steps: dict[tuple[Path, Path], list[_Step]] = {}
         self._files_of_roles: dict[Path, list[tuple[Path, Path]]] = {}
 
-    def reachable_from(self, play: Play) -> Reachable:
+    def reachable_from(self, play: Play) -> _Reachable:
         """The roles and files of tasks that a play may reach, and what could not be followed.
 
         Nothing is raised for a name that cannot be followed, or for a limit that is exceeded: the result's `unread` has
         a layer for each.
         """
-        found = Reachable()
+        found = _Reachable()
         origin = play.document.locator("play", play.name, play.at).at(())
         names = [*_entries(play.body.get("roles"))]
         for key in _OF_TASKS:
-            names += names_in_tasks(play.body.get(key))
+            names += _names_in_tasks(play.body.get(key))
         ahead = [_Step(named, play.folder, origin) for named in names]
         while ahead:
             step = ahead.pop()
@@ -124,7 +124,7 @@ class ReachSearch:
                 found.unread.append(Layer.unknown(title(19), place, f"cannot be followed: {error.reason}"))
         return found
 
-    def _role(self, step: _Step, play: Play, found: Reachable) -> Iterator[_Step]:
+    def _role(self, step: _Step, play: Play, found: _Reachable) -> Iterator[_Step]:
         """Add the roles that a step names, and their files; yields the steps of their tasks, handlers and `meta`."""
         name = step.named.name
         beside = play.folder if step.folder == play.folder else step.folder.parent.parent
@@ -145,7 +145,7 @@ class ReachSearch:
                 yield from self._in_file(path, home, found)
             yield from self._needed(folder, found)
 
-    def _tasks(self, step: _Step, play: Play, found: Reachable) -> Iterator[_Step]:
+    def _tasks(self, step: _Step, play: Play, found: _Reachable) -> Iterator[_Step]:
         """Add the files of tasks that a step names; yields the steps of these files.
 
         For a role's own tasks there is none.
@@ -160,7 +160,7 @@ class ReachSearch:
                 if path.is_file():
                     yield from self._in_file(path, path.parent, found)
 
-    def _needed(self, folder: Path, found: Reachable) -> Iterator[_Step]:
+    def _needed(self, folder: Path, found: _Reachable) -> Iterator[_Step]:
         """Yield a step for each role that a role depends on."""
         path = self.roles.find_file(folder / "meta", "main")
         if path is None or path.is_dir() or "dependencies" not in self.files.text(path).text:
@@ -173,7 +173,7 @@ class ReachSearch:
             for named in _entries(document.tree.get("dependencies")):
                 yield _Step(named, path.parent, origin)
 
-    def _in_file(self, path: Path, folder: Path, found: Reachable) -> list[_Step]:
+    def _in_file(self, path: Path, folder: Path, found: _Reachable) -> list[_Step]:
         """Add a file of tasks and return its steps; [] for a file that was added before.
 
         folder: its names are relative to it
@@ -193,12 +193,12 @@ class ReachSearch:
             if border.is_layer_outside(path):
                 raise AnsibleError(YAML, border.REASON)
             text, shown = self.files.text(path).text, self.files.shown(path)
-            names = names_in_task_text(text)
+            names = _names_in_task_text(text)
             if text.startswith(VAULT_HEADER):
                 document = self.files.document(path)
                 if document is None:
                     raise AnsibleError(YAML, "is encrypted")
-                names = names_in_tasks(document.tree)
+                names = _names_in_tasks(document.tree)
             origins = ((named, Origin("tasks", "", shown, named.line or None)) for named in names)
             self._steps[path, folder] = [_Step(named, folder, origin) for named, origin in origins]
         return self._steps[path, folder]
@@ -209,18 +209,18 @@ def _unread(file: str, reason: str) -> Layer:
     return Layer.unknown(title(19), Origin("tasks", "", file), reason if is_sentence else f"cannot be read: {reason}")
 
 
-def _entries(given: Any) -> Iterator[NameInTask]:
+def _entries(given: Any) -> Iterator[_NameInTask]:
     """Yield the roles that a list of entries names; none for any other value."""
     for entry in given if isinstance(given, list) else ():
         name = entry.get("role", entry.get("name")) if isinstance(entry, dict) else entry
         if isinstance(name, str):
-            yield NameInTask("role", name)
+            yield _NameInTask("role", name)
 
 
 # --- names in the text of a file of tasks
 
 
-def names_in_task_text(text: str) -> Iterator[NameInTask]:
+def _names_in_task_text(text: str) -> Iterator[_NameInTask]:
     """Yield the roles and files of tasks that include or import statements in a text name, in the order of lines.
 
     Lines that are comments are left out. A name that is not found near its keyword is "". Nothing is raised.
@@ -232,10 +232,10 @@ def names_in_task_text(text: str) -> Iterator[NameInTask]:
         found = None if line.lstrip().startswith("#") else _KEYWORD.search(line)
         if found:
             kind, rest = found[1], found[2].strip()
-            yield NameInTask(kind, _on_line(kind, rest) or _near(kind, lines, at), at + 1)
+            yield _NameInTask(kind, _on_line(kind, rest) or _near(kind, lines, at), at + 1)
 
 
-def names_in_tasks(tree: Any) -> Iterator[NameInTask]:
+def _names_in_tasks(tree: Any) -> Iterator[_NameInTask]:
     """Yield the roles and files of tasks that parsed tasks include or import, also in blocks, in no particular order.
 
     tree:   the list of tasks; anything without tasks yields nothing
@@ -251,9 +251,9 @@ def names_in_tasks(tree: Any) -> Iterator[NameInTask]:
         ahead += one.values()
         module, given = module_of(one)
         if module in ("include_role", "import_role"):
-            yield NameInTask("role", role_name_of(arguments_of(one, given)))
+            yield _NameInTask("role", role_name_of(arguments_of(one, given)))
         elif module in ("include_tasks", "import_tasks"):
-            yield NameInTask("tasks", task_file_of(arguments_of(one, given)))
+            yield _NameInTask("tasks", task_file_of(arguments_of(one, given)))
 
 
 def _on_line(kind: str, rest: str) -> str:
@@ -361,7 +361,7 @@ class _Plays:
     def __init__(self, inventory: Inventory, path: Steps) -> None:
         self.inventory, self.files, self.path = inventory, inventory.files, path
         self._word = re.compile(rf"\b{re.escape(str(path[0]))}\b")
-        self._reach = ReachSearch(inventory)
+        self._reach = _ReachSearch(inventory)
         self._layers_by_file: dict[Path, list[_LayerAtLevel]] = {}
         self._unread_layers: list[Layer] = []
 
@@ -475,7 +475,7 @@ class _Plays:
         return self._layers_by_file[role]
 
     def _layers_of_tasks(self, path: Path) -> list[_LayerAtLevel]:
-        """The layers that the tasks of a file set; [] for an encrypted file, which `Reachable.unread` names."""
+        """The layers that the tasks of a file set; [] for an encrypted file, which `_Reachable.unread` names."""
         if path not in self._layers_by_file:
             self._layers_by_file[path] = []
             try:

@@ -168,7 +168,7 @@ class Inventory:
     @cached_property
     def hosts(self) -> dict[str, Host]:
         """Name -> host, in the order of the inventory."""
-        return {host.name: host for host in self.tree.reachable()}
+        return self.tree.groups["all"].all_hosts()
 
     @property
     def groups(self) -> dict[str, Group]:

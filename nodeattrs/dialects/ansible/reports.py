@@ -160,7 +160,7 @@ def unread(layers: Iterable[Layer]) -> list[Unread]:
 
 
 @dataclass(frozen=True, slots=True)
-class ExplainedVariable:
+class _ExplainedVariable:
     """Why a path of a host's variables has its value: the trace, reasons in words, and what its templates mention.
 
     inventory:   the inventory with the host
@@ -244,7 +244,7 @@ def _no_environment(terms: Any, how: Any) -> list[Any]:
 
 def explained_variable(
     inventory: Inventory, answer: Variables, path: Path, *, render: Rendering | None = None
-) -> ExplainedVariable:
+) -> _ExplainedVariable:
     """The report on a path of a host's variables. An unset path is no error: the report then has a hint with similar
     names.
 
@@ -261,7 +261,7 @@ def explained_variable(
     hint = None if trace.found or trace.claims or in_plays.found else way_to(as_json(answer.vars), path)
     rendered = render.rendered(trace.value, path) if render is not None and trace.found else None
     explanation = NodeExplanation(trace, answer.host, answer.where, hint=hint)
-    return ExplainedVariable(inventory, answer, explanation, rendered, in_plays)
+    return _ExplainedVariable(inventory, answer, explanation, rendered, in_plays)
 
 
 @dataclass(frozen=True, slots=True)

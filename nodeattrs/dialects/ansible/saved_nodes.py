@@ -57,7 +57,7 @@ def ansible_name(name: object) -> str:
 
 
 @dataclass
-class DynamicInventory:
+class _DynamicInventory:
     """The inventory that a script prints for `--list` or `--host`. The caller adds nodes, and then prints `to_dict()`.
 
     host:   the one host to print, for `--host`; "" for `--list`
@@ -240,7 +240,7 @@ def print_inventory(question: Question) -> Output:
     if prefix and prefix != ansible_name(prefix):
         raise BadUsage(f"--prefix {prefix} is not a name of a variable: try {ansible_name(prefix)}")
     store, sensitive = saved_nodes_of(settings)
-    inventory = DynamicInventory(host or "", prefix)
+    inventory = _DynamicInventory(host or "", prefix)
     places: list[Unread] = []
     for name in [host] if host else store.names():
         found = load_saved_or_raise(store, name, sensitive)
@@ -257,7 +257,7 @@ def print_inventory(question: Question) -> Output:
     return Output(inventory)
 
 
-def _add_searches(settings: Settings, store: Store, inventory: DynamicInventory) -> None:
+def _add_searches(settings: Settings, store: Store, inventory: _DynamicInventory) -> None:
     """Add the groups of [ansible.groups] with the nodes that their searches find.
 
     raises: BadArgument, with the group's line

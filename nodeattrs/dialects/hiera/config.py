@@ -32,7 +32,7 @@ from nodeattrs.dialects.hiera.codes import (
 from nodeattrs.dialects.hiera.data import read_document
 from nodeattrs.dialects.hiera.errors import BadData, Checks
 
-ConvertedEntry = tuple[dict[str, Any], Path, str]
+_ConvertedEntry = tuple[dict[str, Any], Path, str]
 """(an entry of version 5 with paths as they are written, the path of its source in the document, its files' ending)"""
 
 _KEYS_3 = ("version", "backends", "hierarchy", "logger", "merge_behavior", "deep_merge_options")
@@ -48,7 +48,7 @@ _HIERARCHY_4 = [{"name": "common", "backend": "yaml"}]
 _BACKENDS_4 = ("yaml", "json", "hocon")
 
 
-def check_version_3(tree: Mapping[Any, Any], checks: Checks) -> None:
+def _check_version_3(tree: Mapping[Any, Any], checks: Checks) -> None:
     """Check the keys and types of a hiera.yaml of version 3, also if that layer does not use it. raises: BadData
 
     tree:   the map of the document
@@ -66,12 +66,12 @@ def check_version_3(tree: Mapping[Any, Any], checks: Checks) -> None:
             checks.map(tree[key], (key,))
 
 
-def entries_of_version_3(
+def _entries_of_version_3(
     tree: Mapping[Any, Any], checks: Checks, codedir: str | None = None
-) -> Iterator[ConvertedEntry]:
+) -> Iterator[_ConvertedEntry]:
     """Yield an entry for each backend of a hiera.yaml of version 3; nothing for an empty hierarchy.
 
-    tree:    has passed `check_version_3`
+    tree:    has passed `_check_version_3`
     codedir: the folder of all code, for the default datadir; None makes datadirs relative to the environment
     raises:  BadData, for a backend that is named twice, or a datadir or ending of a wrong type
     """
@@ -92,7 +92,7 @@ def entries_of_version_3(
             yield entry, path, _ending(backend) if ending is None else f".{ending}"
 
 
-def entries_of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[ConvertedEntry]:
+def _entries_of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[_ConvertedEntry]:
     """Yield an entry for each level of a hiera.yaml of version 4; a level with an empty list of paths gives none.
 
     tree:   the map of the document
@@ -121,7 +121,7 @@ def entries_of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[Co
             yield entry, path, _ending(backend)
 
 
-def version_5_hint(made: Iterable[ConvertedEntry]) -> str:
+def _version_5_hint(made: Iterable[_ConvertedEntry]) -> str:
     """A hint with the same hierarchy in version 5, as JSON. If it has no entry or a fault, the hint is general advice.
 
     made: the entries from version 3 or 4; a BadData while they are taken is not raised
@@ -304,29 +304,29 @@ class _Reader(Checks):
     def _version_3(
         self, tree: Mapping[Any, Any], kind: Kind = OLD_VERSION, message: str = "version 3 is deprecated"
     ) -> HieraConfig | None:
-        check_version_3(tree, self)
+        _check_version_3(tree, self)
         if self.layer == "global":
-            return self._old(entries_of_version_3(tree, self, self.codedir), pathlib.Path(), kind, message)
+            return self._old(_entries_of_version_3(tree, self, self.codedir), pathlib.Path(), kind, message)
         message = f"version 3 counts in the global layer alone: the {self.layer} layer has no data"
         self.refuse(
-            self.fault(UNSUPPORTED_VERSION, message, ("version",), version_5_hint(entries_of_version_3(tree, self)))
+            self.fault(UNSUPPORTED_VERSION, message, ("version",), _version_5_hint(_entries_of_version_3(tree, self)))
         )
         return None
 
     def _version_4(self, tree: Mapping[Any, Any]) -> HieraConfig:
-        made = entries_of_version_4(tree, self)
+        made = _entries_of_version_4(tree, self)
         if self.layer == "global":
             message = "version 4 is not read in the global layer"
-            raise self.fault(UNSUPPORTED_VERSION, message, ("version",), version_5_hint(made))
+            raise self.fault(UNSUPPORTED_VERSION, message, ("version",), _version_5_hint(made))
         return self._old(made, self.folder, OLD_VERSION, "version 4 is deprecated")
 
-    def _old(self, made: Iterable[ConvertedEntry], folder: pathlib.Path, kind: Kind, message: str) -> HieraConfig:
+    def _old(self, made: Iterable[_ConvertedEntry], folder: pathlib.Path, kind: Kind, message: str) -> HieraConfig:
         """The configuration of an old version, and a warning that shows it as version 5.
 
         folder: the folder that its datadirs are relative to
         """
         old = [*made]
-        self.warn(self.fault(kind, message, ("version",), version_5_hint(old)))
+        self.warn(self.fault(kind, message, ("version",), _version_5_hint(old)))
         entries = self._entries(((entry, path) for entry, path, _ in old), self._defaults({}))
         endings = (ending for _, _, ending in old)
         entries = tuple(one._replace(ending=ending) for one, ending in zip(entries, endings, strict=True))

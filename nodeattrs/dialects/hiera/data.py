@@ -68,7 +68,7 @@ def _without_comments(text: str) -> str:
     return "".join(out) + text[at:]
 
 
-class ReadDocument(NamedTuple):
+class _ReadDocument(NamedTuple):
     """A parsed data file.
 
     document: its tree, with the line of each value
@@ -89,7 +89,7 @@ _NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
 
 def read_document(
     path: pathlib.Path, name: str, syntax: Literal["yaml", "json"], *, marks: bool = False
-) -> ReadDocument:
+) -> _ReadDocument:
     """Read a file as Puppet reads it; an empty YAML file has the tree {}.
 
     Callers must not change the tree: all readers of the same content share it.
@@ -118,16 +118,16 @@ def _bad(kind: Kind, error: DocumentError) -> BadData:
     return BadData(error.reason, kind=kind, hint=error.hint, details=error.details, **place)
 
 
-def _parsed(content: bytes, name: str, syntax: Literal["yaml", "json"], marks: bool) -> ReadDocument:
+def _parsed(content: bytes, name: str, syntax: Literal["yaml", "json"], marks: bool) -> _ReadDocument:
     text = Text(name, decoded(content, name).removeprefix("\ufeff"))
     half = None if text.text.isascii() else HALF_PAIR.search(text.text)
     if half:
         raise text.error("half of a surrogate pair, which no file can hold", half.start())
     if syntax == "json":  # as Ruby reads it: comments are allowed, and a number that is too large is infinite
         source = Text(name, _without_comments(text.text)) if "/" in text.text else text
-        return ReadDocument(Document(source, json_text.read(source, Budget(name), number=float)), {}, text)
+        return _ReadDocument(Document(source, json_text.read(source, Budget(name), number=float)), {}, text)
     read = ruby_yaml.read(text, marks=marks)
-    return ReadDocument(Document(text, read.reading), read.unfit, text, read.twice)
+    return _ReadDocument(Document(text, read.reading), read.unfit, text, read.twice)
 
 
 def _roots(text: str) -> Iterator[str]:
@@ -213,7 +213,7 @@ class DataFile(DataSource):
 
     def __init__(
         self,
-        read: ReadDocument,
+        read: _ReadDocument,
         tree: dict[str, Any],
         decrypt: Callable[[Any], Any] | None = None,
         sensitive: Iterable[Path] = (),
@@ -231,7 +231,7 @@ class DataFile(DataSource):
         self._sensitive = sensitive
         self._clear: dict[str, Any] = {}
 
-    def _never_decrypted(self, read: ReadDocument) -> Iterator[BadData]:
+    def _never_decrypted(self, read: _ReadDocument) -> Iterator[BadData]:
         for path in never_decrypted_paths(self.tree) if "ENC[" in read.text.text else ():
             message = f"{spell(path)} is encrypted with line breaks inside, and never decrypted, by Puppet either"
             yield bad_data(self.document, NEVER_DECRYPTED, message, path, "write > (a folded block) in place of |")

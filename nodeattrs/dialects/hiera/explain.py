@@ -59,7 +59,7 @@ class SearchedLocation:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundValue:
+class _FoundValue:
     """The value that one place has for the key of a Recorder.
 
     number: the number of the source; the number of a stronger source is higher
@@ -135,12 +135,12 @@ class Recorder(LookupCall):
         self.wanted: Any = None
         self.is_secret = False
         self.searched: list[SearchedLocation] = []
-        self.shadowed: list[FoundValue] = []
+        self.shadowed: list[_FoundValue] = []
         self.folding: Folding | None = None
         self.in_defaults = False
-        self._found: dict[int, FoundValue] = {}
+        self._found: dict[int, _FoundValue] = {}
         self._numbers: dict[int, int] = {}
-        self._above: list[FoundValue] = []
+        self._above: list[_FoundValue] = []
         self._is_found = False
 
     def strategy(self, merge: Merge, option: Option | None) -> Strategy:
@@ -228,22 +228,22 @@ class Recorder(LookupCall):
 
     def _numbered(self, place: DataLocation, value: Any) -> Part:
         number = self._numbers[id(place.source)]
-        self._found.setdefault(number, FoundValue(number, place, self.key, value))
+        self._found.setdefault(number, _FoundValue(number, place, self.key, value))
         self._is_found = self._is_found or type(value) is not Unknown
         return Part(value, number)
 
     def _overwritten(self, place: DataLocation) -> Sequence[DataSource]:
         return () if place.source is None else place.source.overwritten(self.key)
 
-    def found_value(self, number: int) -> FoundValue:
+    def found_value(self, number: int) -> _FoundValue:
         """The value of the source with a number. raises: KeyError, for a source without the key"""
         return self._found[number]
 
-    def readable_values(self) -> list[FoundValue]:
+    def readable_values(self) -> list[_FoundValue]:
         """The values of the sources that have the key and can be read, the strongest first."""
         return [found for found in self.found_values() if not found.is_unknown]
 
-    def found_values(self) -> list[FoundValue]:
+    def found_values(self) -> list[_FoundValue]:
         """The values of the sources that have the key or cannot be read, the strongest first."""
         return [self._found[number] for number in sorted(self._found, reverse=True)]
 

@@ -317,7 +317,7 @@ class _Judge:
     def _options(self) -> Iterator[BadData]:
         for entry, file in self._data:
             if LOOKUP_OPTIONS in file.tree:
-                yield from doubtful_options(file, self._module_of(entry.name), self._is_key)
+                yield from _doubtful_options(file, self._module_of(entry.name), self._is_key)
 
     @cached_property
     def _data(self) -> list[tuple[HierarchyEntry, DataFile]]:
@@ -504,7 +504,7 @@ _OF_MERGE = ("strategy", *DEEP_OPTIONS)
 _FAILS = "every lookup of its keys fails"
 
 
-def doubtful_options(file: DataFile, module: str | None, is_key: Callable[[str], bool | None]) -> Iterator[BadData]:
+def _doubtful_options(file: DataFile, module: str | None, is_key: Callable[[str], bool | None]) -> Iterator[BadData]:
     """Yield a finding with its line for each fault in the `lookup_options` of a data file; nothing without any.
 
     module: the module whose file it is; None for a file of the environment

@@ -4,7 +4,7 @@ A policy is a table of the result for two values at one path. The locations of a
 layers are each merged by a folding from the top: the result so far lies over each next value. The caller gives values
 as parts; the module knows no file and no scope.
 
-`Deep` has the policies of `deep`: the table `root` for two values of the key itself, and `below` for their entries.
+`_Deep` has the policies of `deep`: the table `root` for two values of the key itself, and `below` for their entries.
 Below the root, null and false count as absent. A value without a counterpart is merged with itself, so that its
 duplicates and markers vanish. A *marker* is a text with the knock-out prefix, which removes a value of a weaker source.
 
@@ -66,7 +66,7 @@ KNOCKED_OUT = Policy("knock-out", Line(ANY, PRESENT, TAKE, "a marker removes wha
 """Noted of each knock-out: the marker lies over what it has removed."""
 
 
-class Deep:
+class _Deep:
     """The policies of `deep` for one set of options, such as {"knockout_prefix": "--"}; the constructor builds them.
 
     root:  the policy for two values of the key
@@ -643,7 +643,7 @@ def strategy_of(merge: str | Mapping[str, Any] | None, *, documented: bool = Fal
 @lru_cache(maxsize=256)
 def _deep(name: str, options: tuple[tuple[str, Any], ...]) -> Strategy:
     given = dict(options)
-    tables = Deep(given)
+    tables = _Deep(given)
     return Strategy(name, tables.root, given, last=tables.last, from_top=name == "deep")
 
 
