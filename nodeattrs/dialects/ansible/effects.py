@@ -85,9 +85,18 @@ class TaskEffects:
 
     def task_met(self, name: str, body: dict[Any, Any], at: Steps, context: TaskContext, joined: list[Role]) -> Task:
         """A task with a copy of the effects of the tasks before it. joined: the roles of the play so far"""
-        gathered, included, facts = tuple(self.gathered), tuple(self.included), tuple(self.facts)
-        groups, entered = tuple(self.groups), tuple(self.joined_groups)
-        return Task(name, body, at, context, gathered, included, facts, groups, tuple(joined), entered)
+        return Task(
+            name,
+            body,
+            at,
+            context,
+            gathered=tuple(self.gathered),
+            included=tuple(self.included),
+            facts=tuple(self.facts),
+            groups=tuple(self.groups),
+            roles=tuple(joined),
+            joined_groups=tuple(self.joined_groups),
+        )
 
     def note_gathered_facts(self, origin: Origin) -> None:
         """Note that facts are gathered: any variable named ansible_*, facter_* or ohai_* becomes unknown."""

@@ -90,8 +90,8 @@ class _ReachSearch:
 
     inventory: its files, configuration and folder are used; its hosts are not
 
-    Call `reachable_from(play)` for each play. It returns a `_Reachable`, and raises nothing for what cannot be followed.
-    What each role and file names is found once and kept for further plays.
+    Call `reachable_from(play)` for each play. It returns a `_Reachable`. Nothing is raised for a name that cannot be
+    followed. What each role and file names is found once and kept for further plays.
     """
 
     def __init__(self, inventory: Inventory) -> None:

@@ -1,12 +1,14 @@
 """An inventory: its hosts and groups, and the variables of each host outside of plays.
 
-An inventory has levels 3 to 11 of Ansible's precedence, and the extra variables, 22. The module knows no playbooks;
-`playbook` uses the same layers, and adds the layers of plays and tasks.
+An inventory has levels 3 to 11 of Ansible's precedence, and the extra variables, 22. Level 11 is the fact cache: a JSON
+file for each host, as Ansible up to 2.18 and Ansible 2.19 write it. A fact `ansible_x` becomes the variable `ansible_x`,
+and `ansible_facts.x`. The module knows no playbooks; `playbook` uses the same layers, and adds those of plays and tasks.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import sys
@@ -22,28 +24,109 @@ from nodeattrs.codes import Kind
 from nodeattrs.core.borders import A_PATH, ListLike, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.tree import ABSENT, near
 from nodeattrs.core.tree import Path as Steps
-from nodeattrs.core.tree import near
 from nodeattrs.dialects.ansible.answers import SharedFold, Variables
 from nodeattrs.dialects.ansible.config import TAGS, AnsibleConfig, config_of
-from nodeattrs.dialects.ansible.extra import extra_layers
-from nodeattrs.dialects.ansible.facts import FactCache
 from nodeattrs.dialects.ansible.faults import (
+    EXTRA_VARS,
     NO_GROUP,
     NO_HOST,
     PRECEDENCE_ENTRY,
     RESERVED_NAME,
     SETTING,
     VAULT,
+    YAML,
     AnsibleError,
     new_warning,
 )
 from nodeattrs.dialects.ansible.files import Plan, VariableFiles, as_one_fold, names_set_by
 from nodeattrs.dialects.ansible.groups import Group, Host, InventoryTree, KnownHosts, hosts_matching
-from nodeattrs.dialects.ansible.keywords import is_yes
+from nodeattrs.dialects.ansible.keywords import is_yes, parsed_words
 from nodeattrs.dialects.ansible.levels import MERGE, PRECEDENCE, REPLACE, RESERVED, title
 from nodeattrs.dialects.ansible.sources import DynamicSources, InventorySources
 from nodeattrs.dialects.ansible.templates import fits_gaps
+from nodeattrs.dialects.ansible.values import Unsafe, parsed, with_leaves
+from nodeattrs.formats.places import Text
+
+_PREFIX = "ansible_"
+_CONNECTION_TEXT = """
+    connection user host port password ssh_host ssh_port ssh_user ssh_pass become become_user become_pass
+    become_password become_method become_exe become_flags shell_type shell_executable sudo_pass su_pass
+    private_key_file timeout ssh_private_key_file ssh_common_args ssh_extra_args ssh_executable"""
+_CONNECTION = _CONNECTION_TEXT.split()
+_STEERING = frozenset({*(_PREFIX + name for name in _CONNECTION), "hostvars", "vars"})
+_INTERPRETER = re.compile(r"ansible_\w+_interpreter")
+
+
+class FactCache:
+    """Reads cached facts, one file for each host. Nothing is kept: each call reads the file of the host again.
+
+    config: the settings of fact_caching in ansible.cfg, and inject_facts_as_vars
+    root:   messages name files relative to this folder
+    folder: the folder with the files. None: the folder that *config* names, if its cache is of the kind jsonfile;
+            otherwise there are no facts
+
+    `facts_of` gives (facts, name of the file), and `layer` the variables that the facts set. `ansible_facts_of` gives
+    the value of the variable `ansible_facts`. A host without a file has no facts: ({}, ""), None and {}. The methods
+    raise AnsibleError if its file cannot be read or parsed.
+    """
+
+    def __init__(self, config: AnsibleConfig, root: Path, folder: Path | None) -> None:
+        is_file = config.fact_caching.rpartition(".")[2] == "jsonfile" and config.fact_caching_connection
+        self.folder = folder or (Path(config.fact_caching_connection) if is_file else None)
+        self._prefix = config.fact_caching_prefix
+        self._inject = config.inject_facts_as_vars
+        self._root = root
+
+    def facts_of(self, host: str) -> tuple[dict[str, Any], str]:
+        """The facts of a host, name -> value, and the name of their file. ({}, "") if no file of the host has a map.
+
+        Templates in facts are not evaluated: their texts are `Unsafe`.
+
+        raises: AnsibleError, if the file cannot be read or parsed
+        """
+        for name in (f"{self._prefix}s1_{host}", f"{self._prefix}{host}", host):
+            path = self.folder / name if self.folder is not None else None
+            if path is not None and os.path.isfile(path):
+                try:
+                    tree = json.loads(path.read_text(encoding="utf-8"))
+                    tree = json.loads(tree["__payload__"]) if "__payload__" in tree else tree
+                except (OSError, ValueError, TypeError) as error:
+                    raise AnsibleError(YAML, f"these facts cannot be read: {error}", file=str(path)) from None
+                if isinstance(tree, dict):
+                    file = path.relative_to(self._root) if path.is_relative_to(self._root) else path
+                    return {key: _plain(value) for key, value in tree.items()}, file.as_posix()
+        return {}, ""
+
+    def layer(self, host: str) -> Layer | None:
+        """The layer of variables that the facts of a host set; None if they set none.
+
+        Facts that would change the connection, such as `ansible_connection`, set no variable. If inject_facts_as_vars
+        is off, the layer sets only `ansible_local`, for every host. raises: AnsibleError
+        """
+        facts, file = self.facts_of(host)
+        steering = [name for name in facts if name in _STEERING or _INTERPRETER.fullmatch(name)]
+        injected = {name: value for name, value in facts.items() if name not in steering}
+        if not self._inject:  # then this one is there for every host
+            injected = {"ansible_local": facts.get("ansible_local", {})}
+        return Layer(injected, Origin("facts", host, file or None), title(11)) if injected else None
+
+    def ansible_facts_of(self, host: str) -> dict[str, Any]:
+        """The value of the variable `ansible_facts` of a host: name without `ansible_` -> value; {} without facts."""
+        return {
+            name if name == "ansible_local" else name.removeprefix(_PREFIX): value
+            for name, value in self.facts_of(host)[0].items()
+        }
+
+
+def _plain(value: Any) -> Any:
+    return with_leaves(value, lambda one: Unsafe(one) if isinstance(one, str) else one, marked=_typed)
+
+
+def _typed(value: dict[Any, Any]) -> Any:
+    return _plain(value["value"]) if "__ansible_type" in value and "value" in value else ABSENT
+
 
 LOCALHOST = "localhost"
 _WANTS_A_NAME = re.compile(r"REQUIRES_(?:ENABLED|WHITELIST)\s*=\s*True")
@@ -110,7 +193,7 @@ class Inventory:
         playbook_dir = playbook_dir or self.config.playbook_dir or None
         self.playbook_dir = self.folder / (playbook_dir or ".")
         self._named_dir = [] if playbook_dir is None else [self.playbook_dir]
-        self.extra = extra_layers(extra_vars, self.files)
+        self.extra = _extra_layers(extra_vars, self.files)
         self.facts = FactCache(self.config, self.folder, None if facts is None else self.folder / facts)
         self.tree = InventoryTree(self.warn, rename=self.config.force_valid_group_names in ("always", "silently"))
         self._plans: dict[Any, list[Plan]] = {}
@@ -498,3 +581,45 @@ def _sets_nothing(source: str) -> bool:
         return False
     only = methods[0].body[0]
     return isinstance(only, ast.Return) and isinstance(only.value, ast.Dict) and not only.value.keys
+
+
+# --- extra variables
+
+_COMMAND_LINE = Origin("-e")
+
+
+def _extra_layers(given: Iterable[str], files: VariableFiles) -> list[Layer]:
+    """A layer for each text that `-e` gave, the weakest first. A text that sets nothing gives no layer.
+
+    given:  each a map in YAML or JSON, `name=value` words, or `@FILE`. An encrypted file is an unknown layer
+    files:  reads the files and keeps them
+    raises: AnsibleError, for a file that is not there and for a text that is not a map
+    """
+    found = []
+    for text in given:
+        layer = (
+            _extra_file(text[1:], files)
+            if text.startswith("@")
+            else Layer(_extra_map_in(text), _COMMAND_LINE, title(22))
+        )
+        found += [layer] if layer.value else []
+    return found
+
+
+def _extra_file(name: str, files: VariableFiles) -> Layer:
+    document = files.document(files.folder / name)
+    if document is None:
+        return Layer.unknown(title(22), Origin("-e", "", name, 1), "is encrypted")
+    return Layer(_extra_map(document.tree, f"@{name}"), document.locator("-e", ""), title(22))
+
+
+def _extra_map_in(text: str) -> dict[Any, Any]:
+    if text[:1] in ("{", "["):
+        return _extra_map(parsed(Text("-e", text)).tree, text)
+    return parsed_words(text)
+
+
+def _extra_map(tree: Any, text: str) -> dict[Any, Any]:
+    if not isinstance(tree, dict):
+        raise AnsibleError(EXTRA_VARS, f"{text!r} is not a map of variables", file="-e", hint="write {name: value}")
+    return tree

@@ -82,17 +82,13 @@ class AnsibleHosts(InRepository):
             return bool(self.inventories)
         if self.place is not None:
             return self._listed is not None or self.place.exists()
-        return (self.side.root / "ansible.cfg").is_file() or bool(self._named) or bool(self._usual)
+        named = self.repository.config.inventories
+        return (self.side.root / "ansible.cfg").is_file() or bool(named) or bool(self._usual)
 
     @cached_property
     def _is_configured(self) -> bool:
         """Whether ansible.cfg names an inventory. raises: AnsibleError, if the file cannot be read"""
         return names_inventory(self.side.root)
-
-    @property
-    def _named(self) -> Mapping[str, Sequence[str]]:
-        """The inventories that nodeattrs.toml names, each with its sources. raises: DocumentError"""
-        return self.repository.config.inventories
 
     @cached_property
     def _usual(self) -> Mapping[str, Sequence[str]]:
@@ -101,7 +97,7 @@ class AnsibleHosts(InRepository):
         raises: AnsibleError, if ansible.cfg cannot be read
         """
         root = self.side.root
-        if self._named or self._is_configured or not is_repository(root):
+        if self.repository.config.inventories or self._is_configured or not is_repository(root):
             return {}
         return {name: (place,) for name, place in inventories_in(root).items()}
 
@@ -115,7 +111,7 @@ class AnsibleHosts(InRepository):
         if self._asked is not None:
             return {"": inventory_of(self._asked)}
         how: dict[str, Any] = {"folder": self.side.root, "sensitive_paths": self.repository.config.sensitive}
-        named = (self._named or self._usual).items()
+        named = (self.repository.config.inventories or self._usual).items()
         if self.place is not None or self._is_configured or not named:
             source = self._listed or self.place
             return {"": Inventory(*([] if source is None else [source]), **how)}
