@@ -1,8 +1,9 @@
 """An inventory: its hosts and groups, and the variables of each host outside of plays.
 
 An inventory has levels 3 to 11 of Ansible's precedence, and the extra variables, 22. Level 11 is the fact cache: a JSON
-file for each host, as Ansible up to 2.18 and Ansible 2.19 write it. A fact `ansible_x` becomes the variable `ansible_x`,
-and `ansible_facts.x`. The module knows no playbooks; `playbook` uses the same layers, and adds those of plays and tasks.
+file for each host, as Ansible up to 2.18 and Ansible 2.19 write it. A fact `ansible_x` becomes the variable
+`ansible_x`, and `ansible_facts.x`. The module knows no playbooks; `playbook` uses the same layers, and adds the layers
+of plays and tasks.
 """
 
 from __future__ import annotations
