@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -64,11 +64,6 @@ class AnsibleHosts(InRepository):
         """A list of hosts instead of an inventory, such as "web1,web2"; None for no list."""
         given = dict(self.request.places).get("ansible")
         return given if given is not None and "," in given else None
-
-    @cached_property
-    def _of_paths(self) -> dict[TreePath, list[SettingsInPlays]]:
-        """Path -> its settings in plays, one for each inventory; filled by `_in_plays`."""
-        return {}
 
     @cached_property
     def _asked(self) -> Mapping[str, Any] | None:
@@ -186,11 +181,10 @@ class AnsibleHosts(InRepository):
         """The places in roles and plays that were not read and may set the path."""
         return [one for all_of in self._in_plays(path) for one in all_of.unread]
 
-    def _in_plays(self, path: TreePath) -> list[SettingsInPlays]:
-        """The settings of a path in plays, one for each inventory; kept for each path."""
-        if path not in self._of_paths:
-            self._of_paths[path] = [places_in_plays(inventory, path) for inventory in self.inventories.values()]
-        return self._of_paths[path]
+    @cached_property
+    def _in_plays(self) -> Callable[[TreePath], list[SettingsInPlays]]:
+        """Gives the settings of a path in plays, one for each inventory; kept for each path."""
+        return cache(lambda path: [places_in_plays(inventory, path) for inventory in self.inventories.values()])
 
     def answer(self, name: str) -> Answered:
         """The variables of a host as one part, "variable". If the command names a task, they are those in the task.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -283,14 +283,13 @@ class HieraKeys(WithFacts):
 
         For ("known",): whether facts of the node are known, and its environment. The scope of the last node is kept.
         """
-        if self._last[0] != name:
-            self._last = name, self._scope(name)
-        scope = self._last[1]
-        assert scope is not None
+        scope = self._looked_at(name)
         return (scope.knows_facts, scope.environment) if look == ("known",) else scope.look(look)
 
-    _last: tuple[str | None, Scope | None] = None, None
-    """The node of the last look, with its scope."""
+    @cached_property
+    def _looked_at(self) -> Callable[[str], Scope]:
+        """`_scope`, with the scope of the last node kept."""
+        return lru_cache(maxsize=1)(self._scope)
 
     def lines_of(self, path: TreePath) -> Iterable[tuple[Origin, str]]:
         """The lines of all data files that set a key, or a path in its value."""

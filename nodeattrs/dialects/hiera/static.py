@@ -23,7 +23,6 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, is_near, meant, spell, strict_key
 from nodeattrs.dialects.hiera.codes import (
     BAD_PATTERN,
-    CONVERT_BAD_TYPE,
     LEGACY_FACT,
     NEVER_DECRYPTED,
     REDACTED_TEXT,
@@ -39,7 +38,7 @@ from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree, fi
 from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, checked_options
 from nodeattrs.dialects.hiera.locations import templates_of
 from nodeattrs.dialects.hiera.strategies import DEEP_OPTIONS, strategy_of
-from nodeattrs.dialects.hiera.types import makes_secret, parse_type
+from nodeattrs.dialects.hiera.types import makes_secret, named_type
 from nodeattrs.dialects.hiera.values import texts_in
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.patterns import BadPattern, fits
@@ -564,16 +563,11 @@ def _of_entry(file: DataFile, path: Path, entry: Mapping[Any, Any]) -> Iterator[
 
 
 def _of_type(file: DataFile, path: Path, wanted: Any) -> Iterator[BadData]:
-    name = wanted[0] if isinstance(wanted, list) and wanted else wanted
-    if name is None:
-        return
     try:
-        if not isinstance(name, str):
-            raise BadLookup(f"convert_to names no type: {name!r}", kind=CONVERT_BAD_TYPE,
-                            hint="write convert_to: Integer")  # fmt: skip
-        parse_type(name)
+        if wanted is not None:
+            named_type(wanted)
     except BadLookup as error:
-        if error.kind == UNKNOWN_TYPE and "::" in name:  # a module may have it
+        if error.kind == UNKNOWN_TYPE and "::" in str(wanted):  # a module may have it
             return
         yield bad_data(file.document, error.kind, f"{error.message}: {_FAILS}", (*path, "convert_to"), error.hint)
 

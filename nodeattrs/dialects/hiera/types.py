@@ -361,11 +361,9 @@ def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) ->
         result = convert(clear, to, sensitive)
         has_new_keys = type(result) is dict and type(value) is not dict
         return MarkedSecret(result) if has_new_keys else withheld(result, [()])
-    name, *arguments = to if isinstance(to, list) and to else [to]
-    if not isinstance(name, str):
-        raise BadLookup(f"convert_to names no type: {to!r}", kind=CONVERT_BAD_TYPE, hint="write convert_to: Integer")
+    arguments = to[1:] if isinstance(to, list) else []
     try:
-        target = parse_type(name)
+        target = named_type(to)
         if not arguments and target.holds(value):
             return value
         inner, kept = _inner(target), encrypted_in(value)
@@ -380,17 +378,25 @@ def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) ->
             raise
         raise BadLookup(error.message, kind=CONVERT_FAILED, hint=error.hint) from None
     except (TypeError, ValueError, OverflowError) as error:
-        raise BadLookup(f"convert_to {name} failed: {_reason(error, value, name)}", kind=CONVERT_FAILED) from None
+        reason = _reason(error, value, str(target))
+        raise BadLookup(f"convert_to {target} failed: {reason}", kind=CONVERT_FAILED) from None
     if not target.holds(result):
         raise BadLookup(f"what convert_to made is no {target}", kind=CONVERT_FAILED)
     return result
 
 
+def named_type(to: Any) -> Type:
+    """The type that `convert_to` names, alone or in a list with arguments of its `new`. raises: BadLookup"""
+    name = to[0] if isinstance(to, list) and to else to
+    if not isinstance(name, str):
+        raise BadLookup(f"convert_to names no type: {to!r}", kind=CONVERT_BAD_TYPE, hint="write convert_to: Integer")
+    return parse_type(name)
+
+
 def makes_secret(to: Any) -> bool:
     """Whether `convert_to` makes a secret: Sensitive, perhaps inside of Optional or NotUndef. False for no type."""
-    name = to[0] if isinstance(to, list) and to else to
     try:
-        return isinstance(name, str) and _inner(parse_type(name)).name == "Sensitive"
+        return _inner(named_type(to)).name == "Sensitive"
     except BadLookup:
         return False
 
