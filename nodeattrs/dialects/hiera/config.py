@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nodeattrs.codes import Kind
-from nodeattrs.core.tree import NO_ENTRIES, Path
+from nodeattrs.core.tree import NO_ENTRIES, Path, meant
 from nodeattrs.dialects.hiera.codes import (
     CONFIG_INVALID,
     DATA_FUNCTION_NEEDS_PATH,
     DEFAULT_HIERARCHY_NOT_IN_MODULE,
+    DUPLICATE_HIERARCHY_NAME,
     MISSING_DATA_FUNCTION,
     MULTIPLE_DATA_FUNCTIONS,
     MULTIPLE_LOCATIONS,
@@ -30,7 +31,8 @@ from nodeattrs.dialects.hiera.codes import (
     UNSUPPORTED_VERSION,
 )
 from nodeattrs.dialects.hiera.data import read_document
-from nodeattrs.dialects.hiera.errors import BadData, Checks
+from nodeattrs.dialects.hiera.errors import BadData, bad_data
+from nodeattrs.formats.documents import Document
 
 _ConvertedEntry = tuple[dict[str, Any], Path, str]
 """(an entry of version 5 with paths as they are written, the path of its source in the document, its files' ending)"""
@@ -48,7 +50,71 @@ _HIERARCHY_4 = [{"name": "common", "backend": "yaml"}]
 _BACKENDS_4 = ("yaml", "json", "hocon")
 
 
-def _check_version_3(tree: Mapping[Any, Any], checks: Checks) -> None:
+@dataclass
+class _Checks:
+    """The checks of a hiera.yaml of any version. A check raises BadData with the line of a path in the document.
+
+    document: the parsed hiera.yaml
+
+    `fault` and `invalid` return an error and raise nothing. `map`, `text` and `texts` return the checked value: a map,
+    a text that is not empty, a list of at least one such text. `known` checks the keys of a map. `once` checks that a
+    name is new, and notes it.
+    """
+
+    document: Document
+
+    def fault(self, kind: Kind, message: str, path: Path = (), hint: str | None = None) -> BadData:
+        """The error of a kind, with the line of *path* in the document; the caller raises it."""
+        return bad_data(self.document, kind, message, path, hint)
+
+    def invalid(self, message: str, path: Path = (), hint: str | None = None) -> BadData:
+        """The error for a configuration that is not valid, as `fault` gives it."""
+        return self.fault(CONFIG_INVALID, message, path, hint)
+
+    def known(self, tree: Mapping[Any, Any], known: tuple[str, ...], path: Path) -> None:
+        """Check that all keys of a map are in *known*. raises: BadData, for the first other key, with a similar key
+
+        path: the path of the map in the document, for the line of the error
+        """
+        for key in tree:
+            if key not in known:
+                hint = meant(key, known) or f"known are {', '.join(known[:8])}"
+                raise self.invalid(f"unknown key {key!r}", (*path, key), hint)
+
+    def map(self, value: Any, path: Path, what: str = "", hint: str | None = None) -> dict[Any, Any]:
+        """The value, which must be a map. what: its name in the message; "": the last step of *path*"""
+        if not isinstance(value, dict):
+            raise self.invalid(f"{what or path[-1]} must be a map", path, hint)
+        return value
+
+    def text(self, value: Any, path: Path, what: str = "") -> str:
+        """The value, which must be a text that is not empty."""
+        if not isinstance(value, str) or not value:
+            raise self.invalid(f"{what or path[-1]} must be a text", path)
+        return value
+
+    def texts(self, value: Any, path: Path) -> tuple[str, ...]:
+        """The value as a tuple. It must be a list of at least one text, none of them empty."""
+        if not isinstance(value, list) or not value:
+            raise self.invalid(f"{path[-1]} must be a list of at least one text", path)
+        return tuple(self.text(entry, (*path, at), f"each of {path[-1]}") for at, entry in enumerate(value))
+
+    def once(self, name: str, path: Path, named: dict[str, Path]) -> None:
+        """Check that no earlier entry has the name, and add it to *named*. raises: BadData
+
+        named: name -> path of the earlier entries
+        """
+        if name in named:
+            raise self.fault(
+                DUPLICATE_HIERARCHY_NAME,
+                f"two entries are called {name!r}, the first in line {self.document.place(named[name])[0]}",
+                (*path, "name"),
+                "rename one of them",
+            )
+        named[name] = path
+
+
+def _check_version_3(tree: Mapping[Any, Any], checks: _Checks) -> None:
     """Check the keys and types of a hiera.yaml of version 3, also if that layer does not use it. raises: BadData
 
     tree:   the map of the document
@@ -67,7 +133,7 @@ def _check_version_3(tree: Mapping[Any, Any], checks: Checks) -> None:
 
 
 def _entries_of_version_3(
-    tree: Mapping[Any, Any], checks: Checks, codedir: str | None = None
+    tree: Mapping[Any, Any], checks: _Checks, codedir: str | None = None
 ) -> Iterator[_ConvertedEntry]:
     """Yield an entry for each backend of a hiera.yaml of version 3; nothing for an empty hierarchy.
 
@@ -92,7 +158,7 @@ def _entries_of_version_3(
             yield entry, path, _ending(backend) if ending is None else f".{ending}"
 
 
-def _entries_of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[_ConvertedEntry]:
+def _entries_of_version_4(tree: Mapping[Any, Any], checks: _Checks) -> Iterator[_ConvertedEntry]:
     """Yield an entry for each level of a hiera.yaml of version 4; a level with an empty list of paths gives none.
 
     tree:   the map of the document
@@ -158,7 +224,7 @@ def with_ending(name: str, ending: str) -> str:
 
 
 def _texts(
-    tree: Mapping[Any, Any], key: str, default: tuple[str, ...], checks: Checks, path: Path = ()
+    tree: Mapping[Any, Any], key: str, default: tuple[str, ...], checks: _Checks, path: Path = ()
 ) -> tuple[str, ...]:
     """The texts under a key that has one text or a list of texts; *default* where it is absent or null."""
     given = tree.get(key)
@@ -255,7 +321,7 @@ def read_config(
 
 
 @dataclass
-class _Reader(Checks):
+class _Reader(_Checks):
     folder: pathlib.Path
     layer: str
     warn: Callable[[BadData], None]
