@@ -152,8 +152,8 @@ class Inventory:
     The constructor reads ansible.cfg and all sources, but no group_vars or host_vars. `host(name)` gives the variables
     of a host; each file is read at its first use and kept. `own` and `of_group` give the variables of a host without
     its groups, and of a group without its parents. `matching` gives the names of the hosts that patterns select; [] for
-    none. `not_run` and `unread` say what was not read. `warnings` grows while hosts are asked about. `Playbook` uses
-    the other methods.
+    none. `not_run` and `unread` say what was not read; [] for nothing. `warnings` grows while hosts are asked about.
+    `require_host` gives the `Host` of a name, or raises AnsibleError. `Playbook` uses the other methods.
 
     raises: AnsibleError, for a configuration that cannot be read, and for extra variables that are not a map. Methods
             raise it for an unknown host or group, and for a broken file unless *lenient*

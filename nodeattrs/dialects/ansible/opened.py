@@ -44,9 +44,9 @@ _GROUPS: Look = ("groups",)
 class AnsibleHosts(InRepository):
     """The hosts of a repository's inventories as subjects, each with its variables, for one version of the files.
 
-    The inventories are those that a command, an option or nodeattrs.toml names. If none is named, the inventory of
-    ansible.cfg counts. Without ansible.cfg, inventories at usual places count. They are read at the first question and
-    kept. With several inventories a subject is called `inventory:host`.
+    `is_there` says whether there is an inventory. The inventories are those that a command, an option or nodeattrs.toml
+    names. If none is named, the inventory of ansible.cfg counts. Without ansible.cfg, inventories at usual places
+    count. They are read at the first question and kept. With several inventories a subject is called `inventory:host`.
 
     `subjects` lists the hosts and `answer` gives the variables of one. `subjects` and `answer` also set `unread`, to
     the layers that could not be read. `lines_of` lists the lines of roles and plays that set a path, and `unread_lines`

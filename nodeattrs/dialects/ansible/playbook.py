@@ -43,7 +43,10 @@ _SEVERAL = re.compile(r"[*?~\[]")
 
 
 class InTask(Variables):
-    """The variables of a host in a task."""
+    """The variables of a host in a task, with the methods of `Variables`. `Playbook.within` makes it.
+
+    task: the task, with its place and the effects of earlier tasks
+    """
 
     task: Task
 

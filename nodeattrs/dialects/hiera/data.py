@@ -206,7 +206,8 @@ class DataFile(DataSource):
     warnings:  keys written twice, keys that no lookup finds, and encrypted texts that are never decrypted
 
     The instance keeps decrypted values, and how to fill in the expressions of each value. It reads no file. The value
-    of a key that is not set is ABSENT. `is_constant` says whether a value is the same for every node.
+    of a key that is not set is ABSENT. `locator` gives the lines of a value, `overwritten` the earlier values of a key
+    that is written twice; () for none. `is_constant` says whether a value is the same for every node.
     """
 
     tree: dict[str, Any]
@@ -382,7 +383,8 @@ class FunctionData(DataSource):
     sensitive: paths whose values become secrets; the first step is the key
     file:      "function NAME", in place of a file name
 
-    `value` fills in the expressions of each value. Nothing is kept: each `value` calls the function.
+    `value` fills in the expressions of each value. Nothing is kept: each `value` calls the function. `locator` names
+    the function, without a line.
     """
 
     def __init__(self, name: str, ask: Callable[[str], Any], sensitive: Iterable[Path] = ()) -> None:

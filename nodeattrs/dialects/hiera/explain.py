@@ -340,6 +340,7 @@ class Explanation:
     lines, and `origins` is () for a path without a value. `trace` gives all places that set a path, and `causes` the
     lines of hiera.yaml and lookup_options behind them. `unset` has sentences about unset variables, `needed_at` the
     lines of each needed key, and `encrypted` the parts that were not decrypted. `found` and `is_secret` are bools.
+    `to_dict` is the explanation as data for JSON, with secrets masked.
     """
 
     def __init__(self, key: str, value: Any, error: NodeattrsError | None, recorder: Recorder) -> None:

@@ -100,7 +100,9 @@ class HieraKeys(WithFacts):
     unread: files that may change the last answer, and what else could not be read for it
 
     `place` is the hiera.yaml or its folder; None if it does not exist. `hiera` is the tree; without a hiera.yaml it
-    raises NotFound. `levels` names the levels of the environment. `contract.dialect.Opened` declares the other methods.
+    raises NotFound. `subjects` is never empty. `covers` says whether a file may belong to the tree. `lines_of` gives
+    the lines of all data files that set a key; [] for none. `levels` names the levels of the environment.
+    `contract.dialect.Opened` declares the other methods.
     """
 
     @cached_property

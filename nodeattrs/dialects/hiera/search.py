@@ -152,6 +152,8 @@ class DefaultHierarchy(Hierarchy):
     """The default hierarchy of a module: one layer, which is searched where no other layer has a key.
 
     option: the name or expression in its lookup_options that holds for the key of this search; None for none
+
+    The result of `folding` is ABSENT if no place of the layer has a value.
     """
 
     option: str | None = None
@@ -173,8 +175,10 @@ class LookupCall:
     untrusted: whether a variable put a `%` or `{` into a text; then the text is not read as an expression
 
     For each key in an expression, `lookup` makes a further instance, which shares the budget and the values found so
-    far. It returns (value or ABSENT, whether its texts may be read as expressions). `value_in` gives the value that a
-    hierarchy has for a key, and `value_at` the value at one place; ABSENT without a value.
+    far. It returns (value or ABSENT, whether its texts may be read as expressions). `variable` gives None for one that
+    is not set. `note_unset` notes such a variable, or raises UnsetVariable under Puppet 8. `with_variable` returns a
+    copy. `value_in` gives the value that a hierarchy has for a key, and `value_at` the value at one place; ABSENT
+    without a value. `strategy` and `converted` apply the lookup_options of the key; a `Recorder` notes them.
     """
 
     scope: BaseScope
@@ -352,7 +356,9 @@ class BaseScope:
     The constructor reads nothing. Levels, hierarchies and lookup_options are resolved at their first use and kept.
     Values are not kept. `answer` makes a whole lookup, and `search` looks in the data alone; both return ABSENT without
     a value. `places` and `entries` list where they search. `merges` says whether lookup_options give a key a strategy
-    other than `first`. `look` computes one thing that `looks` noted, for this node.
+    other than `first`. `known_keys` lists the keys of all files; [] for none. `is_set` is False for a variable that is
+    null or empty. `module_with_data` and `default_hierarchy` give None where there is none. `look` computes one thing
+    that `looks` noted, for this node.
     """
 
     def __init__(
