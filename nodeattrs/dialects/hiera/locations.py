@@ -172,7 +172,7 @@ def globbed(folder: str, pattern: str, budget: Budget, folders: bool = False) ->
     folder:  if the pattern begins with this folder, the folder's own characters are not read as a glob
     pattern: may have `{a,b}`, `*`, `**/`, `?` and `[..]`; a pattern without them gives an existing path
     budget:  counts the names that are compared
-    folders: True: only folders count; False: all but folders
+    folders: True: only folders count; False: folders do not count
     raises:  BadLookup "bad_glob", for too many alternatives; TooMuch
     """
     base = folder.rstrip("/") + "/"

@@ -357,8 +357,8 @@ class BaseScope:
     Values are not kept. `answer` makes a whole lookup, and `search` looks in the data alone; both return ABSENT without
     a value. `places` and `entries` list where they search. `merges` says whether lookup_options give a key a strategy
     other than `first`. `known_keys` lists the keys of all files; [] for none. `is_set` is False for a variable that is
-    null or empty. `module_with_data` and `default_hierarchy` give None where there is none. `look` computes one thing
-    that `looks` noted, for this node.
+    null or empty. `module_with_data` gives None for a module without a hiera.yaml, `default_hierarchy` None for a
+    hiera.yaml without one. `look` computes one thing that `looks` noted, for this node.
     """
 
     def __init__(
