@@ -17,7 +17,6 @@ from nodeattrs._lazy import imported
 
 if TYPE_CHECKING:
     from nodeattrs.dialects.ansible.answers import Variables
-    from nodeattrs.dialects.ansible.because import Mention, group_of, level_of, mentions, reasons
     from nodeattrs.dialects.ansible.faults import WARNINGS, AnsibleError
     from nodeattrs.dialects.ansible.inventory import Inventory
     from nodeattrs.dialects.ansible.levels import LEVELS, MAGIC, SHOWN
@@ -31,13 +30,14 @@ if TYPE_CHECKING:
         printed_variables,
     )
     from nodeattrs.dialects.ansible.rendering import Rendered, Rendering
+    from nodeattrs.dialects.ansible.reports import Mention, group_of, level_of, mentions, reasons
     from nodeattrs.dialects.ansible.values import Unsafe, Vault, as_json
     from nodeattrs.dialects.ansible.writing import as_json_text, as_yaml_text
 
 _HOMES = {
     "LEVELS": "levels",
     "MAGIC": "levels",
-    "Mention": "because",
+    "Mention": "reports",
     "SHOWN": "levels",
     "WARNINGS": "faults",
     "AnsibleError": "faults",
@@ -53,15 +53,15 @@ _HOMES = {
     "as_json_text": "writing",
     "as_yaml_text": "writing",
     "graph": "printing",
-    "group_of": "because",
+    "group_of": "reports",
     "grouped": "printing",
-    "level_of": "because",
+    "level_of": "reports",
     "listing": "printing",
-    "mentions": "because",
+    "mentions": "reports",
     "nested_listing": "printing",
     "printed_inventory": "printing",
     "printed_variables": "printing",
-    "reasons": "because",
+    "reasons": "reports",
 }
 
 __all__ = [

@@ -28,11 +28,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 @pytest.fixture
 def without_regex(monkeypatch: pytest.MonkeyPatch):
     """As if the package `regex` were not installed; nothing that was made with it is remembered, here or after."""
-    from nodeattrs.dialects.hiera import deep, types
+    from nodeattrs.dialects.hiera import strategies, types
     from nodeattrs.formats import patterns
     from nodeattrs.puppet import regex
 
-    kept = (patterns.regex_expression, regex.translated, types.parse_type, deep._prefix_pattern)
+    kept = (patterns.regex_expression, regex.translated, types.parse_type, strategies._prefix_pattern)
     monkeypatch.setitem(sys.modules, "regex", None)
     for one in kept:
         one.cache_clear()

@@ -59,6 +59,15 @@ def test_a_host_that_is_as_it_was_gets_no_new_revision(run):
     assert len(run("history", "web1")[1].splitlines()) == 1
 
 
+def test_a_host_whose_lines_alone_moved_is_saved_with_the_new_lines(run):
+    """Otherwise `explain` would name a line that sets something else."""
+    run("ansible", "save", "-i", "hosts", "--limit", "web1")
+    file = Path("group_vars/web.yml")
+    file.write_text("# a comment\n" + file.read_text())
+    run("ansible", "save", "-i", "hosts", "--limit", "web1")
+    assert "group_vars/web.yml:3" in run("explain", "web1", "app.workers")[1]
+
+
 def test_a_value_of_another_type_is_another_value(run):
     """Although `1 == True` in Python."""
     for text in ("x: 1\n", "x: true\n"):

@@ -111,10 +111,15 @@ class _Reader:
         self._next += token.kind != "end"
         return token
 
+    def follows(self, text: str, kind: str = "mark") -> bool:
+        """Whether the next token is a mark or a word; if so, the reader goes on behind it."""
+        is_next = self.now.kind == kind and self.now.text == text
+        self._next += is_next
+        return is_next
+
     def expect(self, mark: str) -> None:
-        if self.now.kind != "mark" or self.now.text != mark:
+        if not self.follows(mark):
             self.refuse(f"{mark!r} was expected")
-        self.take()
 
     def refuse(self, reason: str) -> NoReturn:
         token = self.now
@@ -138,22 +143,19 @@ class _Reader:
         )
 
     def operand(self) -> Operand:
-        self._deeper()
-        if self.now.text == "[" and self.now.kind == "mark":
-            self.take()
+        if self.follows("["):
+            self._deeper()
             found: list[Ref] = []
-            while not (self.now.kind == "mark" and self.now.text == "]"):
+            while not self.follows("]"):
                 inner = self.operand()
                 if isinstance(inner, Collector):
                     self.refuse("a collector cannot stand in a list; references can")
                 found.extend(inner)
-                if not (self.now.kind == "mark" and self.now.text == ","):
+                if not self.follows(","):
+                    self.expect("]")
                     break
-                self.take()
-            self.expect("]")
             self._depth -= 1
             return Refs(dict.fromkeys(found))
-        self._depth -= 1
         if self.now.kind == "text":
             at = self.now.at
             try:
@@ -171,8 +173,7 @@ class _Reader:
         if self.now.kind != "word" or not self.now.text.removeprefix("::")[0].isupper():
             self.refuse("a reference, a list or a collector was expected")
         kind = capitalised(self.take().text.removeprefix("::"))
-        if self.now.kind == "mark" and self.now.text == "<|":
-            self.take()
+        if self.follows("<|"):
             query = None if self.now.text == "|>" else self.query()
             self.expect("|>")
             return Collector(kind, query)
@@ -185,30 +186,26 @@ class _Reader:
             if not title:
                 self.refuse("a title cannot be empty; what follows is")
             found.append(made(kind, title))
-            if not (self.now.kind == "mark" and self.now.text == ","):
+            if not self.follows(","):
                 break
-            self.take()
         self.expect("]")
         return Refs(dict.fromkeys(found))
 
     def query(self) -> Query:
         query = self._conjunction()
-        while self.now.kind == "word" and self.now.text == "or":
-            self.take()
+        while self.follows("or", "word"):
             query = ("or", query, self._conjunction())
         return query
 
     def _conjunction(self) -> Query:
         query = self._comparison()
-        while self.now.kind == "word" and self.now.text == "and":
-            self.take()
+        while self.follows("and", "word"):
             query = ("and", query, self._comparison())
         return query
 
     def _comparison(self) -> Query:
-        if self.now.kind == "mark" and self.now.text == "(":
+        if self.follows("("):
             self._deeper()
-            self.take()
             query = self.query()
             self.expect(")")
             self._depth -= 1

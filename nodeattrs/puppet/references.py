@@ -126,19 +126,13 @@ class Collector(_Chained):
 
 
 @dataclass(frozen=True, eq=False)
-class _Notifying:
+class _Notifying(_Chained):
     """An operand with `~` in front of it: the right side of a notifying arrow. It cannot begin a chain.
 
     operand: what the `~` is in front of
     """
 
     operand: Any
-
-    def __rrshift__(self, left: Any) -> Chain:
-        return _joined(left, self, "->", "~>")
-
-    def __rlshift__(self, left: Any) -> Chain:
-        return _joined(left, self, "<-", "<~")
 
     def __rshift__(self, right: Any) -> Chain:
         raise BadArgument("a chain cannot begin with ~", hint="write a >> ~b: the ~ is before the one that refreshes")

@@ -79,7 +79,9 @@ class _Translation:
             case "escaped":
                 self._put(_escaped(self, found["escaped"]), found["escaped"] in _ANCHORS)
             case "posix":
-                self._put(_posix(found["posix"]))
+                if found["posix"] not in _POSIX:
+                    raise BadPattern(f"[:{found['posix']}:] cannot be translated")
+                self._put(_POSIX[found["posix"]])
             case "group":
                 self._open(found[0])
             case "repeat":
@@ -142,12 +144,6 @@ class _Translation:
                 self._is_anchor = False
             self._repeat = text
         self.out.append(text)
-
-
-def _posix(name: str) -> str:
-    if name not in _POSIX:
-        raise BadPattern(f"[:{name}:] cannot be translated")
-    return _POSIX[name]
 
 
 def _escaped(translation: _Translation, escaped: str) -> str:

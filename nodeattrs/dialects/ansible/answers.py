@@ -99,13 +99,10 @@ def only_variable(plan: Plan, name: Any) -> Plan:
 
     Empty layers of a fold are dropped. An unknown layer stays if it may set the variable, and is empty otherwise.
     """
-    if isinstance(plan, Fold):
-        children = (only_variable(child, name) for child in plan.children)
-        return Fold(tuple(child for child in children if isinstance(child, Fold) or child.value), plan.policy)
-    if type(plan.value) is Unknown:
+    if isinstance(plan, Layer):
         return _about(plan, name)
-    its = {name: plan.value[name]} if isinstance(plan.value, dict) and name in plan.value else {}
-    return Layer(its, plan.origin, plan.title, plan.policy)
+    children = (only_variable(child, name) for child in plan.children)
+    return Fold(tuple(child for child in children if isinstance(child, Fold) or child.value), plan.policy)
 
 
 def _withheld(plan: Plan, paths: Iterable[Path]) -> Plan:

@@ -35,9 +35,12 @@ _FACTS = title(19)
 class TaskContext:
     """What surrounds a task or a list of tasks: play, file, role, variables and conditions.
 
-    The object is immutable. `with_...`, `entering_role` and `for_handlers` return changed copies. `runs` says whether
-    the task runs for any values of variables. `is_never` says whether the tag `never` keeps it from running. `lookups`
-    has the lookup plugin first_found for this place. `file_of_tasks` gives None for a file that is not there.
+    The object is immutable. `with_variables`, `with_include_variables`, `with_params_of`, `with_conditions_of`,
+    `entering_role` and `for_handlers` return changed copies. `runs` says whether the task runs for any values of
+    variables. `is_never` says whether the tag `never` keeps it from running. `evaluated_text` returns a text, or ABSENT
+    for a template that cannot be evaluated. `lookups` has the lookup plugin first_found for this place.
+    `search_folders` lists folders, which may be absent. `file_of_tasks` gives None for a file that is not there.
+    `origin` is the line of a path in the file.
 
     play, document:    the play, and the file that has the task
     folder:            the folder of that file
@@ -270,7 +273,7 @@ class Task:
     roles:         the roles of the play that were reached before the task, the weakest first
     joined_groups: the groups that group_by has surely added the host to
 
-    `Playbook.within` gives the variables that the host has in the task.
+    `Playbook.within` gives the variables that the host has in the task. `place` is the file and line of the task.
     """
 
     name: str

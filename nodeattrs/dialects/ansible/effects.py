@@ -53,8 +53,9 @@ _OF_FOLDERS = frozenset(("depth", "extensions", "files_matching", "ignore_files"
 class TaskEffects:
     """What the tasks so far have set, or may have set, for one host. `TaskWalk` owns it and notes each task once.
 
-    The methods `note_...` add to the fields, and return nothing. `layer_count` is the number of layers so far.
-    `task_met` makes a `Task` with copies of the fields as they are then.
+    The methods `note_...` add to the fields, and return nothing. Where a value is not known they add an unknown layer,
+    and no error is raised for it. `layer_count` is the number of layers so far; 0 at the beginning. `task_met` makes a
+    `Task` with copies of the fields as they are then.
 
     files:           reads the files that include_vars names
     policy:          how maps are merged, as `hash_behaviour` says
@@ -85,9 +86,18 @@ class TaskEffects:
 
     def task_met(self, name: str, body: dict[Any, Any], at: Steps, context: TaskContext, joined: list[Role]) -> Task:
         """A task with a copy of the effects of the tasks before it. joined: the roles of the play so far"""
-        gathered, included, facts = tuple(self.gathered), tuple(self.included), tuple(self.facts)
-        groups, entered = tuple(self.groups), tuple(self.joined_groups)
-        return Task(name, body, at, context, gathered, included, facts, groups, tuple(joined), entered)
+        return Task(
+            name,
+            body,
+            at,
+            context,
+            gathered=tuple(self.gathered),
+            included=tuple(self.included),
+            facts=tuple(self.facts),
+            groups=tuple(self.groups),
+            roles=tuple(joined),
+            joined_groups=tuple(self.joined_groups),
+        )
 
     def note_gathered_facts(self, origin: Origin) -> None:
         """Note that facts are gathered: any variable named ansible_*, facter_* or ohai_* becomes unknown."""
@@ -167,10 +177,10 @@ class TaskEffects:
             runs = None if context.evaluated_text(body.get("delegate_to"), answer) in (ABSENT, answer.host) else False
         else:
             runs = all_true(context.conditions, answer, context.lookups())
-        is_certain = bool(runs) and context.is_in_play and context.is_sure and is_sure(body)
-        origin = context.origin(at, f"task {body.get('name') or module}")
         if runs is False:
             return
+        is_certain = bool(runs) and context.is_in_play and context.is_sure and is_sure(body)
+        origin = context.origin(at, f"task {body.get('name') or module}")
         if module == "group_by":
             self._group_by(context, given, origin, answer, is_certain=is_certain)
         elif module == "set_fact":
@@ -261,9 +271,8 @@ class TaskEffects:
         if not give_parts_of_names(files, answer):
             return None
         texts = possible_names(files)
-        if texts is None or (
-            any(GAP in one.split("/") for one in texts) and not all(map(_is_fact, names_in_templates(files)))
-        ):
+        are_facts = all(name.startswith("ansible_") for name in names_in_templates(files))
+        if texts is None or (any(GAP in one.split("/") for one in texts) and not are_facts):
             return None
         try:
             paths = [
@@ -312,10 +321,6 @@ class TaskEffects:
             if any(one.suffix not in _SUFFIXES and not border.is_layer_outside(one) for one in paths):
                 return []
         return self._layers_of_files(paths)
-
-
-def _is_fact(name: str) -> bool:
-    return name.startswith("ansible_")
 
 
 @dataclass(frozen=True, slots=True)

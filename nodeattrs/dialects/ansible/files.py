@@ -46,9 +46,10 @@ _PER_ENTRY = 100
 class VariableFiles:
     """Reads files and folders. It keeps each parsed document and each listing of a folder for the life of the object.
 
-    `document` gives a parsed file. `variables` and the methods `layers_of_...` give the layers of files of variables.
-    `names_in`, `files_in`, `all_files_below` and `paths_matching` list files. `shown` gives the name of a file for
-    messages.
+    `document` gives a parsed file; None for an encrypted one. `text` gives the text of a file, and keeps nothing. Both
+    raise AnsibleError for an absent file. `variables` gives the layer of a file; None for an empty one.
+    `layers_of_files` and `layers_of_name` give lists of layers; [] for none. `names_in`, `files_in`, `all_files_below`
+    and `paths_matching` list files; nothing for an absent folder. `shown` gives the name of a file for messages.
 
     folder:    the working folder; messages name files relative to it
     lenient:   True: a broken file of variables gives an unknown layer and a warning; False: it raises AnsibleError

@@ -1,24 +1,28 @@
-"""Hosts and groups of an inventory: which host is in which group, and the layers of variables of each.
+"""Hosts and groups of an inventory: which host is in which group, the layers of variables of each, and patterns.
 
 All sources are read into one `InventoryTree`, one after the other. A group's depth is the longest way from `all` to the
 group. Where two groups of a host set one variable, the deeper group wins; then the higher priority; then the later
-name. The module knows no notation of files.
+name. A pattern selects hosts by names, groups, wildcards, `~` and a regular expression, `a:b`, `a:&b`, `a:!b`, `g[0]`.
+The module knows no notation of files.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import translate
 from functools import cached_property
 from heapq import heapify, heappop, heappush
-from typing import Any
+from typing import Any, NamedTuple
 
-from nodeattrs.core.budget import Budget
+from nodeattrs.core.budget import MAX_DIGITS, Budget
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.fold import Layer
-from nodeattrs.dialects.ansible.faults import GROUP_IS_HOST, GROUP_NAME, INVENTORY, AnsibleError, Warn
+from nodeattrs.dialects.ansible.faults import GROUP_IS_HOST, GROUP_NAME, INVENTORY, NO_MATCH, AnsibleError, Warn
 from nodeattrs.dialects.ansible.levels import title as titled
+from nodeattrs.formats.patterns import BadPattern, expression
 
 PRIORITY = "ansible_group_priority"
 _ODD = re.compile(r"^[\d\W]|[^\w]", re.ASCII)
@@ -128,7 +132,6 @@ class InventoryTree:
     gives the name that a group gets here, and `port_of` the variable that a port behind a host's name sets. After the
     last source `reconcile` is called once. After that, `groups_of` gives the groups of a host by strength. Before,
     `groups_so_far` gives them in the order of joining. `ordered` sorts groups by strength, the weakest first.
-    `reachable` gives the hosts of `all` and of the groups below it.
     """
 
     def __init__(self, warn: Warn, *, rename: bool = False) -> None:
@@ -293,10 +296,6 @@ class InventoryTree:
             found.pop("ungrouped", None)
         return self.ordered(found.values())
 
-    def reachable(self) -> Iterator[Host]:
-        """Yield the hosts of `all` and of the groups below it, in the order of the inventory."""
-        yield from self.groups["all"].all_hosts().values()
-
 
 def _number(value: Any, locator: Locator) -> int:
     try:
@@ -306,3 +305,97 @@ def _number(value: Any, locator: Locator) -> int:
         raise AnsibleError(
             INVENTORY, f"{PRIORITY} {value!r} is not a number", file=origin.file, line=origin.line
         ) from None
+
+
+class KnownHosts(NamedTuple):
+    """The hosts and groups by name that patterns select from; warn is called where a part of a pattern selects none."""
+
+    hosts: Mapping[str, Any]
+    groups: Mapping[str, Group]
+    warn: Warn
+
+
+_PARTS = re.compile(r"(?:\[[^\]]*\]|[^,:\[])+")
+_ADDRESS = re.compile(r"\[?[0-9a-fA-F]*:[0-9a-fA-F:.]+\]?")
+_INDEX = re.compile(r"(.+)\[(?:(-?[0-9]+)|([0-9]+)[:-]([0-9]*))\]")
+
+
+def hosts_matching(pattern: Iterable[str], known: KnownHosts) -> list[str]:
+    """The names of the hosts that patterns select together, each once. [] if they select none.
+
+    The hosts of plain parts come first, in the order of the parts. Then each `&` part keeps only its hosts, and each
+    `!` part removes its hosts. Without a plain part, all hosts are selected first. A part that selects no host gives a
+    warning.
+
+    pattern: texts such as "web:!h2"; each may have several parts
+    known:   the hosts and groups, and the function that takes warnings
+    raises:  AnsibleError, for a regular expression that cannot be read
+    source:  Ansible's documentation, "Patterns: targeting hosts and groups"
+    """
+    parts = [part for one in pattern for part in _split(one)]
+    plain = [part for part in parts if part[0] not in "&!"] or ["all"]
+    found: dict[str, None] = {}
+    for part in plain:
+        found |= dict.fromkeys([part] if part in known.hosts else _one(part, known))  # also where a group is named so
+    for part in parts:
+        if part[0] == "&":
+            both = set(_one(part[1:], known))
+            found = {name: None for name in found if name in both}
+    for part in parts:
+        if part[0] == "!":
+            for name in _one(part[1:], known):
+                found.pop(name, None)
+    return list(found)
+
+
+def _split(pattern: str) -> list[str]:
+    if "," in pattern:
+        return [part.strip() for part in pattern.split(",") if part.strip()]
+    if pattern.startswith("~") or _ADDRESS.fullmatch(pattern):
+        return [pattern]
+    return [part.strip() for part in _PARTS.findall(pattern) if part.strip()]
+
+
+def _one(part: str, known: KnownHosts) -> list[str]:
+    is_whole = part in known.hosts or part.startswith("~")  # brackets of a regular expression are its own
+    found = None if is_whole else _INDEX.fullmatch(part)
+    names = _named(found[1] if found else part, known)
+    if not found:
+        return names
+    _, place, first, last = found.groups()
+    begin = _place(place or first)
+    if place or (last and _place(last) == 0):  # an end of 0 is none, there
+        return names[begin : begin + 1 or None] if -len(names) <= begin else []
+    return names[begin : _place(last) + 1 if last else None]
+
+
+def _place(digits: str) -> int:
+    """An index as an integer; one with too many digits is beyond the end of each list."""
+    if len(digits) <= MAX_DIGITS:
+        return int(digits)
+    return -sys.maxsize if digits.startswith("-") else sys.maxsize - 1
+
+
+def _named(part: str, known: KnownHosts) -> list[str]:
+    tree, hosts = known.groups, known.hosts
+    if part in ("all", "*"):
+        return list(hosts)
+    if part in tree:
+        return list(tree[part].all_hosts())
+    if part in hosts:
+        return [part]
+    try:
+        fits = expression(part[1:]).match if part.startswith("~") else re.compile(translate(part)).match
+    except (BadPattern, re.error, RecursionError, OverflowError) as error:
+        shown = repr(part if len(part) <= 80 else f"{part[:80]}…")
+        raise AnsibleError(INVENTORY, f"the pattern {shown} is no regular expression: {error}") from None
+    found: dict[str, None] = {}
+    for name, group in tree.items():
+        if fits(name):
+            found |= dict.fromkeys(group.all_hosts())
+    found |= dict.fromkeys(name for name in hosts if fits(name))
+    if not found and part == "localhost":
+        return ["localhost"]
+    if not found:
+        known.warn(NO_MATCH, f"no host matches {part!r}", None, None)
+    return list(found)

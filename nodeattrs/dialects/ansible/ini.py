@@ -15,7 +15,7 @@ from typing import Any
 
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
 from nodeattrs.dialects.ansible.faults import INVENTORY, AnsibleError
-from nodeattrs.dialects.ansible.groups import PRIORITY, Group, Host, InventoryTree
+from nodeattrs.dialects.ansible.groups import PRIORITY, InventoryTree
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.values import VariableLines
 from nodeattrs.errors import TooMuch
@@ -58,19 +58,14 @@ def literal(text: str, budget: Budget | None = None) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)
             tree = ast.parse(text.lstrip(" \t"), mode="eval")
-            _draw_for_integers(tree, budget or Budget("inventory"))
+            for node in ast.walk(tree):  # charged before Python evaluates them
+                if isinstance(node, ast.Constant) and type(node.value) is int and node.value.bit_length() >= WIDE:
+                    (budget or Budget("inventory")).integer(node.value)
             return _plain(ast.literal_eval(tree))
     except TooMuch:
         raise
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return text
-
-
-def _draw_for_integers(tree: ast.AST, budget: Budget) -> None:
-    """Charge the integers of a literal to the budget, before Python evaluates it. raises: TooMuch"""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and type(node.value) is int and node.value.bit_length() >= WIDE:
-            budget.integer(node.value)
 
 
 def _plain(value: Any) -> Any:
@@ -200,7 +195,7 @@ class _Ini:
                 raise self._error(f"no header of a section: {line}", "write [group], [group:vars] or [group:children]")
             else:
                 getattr(self, f"_{self.kind}")(line)
-        self._finish()
+        self._require_sections()
 
     def _header(self, found: re.Match[str]) -> None:
         kind = found[2] or "hosts"
@@ -243,7 +238,7 @@ class _Ini:
         locator = VariableLines("inventory", word, self.file, dict.fromkeys(("ansible_port", *values), self.line))
         for name in names:
             own = {**self.tree.port_of(name, port), **values}
-            self._note(self.tree.host(name, self.group), own, locator, 8)
+            self.tree.set_variables(self.tree.host(name, self.group), own, locator, title(8))
 
     def _children(self, line: str) -> None:
         words = line.split("#")[0].split()
@@ -263,26 +258,20 @@ class _Ini:
         if not equals:
             raise self._error("no name=value", "write name = value")
         group, values = self.tree.groups[self.group], {name: literal(value, self.budget)}
-        locator = VariableLines("inventory", f"[{group.name}:vars]", self.file, {})
+        locator = VariableLines("inventory", f"[{group.name}:vars]", self.file, {name: self.line})
         if name == PRIORITY:
-            self._note(group, values, locator, 3)
+            self.tree.set_variables(group, values, locator, title(3))
             return
         if self.section is None or name in self.section:
-            self._note(group, values, locator, 3)
+            self.tree.set_variables(group, values, locator, title(3))
             self.section, self.lines = group.layers[-1].value, locator.by_name
         self.section.update(values)
         self.lines[name] = self.line
 
-    def _note(self, of: Group | Host, values: dict[str, Any], locator: VariableLines, level: int) -> None:
-        try:
-            self.tree.set_variables(of, values, locator, title(level))
-        except AnsibleError as error:
-            raise self._error(error.reason) from None
-
-    def _finish(self) -> None:
+    def _require_sections(self) -> None:
+        """raises: AnsibleError, where a group is named and has no section"""
         for name, asked in self.waiting.items():
-            parent, line = asked[0]
-            self.line = line
+            parent, self.line = asked[0]
             what = f"the group {name}, a child of {parent}" if parent else f"the group {name} of [{name}:vars]"
             raise self._error(f"{what}, has no section in this file", f"write an empty [{name}]")
 

@@ -1,12 +1,15 @@
 """An inventory: its hosts and groups, and the variables of each host outside of plays.
 
-An inventory has levels 3 to 11 of Ansible's precedence, and the extra variables, 22. The module knows no playbooks;
-`playbook` uses the same layers, and adds the layers of plays and tasks.
+An inventory has levels 3 to 11 of Ansible's precedence, and the extra variables, 22. Level 11 is the fact cache: a JSON
+file for each host, as Ansible up to 2.18 and Ansible 2.19 write it. A fact `ansible_x` becomes the variable
+`ansible_x`, and `ansible_facts.x`. The module knows no playbooks; `playbook` uses the same layers, and adds the layers
+of plays and tasks.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import sys
@@ -22,34 +25,109 @@ from nodeattrs.codes import Kind
 from nodeattrs.core.borders import A_PATH, ListLike, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.tree import ABSENT, near
 from nodeattrs.core.tree import Path as Steps
-from nodeattrs.core.tree import near
-from nodeattrs.core.unknown import Unknown
-from nodeattrs.dialects.ansible import patterns
 from nodeattrs.dialects.ansible.answers import SharedFold, Variables
 from nodeattrs.dialects.ansible.config import TAGS, AnsibleConfig, config_of
-from nodeattrs.dialects.ansible.constructed import ConstructedFile
-from nodeattrs.dialects.ansible.dynamic import DynamicSources
-from nodeattrs.dialects.ansible.extra import extra_layers
-from nodeattrs.dialects.ansible.facts import FactCache
 from nodeattrs.dialects.ansible.faults import (
+    EXTRA_VARS,
     NO_GROUP,
     NO_HOST,
     PRECEDENCE_ENTRY,
     RESERVED_NAME,
     SETTING,
     VAULT,
+    YAML,
     AnsibleError,
     new_warning,
 )
 from nodeattrs.dialects.ansible.files import Plan, VariableFiles, as_one_fold, names_set_by
-from nodeattrs.dialects.ansible.groups import Group, Host, InventoryTree
-from nodeattrs.dialects.ansible.keywords import is_yes
+from nodeattrs.dialects.ansible.groups import Group, Host, InventoryTree, KnownHosts, hosts_matching
+from nodeattrs.dialects.ansible.keywords import is_yes, parsed_words
 from nodeattrs.dialects.ansible.levels import MERGE, PRECEDENCE, REPLACE, RESERVED, title
-from nodeattrs.dialects.ansible.sources import InventorySources, SourceNotRun
+from nodeattrs.dialects.ansible.sources import DynamicSources, InventorySources
 from nodeattrs.dialects.ansible.templates import fits_gaps
-from nodeattrs.errors import MissingExtra, TooMuch
-from nodeattrs.formats.documents import Document
+from nodeattrs.dialects.ansible.values import Unsafe, parsed, with_leaves
+from nodeattrs.formats.places import Text
+
+_PREFIX = "ansible_"
+_CONNECTION_TEXT = """
+    connection user host port password ssh_host ssh_port ssh_user ssh_pass become become_user become_pass
+    become_password become_method become_exe become_flags shell_type shell_executable sudo_pass su_pass
+    private_key_file timeout ssh_private_key_file ssh_common_args ssh_extra_args ssh_executable"""
+_CONNECTION = _CONNECTION_TEXT.split()
+_STEERING = frozenset({*(_PREFIX + name for name in _CONNECTION), "hostvars", "vars"})
+_INTERPRETER = re.compile(r"ansible_\w+_interpreter")
+
+
+class FactCache:
+    """Reads cached facts, one file for each host. Nothing is kept: each call reads the file of the host again.
+
+    config: the settings of fact_caching in ansible.cfg, and inject_facts_as_vars
+    root:   messages name files relative to this folder
+    folder: the folder with the files. None: the folder that *config* names, if its cache is of the kind jsonfile;
+            otherwise there are no facts
+
+    `facts_of` gives (facts, name of the file), and `layer` the variables that the facts set. `ansible_facts_of` gives
+    the value of the variable `ansible_facts`. A host without a file has no facts: ({}, ""), None and {}. The methods
+    raise AnsibleError if its file cannot be read or parsed.
+    """
+
+    def __init__(self, config: AnsibleConfig, root: Path, folder: Path | None) -> None:
+        is_file = config.fact_caching.rpartition(".")[2] == "jsonfile" and config.fact_caching_connection
+        self.folder = folder or (Path(config.fact_caching_connection) if is_file else None)
+        self._prefix = config.fact_caching_prefix
+        self._inject = config.inject_facts_as_vars
+        self._root = root
+
+    def facts_of(self, host: str) -> tuple[dict[str, Any], str]:
+        """The facts of a host, name -> value, and the name of their file. ({}, "") if no file of the host has a map.
+
+        Templates in facts are not evaluated: their texts are `Unsafe`.
+
+        raises: AnsibleError, if the file cannot be read or parsed
+        """
+        for name in (f"{self._prefix}s1_{host}", f"{self._prefix}{host}", host):
+            path = self.folder / name if self.folder is not None else None
+            if path is not None and os.path.isfile(path):
+                try:
+                    tree = json.loads(path.read_text(encoding="utf-8"))
+                    tree = json.loads(tree["__payload__"]) if "__payload__" in tree else tree
+                except (OSError, ValueError, TypeError) as error:
+                    raise AnsibleError(YAML, f"these facts cannot be read: {error}", file=str(path)) from None
+                if isinstance(tree, dict):
+                    file = path.relative_to(self._root) if path.is_relative_to(self._root) else path
+                    return {key: _plain(value) for key, value in tree.items()}, file.as_posix()
+        return {}, ""
+
+    def layer(self, host: str) -> Layer | None:
+        """The layer of variables that the facts of a host set; None if they set none.
+
+        Facts that would change the connection, such as `ansible_connection`, set no variable. If inject_facts_as_vars
+        is off, the layer sets only `ansible_local`, for every host. raises: AnsibleError
+        """
+        facts, file = self.facts_of(host)
+        steering = [name for name in facts if name in _STEERING or _INTERPRETER.fullmatch(name)]
+        injected = {name: value for name, value in facts.items() if name not in steering}
+        if not self._inject:  # then this one is there for every host
+            injected = {"ansible_local": facts.get("ansible_local", {})}
+        return Layer(injected, Origin("facts", host, file or None), title(11)) if injected else None
+
+    def ansible_facts_of(self, host: str) -> dict[str, Any]:
+        """The value of the variable `ansible_facts` of a host: name without `ansible_` -> value; {} without facts."""
+        return {
+            name if name == "ansible_local" else name.removeprefix(_PREFIX): value
+            for name, value in self.facts_of(host)[0].items()
+        }
+
+
+def _plain(value: Any) -> Any:
+    return with_leaves(value, lambda one: Unsafe(one) if isinstance(one, str) else one, marked=_typed)
+
+
+def _typed(value: dict[Any, Any]) -> Any:
+    return _plain(value["value"]) if "__ansible_type" in value and "value" in value else ABSENT
+
 
 LOCALHOST = "localhost"
 _WANTS_A_NAME = re.compile(r"REQUIRES_(?:ENABLED|WHITELIST)\s*=\s*True")
@@ -74,8 +152,8 @@ class Inventory:
     The constructor reads ansible.cfg and all sources, but no group_vars or host_vars. `host(name)` gives the variables
     of a host; each file is read at its first use and kept. `own` and `of_group` give the variables of a host without
     its groups, and of a group without its parents. `matching` gives the names of the hosts that patterns select; [] for
-    none. `not_run` and `unread` say what was not read. `warnings` grows while hosts are asked about. `Playbook` uses
-    the other methods.
+    none. `not_run` and `unread` say what was not read; [] for nothing. `warnings` grows while hosts are asked about.
+    `require_host` gives the `Host` of a name, or raises AnsibleError. `Playbook` uses the other methods.
 
     raises: AnsibleError, for a configuration that cannot be read, and for extra variables that are not a map. Methods
             raise it for an unknown host or group, and for a broken file unless *lenient*
@@ -116,15 +194,18 @@ class Inventory:
         playbook_dir = playbook_dir or self.config.playbook_dir or None
         self.playbook_dir = self.folder / (playbook_dir or ".")
         self._named_dir = [] if playbook_dir is None else [self.playbook_dir]
-        self.extra = extra_layers(extra_vars, self.files)
+        self.extra = _extra_layers(extra_vars, self.files)
         self.facts = FactCache(self.config, self.folder, None if facts is None else self.folder / facts)
         self.tree = InventoryTree(self.warn, rename=self.config.force_valid_group_names in ("always", "silently"))
         self._plans: dict[Any, list[Plan]] = {}
         self._python: dict[Path, list[Path]] = {}
         dynamic = DynamicSources(self.files, run_inventory)
-        self._sources = InventorySources(self.tree, self.files, self.config, self.warn, dynamic, self._construct)
+        self._sources = InventorySources(self.tree, self.files, self.config, self.warn, dynamic, self._so_far)
         self._sources.read(tuple(os.fspath(one) for one in sources) or self.config.inventory)
-        self._order = tuple(self._entries())
+        self._order = tuple(entry for entry in self.config.precedence if entry in PRECEDENCE)
+        for entry in self.config.precedence:
+            if entry not in PRECEDENCE:
+                self.warn(PRECEDENCE_ENTRY, f"precedence has no {entry!r}", None, None)
         for layer in self.extra:
             self._warn_of_reserved_names(layer)
 
@@ -166,19 +247,12 @@ class Inventory:
             message = f"the password file {path.name} {what}, and was not read; --vault-password-file names one"
             self.warn(VAULT, message, file, int(line) if line else None)
 
-    def _entries(self) -> Iterable[str]:
-        for entry in self.config.precedence:
-            if entry in PRECEDENCE:
-                yield entry
-            else:
-                self.warn(PRECEDENCE_ENTRY, f"precedence has no {entry!r}", None, None)
-
     # --- hosts and groups
 
     @cached_property
     def hosts(self) -> dict[str, Host]:
         """Name -> host, in the order of the inventory."""
-        return {host.name: host for host in self.tree.reachable()}
+        return self.tree.groups["all"].all_hosts()
 
     @property
     def groups(self) -> dict[str, Group]:
@@ -210,7 +284,7 @@ class Inventory:
             groups["ungrouped"] = replace(left, hosts=others)
             for group in self.tree.groups_of(regrouped):
                 groups[group.name] = replace(group, leading_hosts={**group.leading_hosts, regrouped.name: regrouped})
-        return patterns.matching(pattern, patterns.Known(self.hosts, groups, self.warn))
+        return hosts_matching(pattern, KnownHosts(self.hosts, groups, self.warn))
 
     def regrouped(self, host: Host, names: Iterable[str]) -> Host:
         """A copy of a host that is also in the named groups, and no longer in `ungrouped`.
@@ -303,7 +377,8 @@ class Inventory:
         if name in self.hosts:
             return self.hosts[name]
         if name == LOCALHOST:
-            return self._localhost
+            implicit = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+            return Host(LOCALHOST, {}, [Layer(implicit, Origin("implicit localhost"), title(8))])
         close = near(name, self.hosts)
         hints = [f"did you mean {close[0]}?"] if close else []
         hints += [f"{one.file} may have it: it was not run" for one in self.not_run]
@@ -321,30 +396,11 @@ class Inventory:
         )
         return bool(host.layers) or is_named or self.facts.layer(host.name) is not None
 
-    @cached_property
-    def _localhost(self) -> Host:
-        implicit = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
-        layer = Layer(implicit, Origin("implicit localhost"), title(8))
-        return Host(LOCALHOST, {}, [layer])
-
     def magic_variables(self, host: Host) -> dict[str, Any]:
         """The variables that Ansible sets for a host outside of plays, such as `group_names`, as far as known here."""
         groups = self.tree.groups_of(host) if host.groups else []
-        known: dict[str, Any] = {
-            "inventory_hostname": host.name,
-            "inventory_hostname_short": host.name.split(".")[0],
-            "group_names": sorted(group.name for group in groups if group.name != "all"),
-            "groups": self.hosts_of_groups(),
-            "playbook_dir": str(self.playbook_dir),
-        }
-        return {**known, **self._source_of(host)}
-
-    @staticmethod
-    def _source_of(host: Host) -> dict[str, Any]:
-        if host.source is None:
-            return {}
-        folder = str(Path(host.source).parent) if os.path.isabs(host.source) else "None"
-        return {"inventory_file": host.source, "inventory_dir": folder}
+        places = {"groups": self.hosts_of_groups(), "playbook_dir": str(self.playbook_dir)}
+        return {**_names_and_source(host, groups), **places}
 
     def hosts_of_groups(self) -> dict[str, list[str]]:
         """The variable `groups`: name of a group -> the names of the hosts in it and in the groups below it."""
@@ -372,16 +428,6 @@ class Inventory:
 
     # --- while sources are read
 
-    def _construct(self, document: Document, places: list[Path]) -> None:
-        """Read a file of the plugin `constructed` into the tree.
-
-        raises: AnsibleError; SourceNotRun, where it needs Ansible
-        """
-        try:
-            ConstructedFile(document, self.tree, partial(self._so_far, document.tree, places)).read()
-        except (MissingExtra, TooMuch) as error:
-            raise SourceNotRun(Unknown("constructed", str(error.message)), document.file) from error
-
     def _so_far(self, options: dict[Any, Any], places: list[Path], host: Host, sees_extra: bool) -> Variables:
         """The variables that sources before a file of the plugin `constructed` give a host. options: of that file"""
         groups = self.tree.groups_so_far(host)
@@ -396,20 +442,17 @@ class Inventory:
         facts, file = self.facts.facts_of(host.name)
         plans += [Layer(facts, Origin("facts", host.name, file), title(11))] if facts else []
         plans += self.extra if sees_extra else []
-        magic = {
-            "inventory_hostname": host.name,
-            "inventory_hostname_short": host.name.split(".")[0],
-            "group_names": sorted(group.name for group in groups if group.name != "all"),
-            **self._source_of(host),
-        }
-        return Variables(host.name, "the inventory", lambda: plans, self.policy, lambda: magic, self.sensitive_paths)
+        magic = partial(_names_and_source, host, groups)
+        return Variables(host.name, "the inventory", lambda: plans, self.policy, magic, self.sensitive_paths)
 
     # --- layers
 
     def _inventory_layers(self, host: Host, playbook_dir: Path | None, changed: Sequence[Layer]) -> list[Plan]:
         """The layers of levels 3 to 10 for a host, the weakest first; parameters as of `layers_with_facts`."""
         groups = [group for group in self.tree.groups_of(host) if group.name != "all"]
-        beside = None if playbook_dir is None else self._besides(playbook_dir)
+        beside = None if playbook_dir is None else [playbook_dir]
+        if self._sources.places[-1:] == beside and self._order == PRECEDENCE:
+            beside = []  # the inventory's files, added just before, are the same ones
         plan = [one for entry in self._order for one in self._layers_of_entry(entry, groups, beside)]
         of_groups = [one for one in changed if one.title == title(7)]
         own = [*as_one_fold(host.layers, self.policy), *self._unknown(8)]
@@ -420,13 +463,6 @@ class Inventory:
         files += self._files(beside or (), "host_vars", [host.name], 10)
         return [*self._unknown(3), *plan, *of_groups, *own, *of_hosts, *files]
 
-    def _besides(self, playbook_dir: Path) -> list[Path]:
-        """The folders with the playbook's files; [] where the inventory's files, added just before, are the same
-        ones.
-        """
-        is_last = self._sources.places[-1:] == [playbook_dir] and self._order == PRECEDENCE
-        return [] if is_last else [playbook_dir]
-
     def _unknown(self, level: int) -> list[Layer]:
         """An unknown layer for each source that was not run."""
         return [Layer.unknown(title(level), one.origin, one.unknown.reason) for one in self._sources.not_run]
@@ -436,10 +472,9 @@ class Inventory:
 
         beside: folders with the playbook's files; None: the inventory's files count as if they stood in it
         """
+        level = 6
         if entry.startswith("all_"):
             groups, level = [self.groups["all"]], 4
-        else:
-            level = 6
         names = [group.name for group in groups]
         if entry.endswith("_plugins_play"):
             return self._files(beside or (), "group_vars", names, level + 1)
@@ -516,6 +551,19 @@ class Inventory:
             self.warn(RESERVED_NAME, f"{name} is a word of plays and tasks", origin.file, origin.line)
 
 
+def _names_and_source(host: Host, groups: list[Group]) -> dict[str, Any]:
+    """The variables that Ansible sets for the names of a host and of its groups, and for the source of the host."""
+    names = {
+        "inventory_hostname": host.name,
+        "inventory_hostname_short": host.name.split(".")[0],
+        "group_names": sorted(group.name for group in groups if group.name != "all"),
+    }
+    if host.source is None:
+        return names
+    folder = str(Path(host.source).parent) if os.path.isabs(host.source) else "None"
+    return {**names, "inventory_file": host.source, "inventory_dir": folder}
+
+
 @lru_cache(maxsize=64)
 def _sets_nothing(source: str) -> bool:
     """Whether a vars plugin has one method `get_vars`, which only returns an empty map. The source is not run."""
@@ -534,3 +582,45 @@ def _sets_nothing(source: str) -> bool:
         return False
     only = methods[0].body[0]
     return isinstance(only, ast.Return) and isinstance(only.value, ast.Dict) and not only.value.keys
+
+
+# --- extra variables
+
+_COMMAND_LINE = Origin("-e")
+
+
+def _extra_layers(given: Iterable[str], files: VariableFiles) -> list[Layer]:
+    """A layer for each text that `-e` gave, the weakest first. A text that sets nothing gives no layer.
+
+    given:  each a map in YAML or JSON, `name=value` words, or `@FILE`. An encrypted file is an unknown layer
+    files:  reads the files and keeps them
+    raises: AnsibleError, for a file that is not there and for a text that is not a map
+    """
+    found = []
+    for text in given:
+        layer = (
+            _extra_file(text[1:], files)
+            if text.startswith("@")
+            else Layer(_extra_map_in(text), _COMMAND_LINE, title(22))
+        )
+        found += [layer] if layer.value else []
+    return found
+
+
+def _extra_file(name: str, files: VariableFiles) -> Layer:
+    document = files.document(files.folder / name)
+    if document is None:
+        return Layer.unknown(title(22), Origin("-e", "", name, 1), "is encrypted")
+    return Layer(_extra_map(document.tree, f"@{name}"), document.locator("-e", ""), title(22))
+
+
+def _extra_map_in(text: str) -> dict[Any, Any]:
+    if text[:1] in ("{", "["):
+        return _extra_map(parsed(Text("-e", text)).tree, text)
+    return parsed_words(text)
+
+
+def _extra_map(tree: Any, text: str) -> dict[Any, Any]:
+    if not isinstance(tree, dict):
+        raise AnsibleError(EXTRA_VARS, f"{text!r} is not a map of variables", file="-e", hint="write {name: value}")
+    return tree

@@ -1,13 +1,15 @@
 """The keywords of plays, role entries and tasks, as Ansible's page of keywords lists them.
 
-The functions read the module, the arguments, the conditions and single keywords of a task.
+The functions read the module, the arguments, the conditions and single keywords of a task. `parsed_words` reads
+arguments, and extra variables, in one text.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from nodeattrs.dialects.ansible.extra import parsed_words
+from nodeattrs.dialects.ansible.faults import EXTRA_VARS, AnsibleError
 
 _EVERYWHERE = """any_errors_fatal become become_exe become_flags become_method become_user check_mode collections
     connection debugger diff environment ignore_errors ignore_unreachable module_defaults name no_log port remote_user
@@ -28,6 +30,8 @@ TASK = frozenset(
     loop_control notify poll register retries until when block rescue always"""
     ).split()
 )
+_WORD = re.compile(r"""(?:\{\{.*?\}\}|\{%.*?%\}|\{\#.*?\#\}|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"])+""", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|[\\'\"abfnrtv])")
 _BUILTIN = ("ansible.builtin.", "ansible.legacy.")
 
 
@@ -98,3 +102,46 @@ def is_true(when: Any) -> bool:
 def conditions(when: Any) -> list[Any]:
     """A value of `when` as a list of conditions, which all have to be true; [None] for null."""
     return when if isinstance(when, list) else [when]
+
+
+def parsed_words(text: str) -> dict[str, Any]:
+    """The map of `name=value` words. Values are texts without their quotes, with escapes such as \\n replaced.
+
+    Words without `=`, or with a template in the name, are joined under the key `_raw_params`. An empty text gives {}.
+    raises: AnsibleError, for a quote that is not closed
+
+    >>> parsed_words(r"a=1 b='x y' c={{ d }} e=a\\nb")
+    {'a': '1', 'b': 'x y', 'c': '{{ d }}', 'e': 'a\\nb'}
+    """
+    found: dict[str, Any] = {}
+    free, at = [], 0
+    for match in _WORD.finditer(_closed(text)):
+        if text[at : match.start()].strip():
+            break
+        at = match.end()
+        word = text[match.start() : at]
+        name, equals, value = word.partition("=")
+        if equals and name and "{{" not in name:
+            found[name] = _unquoted(_ESCAPE.sub(_character, value).strip())
+        else:
+            free.append(word)
+    if text[at:].strip():
+        raise AnsibleError(EXTRA_VARS, f"a quote stays open in {text!r}", file="-e", hint="close the quote")
+    return {**found, "_raw_params": " ".join(free)} if free else found
+
+
+def _closed(text: str) -> str:
+    """The text in which a template that is not closed has ".." for its marks, so that the search stays linear."""
+    for opening, closing in (("{{", "}}"), ("{%", "%}"), ("{#", "#}")):
+        at = text.rfind(closing) + 2 if closing in text else 0
+        text = text[:at] + text[at:].replace(opening, "..")
+    return text
+
+
+def _character(match: re.Match[str]) -> str:
+    text = match[0]
+    return chr(int(text[1:], 8)) if text[1] in "01234567" else text.encode("latin-1").decode("unicode_escape")
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -44,9 +44,9 @@ _GROUPS: Look = ("groups",)
 class AnsibleHosts(InRepository):
     """The hosts of a repository's inventories as subjects, each with its variables, for one version of the files.
 
-    The inventories are those that a command, an option or nodeattrs.toml names. If none is named, the inventory of
-    ansible.cfg counts. Without ansible.cfg, inventories at usual places count. They are read at the first question and
-    kept. With several inventories a subject is called `inventory:host`.
+    `is_there` says whether there is an inventory. The inventories are those that a command, an option or nodeattrs.toml
+    names. If none is named, the inventory of ansible.cfg counts. Without ansible.cfg, inventories at usual places
+    count. They are read at the first question and kept. With several inventories a subject is called `inventory:host`.
 
     `subjects` lists the hosts and `answer` gives the variables of one. `subjects` and `answer` also set `unread`, to
     the layers that could not be read. `lines_of` lists the lines of roles and plays that set a path, and `unread_lines`
@@ -66,11 +66,6 @@ class AnsibleHosts(InRepository):
         return given if given is not None and "," in given else None
 
     @cached_property
-    def _of_paths(self) -> dict[TreePath, list[SettingsInPlays]]:
-        """Path -> its settings in plays, one for each inventory; filled by `_in_plays`."""
-        return {}
-
-    @cached_property
     def _asked(self) -> Mapping[str, Any] | None:
         """The arguments of a command of the dialect; None where all dialects have the question."""
         return self.request.options.get("ansible")
@@ -82,17 +77,13 @@ class AnsibleHosts(InRepository):
             return bool(self.inventories)
         if self.place is not None:
             return self._listed is not None or self.place.exists()
-        return (self.side.root / "ansible.cfg").is_file() or bool(self._named) or bool(self._usual)
+        named = self.repository.config.inventories
+        return (self.side.root / "ansible.cfg").is_file() or bool(named) or bool(self._usual)
 
     @cached_property
     def _is_configured(self) -> bool:
         """Whether ansible.cfg names an inventory. raises: AnsibleError, if the file cannot be read"""
         return names_inventory(self.side.root)
-
-    @property
-    def _named(self) -> Mapping[str, Sequence[str]]:
-        """The inventories that nodeattrs.toml names, each with its sources. raises: DocumentError"""
-        return self.repository.config.inventories
 
     @cached_property
     def _usual(self) -> Mapping[str, Sequence[str]]:
@@ -101,7 +92,7 @@ class AnsibleHosts(InRepository):
         raises: AnsibleError, if ansible.cfg cannot be read
         """
         root = self.side.root
-        if self._named or self._is_configured or not is_repository(root):
+        if self.repository.config.inventories or self._is_configured or not is_repository(root):
             return {}
         return {name: (place,) for name, place in inventories_in(root).items()}
 
@@ -115,7 +106,7 @@ class AnsibleHosts(InRepository):
         if self._asked is not None:
             return {"": inventory_of(self._asked)}
         how: dict[str, Any] = {"folder": self.side.root, "sensitive_paths": self.repository.config.sensitive}
-        named = (self._named or self._usual).items()
+        named = (self.repository.config.inventories or self._usual).items()
         if self.place is not None or self._is_configured or not named:
             source = self._listed or self.place
             return {"": Inventory(*([] if source is None else [source]), **how)}
@@ -190,11 +181,10 @@ class AnsibleHosts(InRepository):
         """The places in roles and plays that were not read and may set the path."""
         return [one for all_of in self._in_plays(path) for one in all_of.unread]
 
-    def _in_plays(self, path: TreePath) -> list[SettingsInPlays]:
-        """The settings of a path in plays, one for each inventory; kept for each path."""
-        if path not in self._of_paths:
-            self._of_paths[path] = [places_in_plays(inventory, path) for inventory in self.inventories.values()]
-        return self._of_paths[path]
+    @cached_property
+    def _in_plays(self) -> Callable[[TreePath], list[SettingsInPlays]]:
+        """Gives the settings of a path in plays, one for each inventory; kept for each path."""
+        return cache(lambda path: [places_in_plays(inventory, path) for inventory in self.inventories.values()])
 
     def answer(self, name: str) -> Answered:
         """The variables of a host as one part, "variable". If the command names a task, they are those in the task.

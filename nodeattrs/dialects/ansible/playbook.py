@@ -43,7 +43,10 @@ _SEVERAL = re.compile(r"[*?~\[]")
 
 
 class InTask(Variables):
-    """The variables of a host in a task."""
+    """The variables of a host in a task, with the methods of `Variables`. `Playbook.within` makes it.
+
+    task: the task, with its place and the effects of earlier tasks
+    """
 
     task: Task
 
@@ -192,17 +195,15 @@ class Playbook:
     # --- roles
 
     def _roles_reader(self, play: Play | None) -> RoleReader:
-        fill = (lambda name, own: name) if play is None else self._name_filler(play)
-        return RoleReader(self.inventory.files, self.inventory.config, self.inventory.policy, fill)
-
-    def _name_filler(self, play: Play) -> Callable[[str, dict[Any, Any]], str]:
         def fill(name: str, own: dict[Any, Any]) -> str:
+            if play is None:
+                return name
             found = evaluate(name, plays.variables_before_hosts(play, self.inventory, own))
             if found is ABSENT:
                 raise play.error(UNDEFINED, f"the role {name!r} cannot be known", "roles")
             return str(found)
 
-        return fill
+        return RoleReader(self.inventory.files, self.inventory.config, self.inventory.policy, fill)
 
     def _roles_of(self, play: Play) -> tuple[list[Role], list[Role]]:
         """The roles that run under `roles`, dependencies first; and the roles whose variables all tasks see.
@@ -279,22 +280,16 @@ class Playbook:
     def _layers_to_prompts(self, task: Task, host: Host) -> list[Plan]:
         play = task.context.play
         is_early = self.inventory.config.run_vars_plugins == "start"
+        joined = [role for _, roles in self._roles.values() for role in roles]
+        roles = (one for role in (*joined, *task.roles) for one in role.with_dependencies())
+        # Vars plugins beside the playbooks, and in the roles that were read so far, count for all tasks.
+        beside = dict.fromkeys([*(play.folder for play in self.plays), *(role.path for role in roles)])
         return [
-            *self.inventory.layers_with_facts(
-                host, None if is_early else play.folder, self._plugin_folders(task), task.groups
-            ),
+            *self.inventory.layers_with_facts(host, None if is_early else play.folder, beside, task.groups),
             *task.gathered,
             *play.vars(),
             *plays.layers_of_prompts(play, self.inventory),
         ]
-
-    def _plugin_folders(self, task: Task) -> list[Path]:
-        """The folders of the playbooks and of the roles that were read so far: vars plugins in them count for all
-        tasks.
-        """
-        joined = [role for _, roles in self._roles.values() for role in roles]
-        roles = (one for role in (*joined, *task.roles) for one in role.with_dependencies())
-        return [*dict.fromkeys([*(play.folder for play in self.plays), *(role.path for role in roles)])]
 
     def _variables_at(self, context: TaskContext, walk: TaskWalk, host: str) -> InTask:
         """The variables of a host at a place that the walk has reached."""
@@ -325,19 +320,9 @@ class Playbook:
             path, name = where.role.path, where.role.name
             known |= {"ansible_role_name": name, "role_path": str(path)}
             known["role_name"] = path.name if "ansible_collections" in path.parts else name
-        stated = {name: value for name, value in self._play_and_stronger_variables(task).items() if name in _YIELDING}
-        return {**_known_magic(known, task), **stated}
-
-    def _play_and_stronger_variables(self, task: Task) -> dict[str, Any]:
-        """The merged variables of play vars, of blocks and tasks, of includes, and the extra variables."""
-        plan = [
-            *task.context.play.vars(),
-            *task.context.outer_variables,
-            *task.context.include_variables,
-            *self.inventory.extra,
-        ]
-        found = folded_once(Fold((Layer({}), *plan), REPLACE)).result.value
-        return found if isinstance(found, dict) else {}
+        stronger = (*play.vars(), *where.outer_variables, *where.include_variables, *self.inventory.extra)
+        stated = folded_once(Fold((Layer({}), *stronger), REPLACE)).result.value
+        return {**_known_magic(known, task), **{name: stated[name] for name in _YIELDING if name in stated}}
 
 
 def _known_magic(magic: dict[str, Any], task: Task) -> dict[str, Any]:

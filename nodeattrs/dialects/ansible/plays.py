@@ -194,7 +194,8 @@ def _patterns(play: Play, inventory: Inventory) -> tuple[tuple[str, ...] | None,
     hosts = play.body["hosts"]
     if is_template(str(hosts)):
         found = layers_of_vars_files(play, inventory, variables_before_hosts(play, inventory, {}).known)
-        known = variables_before_hosts(play, inventory, {}, [one for one in found if not _is_not_filled_in(one)])
+        filled = [one for one in found if one.value != Unknown(one.title, _NOT_FILLED_IN)]
+        known = variables_before_hosts(play, inventory, {}, filled)
         unset = [f"`{name}` has no value" for name in names_in_templates(hosts) if known.known(name) is ABSENT]
         hosts = evaluate(hosts, known)
         if hosts is ABSENT:
@@ -202,10 +203,6 @@ def _patterns(play: Play, inventory: Inventory) -> tuple[tuple[str, ...] | None,
             inventory.warn(NO_MATCH, reason, play.document.file, play.document.place((*play.at, "hosts"))[0])
             return None, reason
     return tuple(map(str, hosts if isinstance(hosts, list) else [hosts])), ""
-
-
-def _is_not_filled_in(layer: Layer) -> bool:
-    return isinstance(layer.value, Unknown) and layer.value.reason == _NOT_FILLED_IN
 
 
 def layers_of_prompts(play: Play, inventory: Inventory) -> list[Layer]:

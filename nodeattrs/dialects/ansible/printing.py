@@ -105,16 +105,12 @@ def _nested(
     return body | _own(inventory, name, hosts, export, seen)
 
 
-def _flat_listing(inventory: Inventory, *, export: bool = False, limit: str | None = None) -> dict[str, Any]:
+def _flat(inventory: Inventory, name: str, hosts: set[str], export: bool, seen: set[str]) -> dict[str, Any]:
     """The data of `ansible-inventory --list --toml`: all groups side by side, `all` without its children.
 
     A host's variables stand where the host is met first. A group that is met again loses them, as in Ansible.
     raises: AnsibleError
     """
-    return _flat(inventory, "all", set(inventory.matching(limit or "all")), export, set())
-
-
-def _flat(inventory: Inventory, name: str, hosts: set[str], export: bool, seen: set[str]) -> dict[str, Any]:
     group, body = inventory.groups[name], dict[str, Any]()
     found = {name: body}
     for child in group.children:
@@ -151,14 +147,11 @@ def printed_inventory(inventory: Inventory, form: str = "json", **how: Any) -> s
             return as_json_text(listing(inventory, **how)) + "\n"
         if form == "yaml":
             return as_yaml_text(nested_listing(inventory, **how))
-        return as_toml(with_leaves(_flat_listing(inventory, **how), _for_toml))
+        found = _flat(inventory, "all", set(inventory.matching(how.get("limit") or "all")), how["export"], set())
+        # A value at a sensitive path is withheld as in JSON.
+        return as_toml(with_leaves(found, lambda one: as_json(one) if type(one) is MarkedSecret else one))
     except RecursionError:
         raise BadValue(f"this is nested too deeply to be written as {form.upper()}", hint="ask for one host") from None
-
-
-def _for_toml(value: Any) -> Any:
-    """A value for TOML: a value at a sensitive path is withheld as in JSON, any other is unchanged."""
-    return as_json(value) if type(value) is MarkedSecret else value
 
 
 # --- the graph
@@ -197,7 +190,9 @@ def _graph(inventory: Inventory, name: str, depth: int, with_variables: bool, bu
 
 def _pairs(variables: dict[str, Any], depth: int) -> Iterator[str]:
     for name, value in sorted(variables.items(), key=lambda pair: str(pair[0])):
-        yield _branch(f"{{{name} = {value if isinstance(value, Vault) else _in_python(value)}}}", depth)
+        if not isinstance(value, Vault):
+            value = with_leaves(value, lambda one: _Cipher(one.text) if isinstance(one, Vault) else one)
+        yield _branch(f"{{{name} = {value}}}", depth)
 
 
 class _Cipher(str):
@@ -205,10 +200,6 @@ class _Cipher(str):
 
     def __repr__(self) -> str:
         return f"EncryptedString(ciphertext={str(self)!r})"
-
-
-def _in_python(value: Any) -> Any:
-    return with_leaves(value, lambda one: _Cipher(one.text) if isinstance(one, Vault) else one)
 
 
 def _branch(text: str, depth: int) -> str:

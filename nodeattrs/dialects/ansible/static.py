@@ -91,7 +91,7 @@ def inventories_in(root: Path) -> dict[str, str]:
     found = {name: name for name in _INVENTORIES if (root / name).is_file() or _is_one_inventory(root / name)}
     for folder in ("inventories", "inventory", "environments"):
         for one in sorted((root / folder).iterdir()) if (root / folder).is_dir() else ():
-            if _is_inventory(one):
+            if one.is_dir() and any((one / name).exists() for name in (*_INVENTORIES, *_VARIABLES)):
                 files = [name for name in _INVENTORIES if (one / name).is_file()]
                 place = f"{folder}/{one.name}"
                 found[place] = f"{place}/{files[0]}" if len(files) == 1 else place
@@ -102,10 +102,6 @@ def _is_one_inventory(folder: Path) -> bool:
     """Whether a folder has no other folders than group_vars and host_vars, so that it is one inventory."""
     inner = [one.name for one in folder.iterdir() if one.is_dir()] if folder.is_dir() else None
     return inner is not None and not set(inner).difference(_VARIABLES)
-
-
-def _is_inventory(folder: Path) -> bool:
-    return folder.is_dir() and any((folder / name).exists() for name in (*_INVENTORIES, *_VARIABLES))
 
 
 class RepositoryCheck:
@@ -265,7 +261,8 @@ class RepositoryCheck:
 
     def _is_of_missing(self, name: str) -> bool:
         """Whether a name begins like the variables of a role that is not in the repository."""
-        return any(name.startswith(_variable_prefix(one)) for one in self._references.missing_roles)
+        roles = (one.rpartition("/")[2].rpartition(".")[2] for one in self._references.missing_roles)
+        return any(name.startswith(one.replace("-", "_").removeprefix("ansible_role_")) for one in roles)
 
     def _shadowed(self) -> Iterator[AnsibleError]:
         winning: set[tuple[Origin, str]] = set()
@@ -282,7 +279,10 @@ class RepositoryCheck:
     @cached_property
     def _inventories(self) -> list[Inventory]:
         """The inventories of ansible.cfg, else those at usual places. raises: NodeattrsError"""
-        return [Inventory(*sources, folder=self.root, lenient=True) for sources in self._inventory_sources()]
+        if self._config_fault is not None:  # no inventory can be asked without it
+            return []
+        sources = [()] if names_inventory(self.root) else [(one,) for one in inventories_in(self.root).values()]
+        return [Inventory(*some, folder=self.root, lenient=True) for some in sources]
 
     def _complete_inventories(self) -> list[Inventory]:
         """The inventories with hosts; [] where one of them has a source that was not read, or cannot be read at all."""
@@ -307,11 +307,6 @@ class RepositoryCheck:
                     found[at.file or at.who] = layer.value.reason
         return found
 
-    def _inventory_sources(self) -> list[tuple[str, ...]]:
-        if self._config_fault is not None:  # no inventory can be asked without it
-            return []
-        return [()] if names_inventory(self.root) else [(one,) for one in inventories_in(self.root).values()]
-
 
 def _note_definitions(
     inventory: Inventory, host: str, winning: set[tuple[Origin, str]], seen: dict[tuple[Origin, str], Origin]
@@ -335,10 +330,6 @@ def _note_definitions(
                 winning.update([below] if its == value else [])
             last[str(name)] = here, value
     winning.update(here for here, _ in last.values())
-
-
-def _variable_prefix(role: str) -> str:
-    return role.rpartition("/")[2].rpartition(".")[2].replace("-", "_").removeprefix("ansible_role_")
 
 
 def _warning_at(kind: Kind, message: str, origin: Origin) -> AnsibleError:

@@ -103,7 +103,11 @@ class TaskWalk:
             self.effects.note_gathered_facts(outside.origin(play.at, "play"))
         self.effects.note_fact_modules(play.folder / "library", play.folder / "action_plugins")
         self._note_module_defaults(outside, play.body, play.at)
-        met = [*self._tasks_of_sections(outside, play, entries)]
+        met = [*self._tasks_of_list(outside, play.entries("pre_tasks"), (*play.at, "pre_tasks"))]
+        for role in entries:
+            met += self._tasks_of_role(outside, role)
+        for key in ("tasks", "post_tasks"):
+            met += self._tasks_of_list(outside, play.entries(key), (*play.at, key))
         facts, included = len(self.effects.facts), len(self.effects.included)
         listed = [(outside, one) for role in joined[: len(play.entries("roles"))] for one in role.with_dependencies()]
         unsure = replace(outside, is_sure=False)
@@ -114,14 +118,6 @@ class TaskWalk:
         for task in met:
             yield replace(task, facts=(*task.facts, *late), included=(*task.included, *also))
         yield from handlers
-
-    def _tasks_of_sections(self, outside: TaskContext, play: Play, entries: list[Role]) -> Iterator[Task]:
-        """Yield the tasks of `pre_tasks`, of roles, of `tasks` and of `post_tasks`."""
-        yield from self._tasks_of_list(outside, play.entries("pre_tasks"), (*play.at, "pre_tasks"))
-        for role in entries:
-            yield from self._tasks_of_role(outside, role)
-        for key in ("tasks", "post_tasks"):
-            yield from self._tasks_of_list(outside, play.entries(key), (*play.at, key))
 
     def _handlers_of_roles(self, entered: list[tuple[TaskContext, Role]]) -> Iterator[Task]:
         """Yield the handlers of roles; of two with one name in one folder, the one of the role that was entered
@@ -377,10 +373,9 @@ class TaskWalk:
 
     def _template_behind(self, inside: TaskContext, text: str) -> str:
         """The text of a variable, if a template is its name alone and its value is known; else the template."""
-        names = names_in_templates(text)
-        value = self._variables_at(inside).vars.get(names[0]) if len(names) == 1 and _ALONE.fullmatch(text) else None
-        is_open = value is None or self._variables_at(inside).trace((names[0],)).unknown
-        return text if is_open or not isinstance(value, str) else value
+        names = names_in_templates(text) if _ALONE.fullmatch(text) else []
+        value = self._variables_at(inside).known(names[0]) if len(names) == 1 else None
+        return value if isinstance(value, str) else text
 
     def _note_unknown_tasks(self, inside: TaskContext, given: dict[Any, Any], at: Steps, kind: str) -> None:
         reason = f"which tasks {task_file_of(given)} brings is not known"

@@ -59,9 +59,6 @@ def values_or_errors(scope: Scope, keys: Iterable[str], **how: Any) -> dict[str,
     return found
 
 
-_NOBODYS_KEY = "no_such_key"
-
-
 @taking(scope=Scope)
 def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
     """Key -> the levels that cannot be read and might change its value; {} if every level can be read.
@@ -70,7 +67,7 @@ def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
     cost: one explanation for each key, if a level cannot be read
     """
     found: dict[str, tuple[UnknownLevel, ...]] = {}
-    levels = scope.unknown_levels(_NOBODYS_KEY)  # asks each level
+    levels = scope.unknown_levels("no_such_key")  # asks each level
     for key in scope.known_keys() if scope.has_unknown else ():
         with suppress(NodeattrsError):
             found[key] = scope.unknown_levels(as_asked(key))

@@ -26,9 +26,11 @@ from nodeattrs.dialects.hiera.arguments import (
     NODES,
     ONE_VALUE,
     SIDES,
+    USUAL_ENVIRONMENT,
     Arguments,
     check_arguments,
     lookup_arguments,
+    scopes_of,
     tree_of,
     warnings_of,
 )
@@ -46,7 +48,6 @@ from nodeattrs.dialects.hiera.possible_files import (
 from nodeattrs.dialects.hiera.readiness import legacy_uses, readiness, readiness_report, without_legacy_facts
 from nodeattrs.dialects.hiera.reports import ExplainReport, LookupReport, NeededVariables, NodeResult, unused_report
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
-from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scopes_of
 from nodeattrs.dialects.hiera.values import redacted_in
 from nodeattrs.dialects.hiera.values import written as as_ruby
 from nodeattrs.dialects.hiera.variables import needed
@@ -119,15 +120,10 @@ def _unread(question: Question, scopes: Mapping[str, Scope], answers: Mapping[st
     for name, scope in scopes.items():
         wanted = None if names is None else with_needed_keys(scope, names, merge)
         found += possible_files(scope, looks, wanted, is_node=bool(name), merge=merge)
-    _warn_of_unset(question, known)
-    return found
-
-
-def _warn_of_unset(question: Question, unset: Mapping[str, Iterable[str]]) -> None:
-    way = "the text is empty there"
-    pairs = [(name, next(iter(keys))) for name, keys in unset.items()]
-    texts = [f"the value of {key} names {name}, which is not set: {way}" for name, key in pairs]
+    pairs = ((name, next(iter(keys))) for name, keys in known.items())
+    texts = (f"the value of {key} names {name}, which is not set: the text is empty there" for name, key in pairs)
     question.caller.warn(texts, UNSET_VARIABLE.entry)
+    return found
 
 
 def _redacted(question: Question, values: Iterable[Any], key: str) -> None:

@@ -1,23 +1,28 @@
 """Read hiera.yaml into a `HieraConfig` and check it; each fault has its line.
 
 A configuration has entries, also called levels, whose locations are templates. `locations` fills these in, and `data`
-reads the files.
+reads the files. A hiera.yaml of version 3 or 4 is converted into entries of version 5, as Puppet reads it. Version 3
+counts in the global layer: one level for each backend, in which every line of its hierarchy is a path. Version 4 counts
+in environments and modules: each entry is a level, and names its backend.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import pathlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nodeattrs.codes import Kind
-from nodeattrs.core.tree import NO_ENTRIES, Path
+from nodeattrs.core.tree import NO_ENTRIES, Path, meant
 from nodeattrs.dialects.hiera.codes import (
     CONFIG_INVALID,
     DATA_FUNCTION_NEEDS_PATH,
     DEFAULT_HIERARCHY_NOT_IN_MODULE,
+    DUPLICATE_HIERARCHY_NAME,
     MISSING_DATA_FUNCTION,
     MULTIPLE_DATA_FUNCTIONS,
     MULTIPLE_LOCATIONS,
@@ -26,15 +31,207 @@ from nodeattrs.dialects.hiera.codes import (
     UNSUPPORTED_VERSION,
 )
 from nodeattrs.dialects.hiera.data import read_document
-from nodeattrs.dialects.hiera.errors import BadData, Checks
-from nodeattrs.dialects.hiera.old_versions import (
-    ConvertedEntry,
-    check_version_3,
-    entries_of_version_3,
-    entries_of_version_4,
-    version_5_hint,
-    with_ending,
-)
+from nodeattrs.dialects.hiera.errors import BadData, bad_data
+from nodeattrs.formats.documents import Document
+
+_ConvertedEntry = tuple[dict[str, Any], Path, str]
+"""(an entry of version 5 with paths as they are written, the path of its source in the document, its files' ending)"""
+
+_KEYS_3 = ("version", "backends", "hierarchy", "logger", "merge_behavior", "deep_merge_options")
+_BACKENDS_3 = ("yaml",)
+_HIERARCHY_3 = ("nodes/%{::trusted.certname}", "common")
+_DATADIR_3 = "environments/%{::environment}/hieradata"
+_OF_ENVIRONMENT = re.compile(r"^.*environments/%\{(?:::)?environment\}/")
+_MERGES_3 = ("native", "deep", "deeper")
+
+_KEYS_4 = ("version", "datadir", "hierarchy")
+_ENTRY_KEYS_4 = ("name", "backend", "datadir", "path", "paths")
+_HIERARCHY_4 = [{"name": "common", "backend": "yaml"}]
+_BACKENDS_4 = ("yaml", "json", "hocon")
+
+
+@dataclass
+class _Checks:
+    """The checks of a hiera.yaml of any version. A check raises BadData with the line of a path in the document.
+
+    document: the parsed hiera.yaml
+
+    `fault` and `invalid` return an error and raise nothing. `map`, `text` and `texts` return the checked value: a map,
+    a text that is not empty, a list of at least one such text. `known` checks the keys of a map. `once` checks that a
+    name is new, and notes it.
+    """
+
+    document: Document
+
+    def fault(self, kind: Kind, message: str, path: Path = (), hint: str | None = None) -> BadData:
+        """The error of a kind, with the line of *path* in the document; the caller raises it."""
+        return bad_data(self.document, kind, message, path, hint)
+
+    def invalid(self, message: str, path: Path = (), hint: str | None = None) -> BadData:
+        """The error for a configuration that is not valid, as `fault` gives it."""
+        return self.fault(CONFIG_INVALID, message, path, hint)
+
+    def known(self, tree: Mapping[Any, Any], known: tuple[str, ...], path: Path) -> None:
+        """Check that all keys of a map are in *known*. raises: BadData, for the first other key, with a similar key
+
+        path: the path of the map in the document, for the line of the error
+        """
+        for key in tree:
+            if key not in known:
+                hint = meant(key, known) or f"known are {', '.join(known[:8])}"
+                raise self.invalid(f"unknown key {key!r}", (*path, key), hint)
+
+    def map(self, value: Any, path: Path, what: str = "", hint: str | None = None) -> dict[Any, Any]:
+        """The value, which must be a map. what: its name in the message; "": the last step of *path*"""
+        if not isinstance(value, dict):
+            raise self.invalid(f"{what or path[-1]} must be a map", path, hint)
+        return value
+
+    def text(self, value: Any, path: Path, what: str = "") -> str:
+        """The value, which must be a text that is not empty."""
+        if not isinstance(value, str) or not value:
+            raise self.invalid(f"{what or path[-1]} must be a text", path)
+        return value
+
+    def texts(self, value: Any, path: Path) -> tuple[str, ...]:
+        """The value as a tuple. It must be a list of at least one text, none of them empty."""
+        if not isinstance(value, list) or not value:
+            raise self.invalid(f"{path[-1]} must be a list of at least one text", path)
+        return tuple(self.text(entry, (*path, at), f"each of {path[-1]}") for at, entry in enumerate(value))
+
+    def once(self, name: str, path: Path, named: dict[str, Path]) -> None:
+        """Check that no earlier entry has the name, and add it to *named*. raises: BadData
+
+        named: name -> path of the earlier entries
+        """
+        if name in named:
+            raise self.fault(
+                DUPLICATE_HIERARCHY_NAME,
+                f"two entries are called {name!r}, the first in line {self.document.place(named[name])[0]}",
+                (*path, "name"),
+                "rename one of them",
+            )
+        named[name] = path
+
+
+def _check_version_3(tree: Mapping[Any, Any], checks: _Checks) -> None:
+    """Check the keys and types of a hiera.yaml of version 3, also if that layer does not use it. raises: BadData
+
+    tree:   the map of the document
+    checks: the checks for the document
+    """
+    backends = _texts(tree, "backends", _BACKENDS_3, checks)
+    _texts(tree, "hierarchy", _HIERARCHY_3, checks)
+    checks.known(tree, (*_KEYS_3, *backends), ())
+    if "logger" in tree:
+        checks.text(tree["logger"], ("logger",))
+    if tree.get("merge_behavior") not in (None, *_MERGES_3):
+        raise checks.invalid("unknown merge_behavior", ("merge_behavior",), f"there are {', '.join(_MERGES_3)}")
+    for key in ("deep_merge_options", *backends):
+        if key in tree:
+            checks.map(tree[key], (key,))
+
+
+def _entries_of_version_3(
+    tree: Mapping[Any, Any], checks: _Checks, codedir: str | None = None
+) -> Iterator[_ConvertedEntry]:
+    """Yield an entry for each backend of a hiera.yaml of version 3; nothing for an empty hierarchy.
+
+    tree:    has passed `_check_version_3`
+    codedir: the folder of all code, for the default datadir; None makes datadirs relative to the environment
+    raises:  BadData, for a backend that is named twice, or a datadir or ending of a wrong type
+    """
+    backends = _texts(tree, "backends", _BACKENDS_3, checks)
+    names = _texts(tree, "hierarchy", _HIERARCHY_3, checks)
+    for at, backend in enumerate(backends):
+        if backend in backends[:at]:
+            raise checks.invalid(f"the backend {backend!r} is named twice", ("backends", at), "remove one of them")
+        settings = dict(tree.get(backend) or {})
+        datadir, ending = settings.pop("datadir", None), settings.pop("extension", None)
+        if datadir is None:
+            datadir = os.path.join(codedir or "", _DATADIR_3)
+        if codedir is None and isinstance(datadir, str):
+            datadir = _OF_ENVIRONMENT.sub("", datadir, count=1)
+        entry = {"name": backend, "datadir": datadir, **_function(backend, settings), "paths": [*names]}
+        if names:
+            path = (backend,) if backend in tree else ("backends", at)
+            yield entry, path, _ending(backend) if ending is None else f".{ending}"
+
+
+def _entries_of_version_4(tree: Mapping[Any, Any], checks: _Checks) -> Iterator[_ConvertedEntry]:
+    """Yield an entry for each level of a hiera.yaml of version 4; a level with an empty list of paths gives none.
+
+    tree:   the map of the document
+    checks: the checks for the document
+    raises: BadData, for a fault of the document, while entries are taken
+    """
+    checks.known(tree, _KEYS_4, ())
+    folder = "data" if tree.get("datadir") is None else checks.text(tree["datadir"], ("datadir",))
+    hierarchy = _HIERARCHY_4 if tree.get("hierarchy") is None else tree["hierarchy"]
+    if not isinstance(hierarchy, list):
+        raise checks.invalid("hierarchy must be a list", ("hierarchy",))
+    named: dict[str, Path] = {}
+    for at, given in enumerate(hierarchy):
+        path = ("hierarchy", at)
+        checks.known(checks.map(given, path, "an entry of a hierarchy"), _ENTRY_KEYS_4, path)
+        name, backend = (checks.text(given.get(key), (*path, key)) for key in ("name", "backend"))
+        if backend not in _BACKENDS_4:
+            message, hint = f"the backend {backend!r} does not exist here", f"there are {', '.join(_BACKENDS_4)}"
+            raise checks.invalid(message, (*path, "backend"), hint)
+        checks.once(name, path, named)  # also of one that has no paths, and so is no level
+        one = checks.text(given.get("path", name), (*path, "path"))
+        names = _texts(given, "paths", (one,), checks, path)
+        datadir = checks.text(given.get("datadir", folder), (*path, "datadir"))
+        if names:
+            entry = {"name": name, "datadir": datadir, **_function(backend, {}), "paths": [*names]}
+            yield entry, path, _ending(backend)
+
+
+def _version_5_hint(made: Iterable[_ConvertedEntry]) -> str:
+    """A hint with the same hierarchy in version 5, as JSON. If it has no entry or a fault, the hint is general advice.
+
+    made: the entries from version 3 or 4; a BadData while they are taken is not raised
+    """
+    try:
+        entries = [
+            {**entry, "paths": [with_ending(name, ending) for name in entry["paths"]]} for entry, _, ending in made
+        ]
+    except BadData:
+        entries = []
+    if not entries:
+        return "write `version: 5` and a hierarchy, each entry with a name and a path (no ending is added to it)"
+    return f"write {json.dumps({'version': 5, 'hierarchy': entries})}"
+
+
+def _function(backend: str, settings: dict[str, Any]) -> dict[str, Any]:
+    if backend in _BACKENDS_4:
+        return {"data_hash": f"{backend}_data"}
+    function = {"lookup_key": "eyaml_lookup_key"} if backend == "eyaml" else {"hiera3_backend": backend}
+    return {**function, "options": settings} if settings else function
+
+
+def _ending(backend: str) -> str:
+    return ".conf" if backend == "hocon" else f".{backend}"
+
+
+def with_ending(name: str, ending: str) -> str:
+    """A file name with its ending, which is added where the name does not end in it.
+
+    >>> with_ending("common", ".yaml"), with_ending("common.yaml", ".yaml"), with_ending("common", "")
+    ('common.yaml', 'common.yaml', 'common')
+    """
+    return name if name.endswith(ending) else name + ending
+
+
+def _texts(
+    tree: Mapping[Any, Any], key: str, default: tuple[str, ...], checks: _Checks, path: Path = ()
+) -> tuple[str, ...]:
+    """The texts under a key that has one text or a list of texts; *default* where it is absent or null."""
+    given = tree.get(key)
+    if not isinstance(given, list):
+        return default if given is None else (checks.text(given, (*path, key)),)
+    return checks.texts(given, (*path, key)) if given else ()
+
 
 NOT_INSTALLED = "module"
 """The kind of the one level of a module that is named and not there."""
@@ -124,7 +321,7 @@ def read_config(
 
 
 @dataclass
-class _Reader(Checks):
+class _Reader(_Checks):
     folder: pathlib.Path
     layer: str
     warn: Callable[[BadData], None]
@@ -173,29 +370,29 @@ class _Reader(Checks):
     def _version_3(
         self, tree: Mapping[Any, Any], kind: Kind = OLD_VERSION, message: str = "version 3 is deprecated"
     ) -> HieraConfig | None:
-        check_version_3(tree, self)
+        _check_version_3(tree, self)
         if self.layer == "global":
-            return self._old(entries_of_version_3(tree, self, self.codedir), pathlib.Path(), kind, message)
+            return self._old(_entries_of_version_3(tree, self, self.codedir), pathlib.Path(), kind, message)
         message = f"version 3 counts in the global layer alone: the {self.layer} layer has no data"
         self.refuse(
-            self.fault(UNSUPPORTED_VERSION, message, ("version",), version_5_hint(entries_of_version_3(tree, self)))
+            self.fault(UNSUPPORTED_VERSION, message, ("version",), _version_5_hint(_entries_of_version_3(tree, self)))
         )
         return None
 
     def _version_4(self, tree: Mapping[Any, Any]) -> HieraConfig:
-        made = entries_of_version_4(tree, self)
+        made = _entries_of_version_4(tree, self)
         if self.layer == "global":
             message = "version 4 is not read in the global layer"
-            raise self.fault(UNSUPPORTED_VERSION, message, ("version",), version_5_hint(made))
+            raise self.fault(UNSUPPORTED_VERSION, message, ("version",), _version_5_hint(made))
         return self._old(made, self.folder, OLD_VERSION, "version 4 is deprecated")
 
-    def _old(self, made: Iterable[ConvertedEntry], folder: pathlib.Path, kind: Kind, message: str) -> HieraConfig:
+    def _old(self, made: Iterable[_ConvertedEntry], folder: pathlib.Path, kind: Kind, message: str) -> HieraConfig:
         """The configuration of an old version, and a warning that shows it as version 5.
 
         folder: the folder that its datadirs are relative to
         """
         old = [*made]
-        self.warn(self.fault(kind, message, ("version",), version_5_hint(old)))
+        self.warn(self.fault(kind, message, ("version",), _version_5_hint(old)))
         entries = self._entries(((entry, path) for entry, path, _ in old), self._defaults({}))
         endings = (ending for _, _, ending in old)
         entries = tuple(one._replace(ending=ending) for one, ending in zip(entries, endings, strict=True))

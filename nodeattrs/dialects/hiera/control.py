@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import pathlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -146,14 +146,10 @@ def modulepath(
             warn(BadData(f"{part!r} needs a setting that is not here", kind=CONFIG_INVALID, file=name,
                          line=written.line, hint=hint))  # fmt: skip
             continue
-        found += (pathlib.Path(one) for path in _parts(filled, budget) for one in _globbed(path, budget))
+        for path in _parts(filled, budget):
+            is_pattern = any(mark in path for mark in "*?[{")
+            found += map(pathlib.Path, globbed("", path, budget, folders=True) if is_pattern else [path])
     return found
-
-
-def _globbed(path: str, budget: Budget) -> Iterable[str]:
-    if not any(mark in path for mark in "*?[{"):
-        return [path]
-    return globbed("", path, budget, os.path.isdir)
 
 
 def named_modules(file: pathlib.Path, name: str, warn: Warn) -> dict[str, int]:
@@ -161,18 +157,14 @@ def named_modules(file: pathlib.Path, name: str, warn: Warn) -> dict[str, int]:
 
     A computed name is a warning.
     """
-    if not file.is_file():
-        return {}
-    return dict(_named(Text(name, text_of(file, name)), name, warn))
-
-
-def _named(text: Text, name: str, warn: Warn) -> Iterator[tuple[str, int]]:
-    budget = Budget(name)
+    text, budget = Text(name, text_of(file, name) if file.is_file() else ""), Budget(name)
+    modules: dict[str, int] = {}
     for found in _MODULE.finditer(text.text):
         budget.values()
         line, _ = text.place(found.end() - 1)
         if found[2] is not None:
-            yield found[2], line
+            modules[found[2]] = line
         else:
             warn(BadData("which module this is only Ruby can say, which was not run", kind=CONFIG_INVALID,
                          file=name, line=line, hint="write its name in quotes"))  # fmt: skip
+    return modules

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import errno
 import pathlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 
 from nodeattrs.cache import CACHE
 from nodeattrs.codes import Kind
-from nodeattrs.core.budget import in_force
+from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import withheld
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.dialects.hiera import ruby_json, ruby_yaml
+from nodeattrs.dialects.hiera import ruby_yaml
 from nodeattrs.dialects.hiera.codes import (
     BAD_DATA_VALUE,
     DATA_NOT_A_HASH,
@@ -36,12 +37,38 @@ from nodeattrs.dialects.hiera.eyaml import never_decrypted_paths
 from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, split_key
 from nodeattrs.dialects.hiera.values import texts_in
 from nodeattrs.errors import DocumentError, TooMuch
+from nodeattrs.formats import json_text
 from nodeattrs.formats.documents import Document, content_of, decoded
 from nodeattrs.formats.encrypted import encrypted_whole
 from nodeattrs.formats.places import HALF_PAIR, Mark, Text
 
+_NEXT = re.compile(r'"(?:[^"\\]|\\.)*+"?|//[^\n]*\n|/\*', re.DOTALL)
+_INK = re.compile(r"[^\n]")
 
-class ReadDocument(NamedTuple):
+
+def _without_comments(text: str) -> str:
+    """A JSON text with its comments replaced by blanks, so that offsets and lines stay. cost: one scan
+
+    A comment that does not end stays, and is an error of the parser.
+
+    >>> _without_comments('{"a": "/*x*/" /* y */} // no line break, no comment')
+    '{"a": "/*x*/"        } // no line break, no comment'
+    """
+    out: list[str] = []
+    at = 0
+    while found := _NEXT.search(text, at):
+        end = found.end()
+        if found[0] == "/*":
+            end = text.find("*/", end) + 2
+            if end < 2:
+                break
+        whole = text[found.start() : end]
+        out += (text[at : found.start()], whole if whole.startswith('"') else _INK.sub(" ", whole))
+        at = end
+    return "".join(out) + text[at:]
+
+
+class _ReadDocument(NamedTuple):
     """A parsed data file.
 
     document: its tree, with the line of each value
@@ -62,7 +89,7 @@ _NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
 
 def read_document(
     path: pathlib.Path, name: str, syntax: Literal["yaml", "json"], *, marks: bool = False
-) -> ReadDocument:
+) -> _ReadDocument:
     """Read a file as Puppet reads it; an empty YAML file has the tree {}.
 
     Callers must not change the tree: all readers of the same content share it.
@@ -91,15 +118,16 @@ def _bad(kind: Kind, error: DocumentError) -> BadData:
     return BadData(error.reason, kind=kind, hint=error.hint, details=error.details, **place)
 
 
-def _parsed(content: bytes, name: str, syntax: Literal["yaml", "json"], marks: bool) -> ReadDocument:
+def _parsed(content: bytes, name: str, syntax: Literal["yaml", "json"], marks: bool) -> _ReadDocument:
     text = Text(name, decoded(content, name).removeprefix("\ufeff"))
     half = None if text.text.isascii() else HALF_PAIR.search(text.text)
     if half:
         raise text.error("half of a surrogate pair, which no file can hold", half.start())
-    if syntax == "json":
-        return ReadDocument(ruby_json.read(text), {}, text)
+    if syntax == "json":  # as Ruby reads it: comments are allowed, and a number that is too large is infinite
+        source = Text(name, _without_comments(text.text)) if "/" in text.text else text
+        return _ReadDocument(Document(source, json_text.read(source, Budget(name), number=float)), {}, text)
     read = ruby_yaml.read(text, marks=marks)
-    return ReadDocument(Document(text, read.reading), read.unfit, text, read.twice)
+    return _ReadDocument(Document(text, read.reading), read.unfit, text, read.twice)
 
 
 def _roots(text: str) -> Iterator[str]:
@@ -141,29 +169,29 @@ class DataSource:
 class _OverwrittenValue(DataSource):
     """A value that does not count, because the same file sets its key again further down.
 
-    data: the value, with expressions as they are written
-    mark: the place of the value in the text
-    text: the text of the file
+    data:  the value, with expressions as they are written
+    mark:  the place of the value in the text
+    text:  the text of the file
+    entry: the name of the level; `locator` sets it
+
+    `at` gives the line of a path in the value, as every locator does.
     """
 
     data: Any
     mark: Mark
     text: Text
+    entry: str = ""
 
     def value(self, key: str, resolver: Resolver) -> Any:
         return self.data
 
     def locator(self, key: str, entry: str) -> Locator:
-        return _OverwrittenLocator(self, entry)
-
-
-class _OverwrittenLocator(NamedTuple):
-    source: _OverwrittenValue
-    entry: str
+        return replace(self, entry=entry)
 
     def at(self, path: Path) -> Origin:
-        line, column = self.source.text.place(self.source.mark.nearest(path).offset)
-        return Origin("hiera", self.entry, self.source.text.file, line, column)
+        """The line of a path in the value."""
+        line, column = self.text.place(self.mark.nearest(path).offset)
+        return Origin("hiera", self.entry, self.text.file, line, column)
 
 
 class DataFile(DataSource):
@@ -178,14 +206,15 @@ class DataFile(DataSource):
     warnings:  keys written twice, keys that no lookup finds, and encrypted texts that are never decrypted
 
     The instance keeps decrypted values, and how to fill in the expressions of each value. It reads no file. The value
-    of a key that is not set is ABSENT. `is_constant` says whether a value is the same for every node.
+    of a key that is not set is ABSENT. `locator` gives the lines of a value, `overwritten` the earlier values of a key
+    that is written twice; () for none. `is_constant` says whether a value is the same for every node.
     """
 
     tree: dict[str, Any]
 
     def __init__(
         self,
-        read: ReadDocument,
+        read: _ReadDocument,
         tree: dict[str, Any],
         decrypt: Callable[[Any], Any] | None = None,
         sensitive: Iterable[Path] = (),
@@ -203,10 +232,8 @@ class DataFile(DataSource):
         self._sensitive = sensitive
         self._clear: dict[str, Any] = {}
 
-    def _never_decrypted(self, read: ReadDocument) -> Iterator[BadData]:
-        if "ENC[" not in read.text.text:
-            return
-        for path in never_decrypted_paths(self.tree):
+    def _never_decrypted(self, read: _ReadDocument) -> Iterator[BadData]:
+        for path in never_decrypted_paths(self.tree) if "ENC[" in read.text.text else ():
             message = f"{spell(path)} is encrypted with line breaks inside, and never decrypted, by Puppet either"
             yield bad_data(self.document, NEVER_DECRYPTED, message, path, "write > (a folded block) in place of |")
 
@@ -302,12 +329,11 @@ class DataFile(DataSource):
         """
         if key not in self._twice:
             return ()
-        found = self._overwritten.get(key)
-        if found is None:
+        if key not in self._overwritten:
             others = ruby_yaml.overwritten(self._text, key)
             made = tuple(_OverwrittenValue(self._withheld(key, value), mark, self._text) for value, mark in others)
-            found = self._overwritten.setdefault(key, made)
-        return found
+            self._overwritten.setdefault(key, made)
+        return self._overwritten[key]
 
 
 def file_source(
@@ -357,7 +383,8 @@ class FunctionData(DataSource):
     sensitive: paths whose values become secrets; the first step is the key
     file:      "function NAME", in place of a file name
 
-    `value` fills in the expressions of each value. Nothing is kept: each `value` calls the function.
+    `value` fills in the expressions of each value. Nothing is kept: each `value` calls the function. `locator` names
+    the function, without a line.
     """
 
     def __init__(self, name: str, ask: Callable[[str], Any], sensitive: Iterable[Path] = ()) -> None:
@@ -382,11 +409,7 @@ class FunctionData(DataSource):
         return Origin("data function", self._name)
 
 
-def _nothing(key: str) -> Any:
-    raise KeyError(key)
-
-
-SKIPPED = FunctionData("skipped", _nothing)
+SKIPPED = FunctionData("skipped", dict[str, Any]().__getitem__)
 """A placeholder for a level that an option leaves out."""
 
 

@@ -1,4 +1,4 @@
-"""The errors of lookups, and the checks of a hiera.yaml.
+"""The errors of lookups.
 
 A program catches a class, and reads the exact fault in `kind`; docs/hiera.md lists the kinds.
 
@@ -13,18 +13,15 @@ A program catches a class, and reads the exact fault in `kind`; docs/hiera.md li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nodeattrs.codes import Kind, declared
-from nodeattrs.core.tree import Path, meant
+from nodeattrs.core.tree import Path
 from nodeattrs.dialects.hiera.codes import (
     BAD_ARGUMENTS,
-    CONFIG_INVALID,
     DATA_PARSE_ERROR,
     DIG_TYPE_MISMATCH,
-    DUPLICATE_HIERARCHY_NAME,
     NOT_A_HASH,
     NOT_FOUND,
     UNSET_VARIABLE,
@@ -153,67 +150,3 @@ def bad_data(document: Document, kind: Kind, message: str, path: Path = (), hint
     """The error for a value of a document, with the line and column of *path*. It is returned, not raised."""
     line, column = document.place(path)
     return BadData(message, kind=kind, file=document.file, line=line, column=column, path=path, hint=hint)
-
-
-@dataclass
-class Checks:
-    """The checks of a hiera.yaml of any version. A check raises BadData with the line of a path in the document.
-
-    document: the parsed hiera.yaml
-
-    `fault` and `invalid` return an error and raise nothing. `map`, `text` and `texts` return the checked value: a map,
-    a text that is not empty, a list of at least one such text. `known` checks the keys of a map. `once` checks that a
-    name is new, and notes it.
-    """
-
-    document: Document
-
-    def fault(self, kind: Kind, message: str, path: Path = (), hint: str | None = None) -> BadData:
-        """The error of a kind, with the line of *path* in the document; the caller raises it."""
-        return bad_data(self.document, kind, message, path, hint)
-
-    def invalid(self, message: str, path: Path = (), hint: str | None = None) -> BadData:
-        """The error for a configuration that is not valid, as `fault` gives it."""
-        return self.fault(CONFIG_INVALID, message, path, hint)
-
-    def known(self, tree: Mapping[Any, Any], known: tuple[str, ...], path: Path) -> None:
-        """Check that all keys of a map are in *known*. raises: BadData, for the first other key, with a similar key
-
-        path: the path of the map in the document, for the line of the error
-        """
-        for key in tree:
-            if key not in known:
-                hint = meant(key, known) or f"known are {', '.join(known[:8])}"
-                raise self.invalid(f"unknown key {key!r}", (*path, key), hint)
-
-    def map(self, value: Any, path: Path, what: str = "", hint: str | None = None) -> dict[Any, Any]:
-        """The value, which must be a map. what: its name in the message; "": the last step of *path*"""
-        if not isinstance(value, dict):
-            raise self.invalid(f"{what or path[-1]} must be a map", path, hint)
-        return value
-
-    def text(self, value: Any, path: Path, what: str = "") -> str:
-        """The value, which must be a text that is not empty."""
-        if not isinstance(value, str) or not value:
-            raise self.invalid(f"{what or path[-1]} must be a text", path)
-        return value
-
-    def texts(self, value: Any, path: Path) -> tuple[str, ...]:
-        """The value as a tuple. It must be a list of at least one text, none of them empty."""
-        if not isinstance(value, list) or not value:
-            raise self.invalid(f"{path[-1]} must be a list of at least one text", path)
-        return tuple(self.text(entry, (*path, at), f"each of {path[-1]}") for at, entry in enumerate(value))
-
-    def once(self, name: str, path: Path, named: dict[str, Path]) -> None:
-        """Check that no earlier entry has the name, and add it to *named*. raises: BadData
-
-        named: name -> path of the earlier entries
-        """
-        if name in named:
-            raise self.fault(
-                DUPLICATE_HIERARCHY_NAME,
-                f"two entries are called {name!r}, the first in line {self.document.place(named[name])[0]}",
-                (*path, "name"),
-                "rename one of them",
-            )
-        named[name] = path

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Protocol
 
 from nodeattrs.codes import Kind
@@ -43,31 +42,25 @@ class Resolver(Protocol):
     @property
     def budget(self) -> Budget:
         """The limits of the current call, which large texts and values count against."""
-        ...
 
     @property
     def node(self) -> object:
         """The same object in each call of one node."""
-        ...
 
     def variable(self, name: Any, below: Path = ()) -> Any:
         """The value of a variable; None if it is not set.
 
         below: the steps that the expression reads in the value; they are only noted
         """
-        ...
 
     def with_variable(self, name: str, value: Any) -> Resolver:
         """A copy of the resolver with one more variable, which hides others of its name."""
-        ...
 
     def note_unset(self, name: str) -> None:
         """Note that a text names a variable that is not set. raises: BadLookup, where that is an error"""
-        ...
 
     def lookup(self, key: str) -> tuple[Any, bool]:
         """Returns (the value of a key or ABSENT, whether its texts may be read as expressions again)."""
-        ...
 
 
 Plan = Callable[[Resolver], Any]
@@ -148,22 +141,21 @@ def text_plan(text: str, calls: bool = True) -> Plan:
     unknown or forbidden function is an error of the plan when it is used: it raises BadLookup.
     calls: whether `lookup(..)` and `alias(..)` are allowed; False for texts of hiera.yaml
     """
-    pieces: list[str | _Piece] = []
+    pieces: list[str | Plan] = []
     at = 0
     for found in _expressions(text):
-        if found.start() > at:
-            pieces.append(text[at : found.start()])
+        pieces.append(text[at : found.start()])
         expression = found[1].strip(_BLANKS)
         if expression not in _EMPTY:
-            pieces.append(_piece(expression, text, found[0] == text, calls))
+            plan = _expression_plan(expression, text, found[0] == text, calls)
+            if plan.func is _alias_value:  # the whole text is this expression
+                return plan
+            pieces.append(plan)
         at = found.end()
-    if at < len(text):
-        pieces.append(text[at:])
-    if len(pieces) == 1 and isinstance(pieces[0], _Alias):
-        return pieces[0].value
+    pieces.append(text[at:])
 
     def fill(resolver: Resolver) -> str | Sensitive:
-        texts = [piece if isinstance(piece, str) else piece.text(resolver) for piece in pieces]
+        texts = [piece if isinstance(piece, str) else piece(resolver) for piece in pieces]
         secrets = [one for one in texts if isinstance(one, Sensitive)]
         if not secrets:
             return "".join(map(str, texts))
@@ -179,24 +171,29 @@ def _expressions(text: str) -> Iterator[re.Match[str]]:
     return _EXPRESSION.finditer(text, 0, text.rfind("}") + 1)
 
 
-def _piece(expression: str, text: str, is_all: bool, calls: bool) -> _Piece:
+def _expression_plan(expression: str, text: str, is_all: bool, calls: bool) -> partial[Any]:
+    """The function that gives the text of one expression; a secret where that comes from a secret or encrypted value.
+
+    text:   the whole text, for messages
+    is_all: whether the expression is the whole text
+    """
     call = _CALL.search(expression)
     if call is None:
-        return _Variable(expression, text)
+        return partial(_variable_text, expression, text)
     word, data = call[1], call[2] or call[3]
     if not calls:
-        return _Wrong(METHOD_NOT_ALLOWED_HERE, f"{word}(..) cannot be called in hiera.yaml", text)
+        return partial(_refuse, METHOD_NOT_ALLOWED_HERE, f"{word}(..) cannot be called in hiera.yaml", text)
     if word in ("lookup", "hiera"):
-        return _Lookup(data)
+        return partial(_looked_up_text, data)
+    if word == "alias" and is_all:
+        return partial(_alias_value, data)
     if word == "alias":
-        if is_all:
-            return _Alias(data)
-        return _Wrong(ALIAS_NOT_ENTIRE_STRING, "alias(..) must be the whole text", text)
+        return partial(_refuse, ALIAS_NOT_ENTIRE_STRING, "alias(..) must be the whole text", text)
     if word == "literal":
-        return _Literal(data)
+        return partial(_literal_text, data)
     if word == "scope":
-        return _Variable(data, text)
-    return _Wrong(UNKNOWN_INTERPOLATION_METHOD, f"there is no function {word}", text)
+        return partial(_variable_text, data, text)
+    return partial(_refuse, UNKNOWN_INTERPOLATION_METHOD, f"there is no function {word}", text)
 
 
 def variables_in(text: str) -> list[str]:
@@ -210,18 +207,16 @@ def variables_in(text: str) -> list[str]:
     return [one if call is None else call[2] or call[3] for one, call in calls if call is None or call[1] == "scope"]
 
 
-def _again(text: str, resolver: Resolver) -> str:
-    """A text that came out of an expression, with its own expressions filled in."""
-    return written(text_plan(text)(resolver)) if "%{" in text else text
-
-
 def variable_value(name: str, text: str, resolver: Resolver) -> Any:
     """The value of a variable, which may have steps after dots; None where it or a step is not there.
 
     text:   the whole text, for messages
     raises: BadLookup "key_syntax", for a malformed name; CannotDig, for a step into a text or number
     """
-    steps = _steps(name, text)
+    try:
+        steps = split_key(name)
+    except BadLookup as error:
+        raise BadLookup(error.message, kind=error.kind, details=[f"in {text!r}"], hint=error.hint) from None
     found = resolver.variable(steps[0], steps[1:])
     if found is None or len(steps) == 1:
         return found
@@ -229,96 +224,54 @@ def variable_value(name: str, text: str, resolver: Resolver) -> Any:
     return None if found is ABSENT else found
 
 
-def _steps(name: str, text: str) -> Path:
-    try:
-        return split_key(name)
-    except BadLookup as error:
-        raise BadLookup(error.message, kind=error.kind, details=[f"in {text!r}"], hint=error.hint) from None
-
-
-class _Piece:
-    """One expression of a text."""
-
-    __slots__ = ()
-
-    def text(self, resolver: Resolver) -> str | Sensitive:
-        """The text that replaces the expression; a secret where it comes from a sensitive or encrypted value."""
-        raise NotImplementedError
-
-
-@dataclass(slots=True)
-class _Variable(_Piece):
-    name: str
-    subject: str
-
-    def text(self, resolver: Resolver) -> str:
-        value = variable_value(self.name, self.subject, resolver)
-        if value is None:
-            resolver.note_unset(self.name)
-        text = written(value)
-        if "%" in text or "{" in text:
-            resolver.untrusted = True
-        if len(text) > _SHORT:
-            resolver.budget.bytes(len(text))
-        return text
-
-
-@dataclass(slots=True)
-class _Lookup(_Piece):
-    key: str
-
-    def text(self, resolver: Resolver) -> str | Sensitive:
-        value, trusted = resolver.lookup(self.key)
-        if value is ABSENT:
-            return ""
-        if trusted:
-            plan = value_plan(value)
-            value = value if plan is None else plan(resolver)
-        else:
-            resolver.untrusted = True
-        if type(value) is str:
-            resolver.budget.bytes(len(value))
-            return value
-        clear, kept = revealed(value), encrypted_in(value)
-        text = written(clear.unwrap() if type(clear) is Encrypted else clear)
+def _variable_text(name: str, subject: str, resolver: Resolver) -> str:
+    value = variable_value(name, subject, resolver)
+    if value is None:
+        resolver.note_unset(name)
+    text = written(value)
+    if "%" in text or "{" in text:
+        resolver.untrusted = True
+    if len(text) > _SHORT:
         resolver.budget.bytes(len(text))
-        if kept:
-            return Encrypted(text, kept[0][1])
-        return text if clear is value else MarkedSecret(text)
+    return text
 
 
-@dataclass(slots=True)
-class _Alias(_Piece):
-    key: str
-
-    def value(self, resolver: Resolver) -> Any:
-        value, trusted = resolver.lookup(self.key)
-        resolver.untrusted = resolver.untrusted or not trusted
-        if value is ABSENT:
-            return ""
-        resolver.budget.tree(value)
+def _looked_up_text(key: str, resolver: Resolver) -> str | Sensitive:
+    value, trusted = resolver.lookup(key)
+    if value is ABSENT:
+        return ""
+    if trusted:
+        plan = value_plan(value)
+        value = value if plan is None else plan(resolver)
+    else:
+        resolver.untrusted = True
+    if type(value) is str:
+        resolver.budget.bytes(len(value))
         return value
-
-    def text(self, resolver: Resolver) -> str:
-        return written(self.value(resolver))
-
-
-@dataclass(slots=True)
-class _Literal(_Piece):
-    data: str
-
-    def text(self, resolver: Resolver) -> str:
-        return _again(self.data, resolver)
+    clear, kept = revealed(value), encrypted_in(value)
+    text = written(clear.unwrap() if type(clear) is Encrypted else clear)
+    resolver.budget.bytes(len(text))
+    if kept:
+        return Encrypted(text, kept[0][1])
+    return text if clear is value else MarkedSecret(text)
 
 
-@dataclass(slots=True)
-class _Wrong(_Piece):
-    kind: Kind
-    message: str
-    subject: str
+def _alias_value(key: str, resolver: Resolver) -> Any:
+    """The value of `alias(..)`, which is the whole text, so that it need not be a text."""
+    value, trusted = resolver.lookup(key)
+    resolver.untrusted = resolver.untrusted or not trusted
+    if value is ABSENT:
+        return ""
+    resolver.budget.tree(value)
+    return value
 
-    def text(self, resolver: Resolver) -> str:
-        raise BadLookup(self.message, kind=self.kind, details=[f"in {self.subject!r}"], hint=_WAYS_OUT.get(self.kind))
+
+def _literal_text(text: str, resolver: Resolver) -> str:
+    return written(text_plan(text)(resolver)) if "%{" in text else text
+
+
+def _refuse(kind: Kind, message: str, subject: str, resolver: Resolver) -> Any:
+    raise BadLookup(message, kind=kind, details=[f"in {subject!r}"], hint=_WAYS_OUT.get(kind))
 
 
 _WAYS_OUT = {

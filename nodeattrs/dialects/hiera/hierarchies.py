@@ -49,8 +49,10 @@ class LoadedTree:
     the rows.
 
     The constructor reads only puppet.conf. Each method reads the files that it needs, once; `forget` drops them.
-    A layer is a HieraConfig, or None if there is no such hiera.yaml. `configs` lists the layers of an environment.
-    `source` gives the data at one location. `data_entries` finds all data files of an environment, and `data_files`
+    `global_layer`, `environment_layer` and `module_layer` give a layer: a HieraConfig, or None if there is no such
+    hiera.yaml. `configs` lists the layers of an environment, `environments` and `modules` names of folders; [] for
+    none. `modulepath` lists the folders of modules; `module_folder` finds one, or None. `source` gives the data at one
+    location; None if there is no such file. `data_entries` finds all data files of an environment, and `data_files`
     reads them. `who_has` gives the line of a key in each of them. `check` reads all data files and returns (their
     number, the errors).
     sensitive:      a function that makes a secret of a value, for `convert_to: Sensitive`

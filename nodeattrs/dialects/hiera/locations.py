@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from re import DOTALL, compile, escape
 from typing import NamedTuple
@@ -17,11 +17,10 @@ from nodeattrs import border
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.hiera.codes import BAD_GLOB, PATH_OUTSIDE
-from nodeattrs.dialects.hiera.config import URIS, HieraConfig, HierarchyEntry
+from nodeattrs.dialects.hiera.config import URIS, HieraConfig, HierarchyEntry, with_ending
 from nodeattrs.dialects.hiera.data import DataSource
 from nodeattrs.dialects.hiera.errors import BadLookup
 from nodeattrs.dialects.hiera.expressions import Resolver, text_plan, variable_value, variables_in
-from nodeattrs.dialects.hiera.old_versions import with_ending
 from nodeattrs.dialects.hiera.values import texts_in
 
 
@@ -167,17 +166,13 @@ _PER_FILE = 100
 # --- Ruby's globs -------------------------------------------------------------------
 
 
-def _is_file(path: str) -> bool:
-    return not os.path.isdir(path)
-
-
-def globbed(folder: str, pattern: str, budget: Budget, fits: Callable[[str], bool] = _is_file) -> Iterator[str]:
+def globbed(folder: str, pattern: str, budget: Budget, folders: bool = False) -> Iterator[str]:
     """Yield the paths that match a glob of Ruby, sorted by the bytes of their names; hidden ones are left out.
 
     folder:  if the pattern begins with this folder, the folder's own characters are not read as a glob
     pattern: may have `{a,b}`, `*`, `**/`, `?` and `[..]`; a pattern without them gives an existing path
     budget:  counts the names that are compared
-    fits:    called with a path, it returns whether the path counts; by default all that are no folders
+    folders: True: only folders count; False: folders do not count
     raises:  BadLookup "bad_glob", for too many alternatives; TooMuch
     """
     base = folder.rstrip("/") + "/"
@@ -192,7 +187,7 @@ def globbed(folder: str, pattern: str, budget: Budget, fits: Callable[[str], boo
         start = "/" if below is None and one.startswith("/") else "" if below is None else base
         steps = [step for step in one.split("/") if step]
         steps = [step for step, before in zip(steps, ("", *steps), strict=False) if step != "**" or before != "**"]
-        found = set(_matching(start, steps, budget, set(), fits))
+        found = set(_matching(start, steps, budget, set(), folders))
         yield from sorted(found, key=lambda path: os.fsencode(path).split(b"/"))
 
 
@@ -216,34 +211,32 @@ def _spread(pattern: str, budget: Budget) -> Iterator[str]:
     yield pattern
 
 
-def _matching(
-    start: str, steps: list[str], budget: Budget, been: set[tuple[str, int]], fits: Callable[[str], bool]
-) -> Iterator[str]:
+def _matching(start: str, steps: list[str], budget: Budget, been: set[tuple[str, int]], folders: bool) -> Iterator[str]:
     """The files below *start* that match the steps. cost: one look at each folder for each step"""
     if not steps or (start, len(steps)) in been:
         return
     been.add((start, len(steps)))
     step, rest = steps[0], steps[1:]
     if step in (".", ".."):
-        yield from _matching(f"{start}{step}/", rest, budget, been, fits)
+        yield from _matching(f"{start}{step}/", rest, budget, been, folders)
         return
     names = _names(start)
     is_deep = step == "**" and bool(rest)
     budget.steps(_PER_FILE * (1 + len(names) + (0 if is_deep else len(step))))
     if is_deep:
-        yield from _matching(start, rest, budget, been, fits)
+        yield from _matching(start, rest, budget, been, folders)
         for name in names:
             path = start + name
             if not name.startswith(".") and os.path.isdir(path) and not os.path.islink(path):
-                yield from _matching(path + "/", steps, budget, been, fits)
+                yield from _matching(path + "/", steps, budget, been, folders)
         return
     match = compile(_segment(step), DOTALL).fullmatch
     for name in names:
         if match(name) and (not name.startswith(".") or step.startswith(".")):
             path = start + name
             if rest:
-                yield from _matching(path + "/", rest, budget, been, fits)
-            elif fits(path):
+                yield from _matching(path + "/", rest, budget, been, folders)
+            elif os.path.isdir(path) == folders:
                 yield path
 
 

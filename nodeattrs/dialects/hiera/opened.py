@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,22 @@ from nodeattrs.core.looks import Look, Looks
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.common import WithFacts, part_of_keys
-from nodeattrs.dialects.hiera.arguments import check_arguments, lookup_arguments, tree_of, warnings_of
+from nodeattrs.dialects.hiera.arguments import (
+    USUAL_ENVIRONMENT,
+    check_arguments,
+    lookup_arguments,
+    named_nodes,
+    scope_from_arguments,
+    scope_of,
+    tree_of,
+    warnings_of,
+)
 from nodeattrs.dialects.hiera.census import as_asked, undecided
 from nodeattrs.dialects.hiera.config import HieraConfig
 from nodeattrs.dialects.hiera.explain import Explanation
 from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION
 from nodeattrs.dialects.hiera.possible_files import FileCache, possible_files, unset_variables, with_needed_keys
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
-from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, named_nodes, scope_from_arguments, scope_of
 from nodeattrs.dialects.hiera.variables import NAMES
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.puppet.facts import NodeFacts
@@ -92,7 +100,9 @@ class HieraKeys(WithFacts):
     unread: files that may change the last answer, and what else could not be read for it
 
     `place` is the hiera.yaml or its folder; None if it does not exist. `hiera` is the tree; without a hiera.yaml it
-    raises NotFound. `levels` names the levels of the environment. `contract.dialect.Opened` declares the other methods.
+    raises NotFound. `subjects` is never empty. `covers` says whether a file may belong to the tree. `lines_of` gives
+    the lines of all data files that set a key; [] for none. `levels` names the levels of the environment.
+    `contract.dialect.Opened` declares the other methods.
     """
 
     @cached_property
@@ -281,14 +291,13 @@ class HieraKeys(WithFacts):
 
         For ("known",): whether facts of the node are known, and its environment. The scope of the last node is kept.
         """
-        if self._last[0] != name:
-            self._last = name, self._scope(name)
-        scope = self._last[1]
-        assert scope is not None
+        scope = self._looked_at(name)
         return (scope.knows_facts, scope.environment) if look == ("known",) else scope.look(look)
 
-    _last: tuple[str | None, Scope | None] = None, None
-    """The node of the last look, with its scope."""
+    @cached_property
+    def _looked_at(self) -> Callable[[str], Scope]:
+        """`_scope`, with the scope of the last node kept."""
+        return lru_cache(maxsize=1)(self._scope)
 
     def lines_of(self, path: TreePath) -> Iterable[tuple[Origin, str]]:
         """The lines of all data files that set a key, or a path in its value."""

@@ -14,9 +14,8 @@ from typing import NamedTuple
 from nodeattrs import border
 from nodeattrs.contract.command import PlainReport
 from nodeattrs.dialects.hiera.census import differences, values_or_errors
-from nodeattrs.dialects.hiera.legacy import LegacyUse, uses_in_data, uses_in_levels
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
-from nodeattrs.dialects.hiera.static import code_files
+from nodeattrs.dialects.hiera.static import LegacyUse, code_files, uses_in_data, uses_in_levels
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.formats.documents import text_of
 from nodeattrs.puppet.legacy_facts import modern_fact
@@ -46,7 +45,7 @@ class _NewFailure(NamedTuple):
         return (self.fault.file, self.fault.line) if isinstance(self.fault, DocumentError) else (None, None)
 
 
-class Readiness(NamedTuple):
+class _Readiness(NamedTuple):
     """The differences of lookups under Puppet 8.
 
     fails:   the faults, each with its keys and nodes
@@ -73,7 +72,7 @@ def without_legacy_facts(scope: Scope, tree: Hiera) -> Scope:
     )
 
 
-def readiness(before: Mapping[str, Scope], after: Mapping[str, Scope]) -> Readiness:
+def readiness(before: Mapping[str, Scope], after: Mapping[str, Scope]) -> _Readiness:
     """The keys that fail or change under Puppet 8; a key that fails under Puppet 7, too, is left out.
 
     before, after: name -> scope under Puppet 7, and the same under Puppet 8
@@ -90,7 +89,7 @@ def readiness(before: Mapping[str, Scope], after: Mapping[str, Scope]) -> Readin
                 one.keys[key] = one.nodes[name] = None
             elif not isinstance(old, NodeattrsError):
                 changes.setdefault(key, []).append(name)
-    return Readiness([*fails.values()], changes)
+    return _Readiness([*fails.values()], changes)
 
 
 def legacy_uses(tree: Hiera, environments: Iterable[str]) -> list[LegacyUse]:
@@ -126,7 +125,7 @@ def _uses(line: str, is_erb: bool) -> Iterator[tuple[str, str]]:
             yield name, new
 
 
-def readiness_report(found: Readiness, uses: Iterable[LegacyUse]) -> PlainReport:
+def readiness_report(found: _Readiness, uses: Iterable[LegacyUse]) -> PlainReport:
     """The report of failing and changed keys with their nodes, then of the lines that name legacy facts.
 
     It has no lines where nothing was found.

@@ -16,8 +16,8 @@ from nodeattrs.core.sensitive import plain
 from nodeattrs.core.trace import Row, rows, shown
 from nodeattrs.core.tree import NO_ENTRIES, spell
 from nodeattrs.dialects.hiera.census import Kept, Unused
-from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel
-from nodeattrs.dialects.hiera.recorder import SearchedLocation
+from nodeattrs.dialects.hiera.explain import Explanation, SearchedLocation, UnknownLevel
+from nodeattrs.dialects.hiera.strategies import strategy_of
 from nodeattrs.dialects.hiera.variables import Needed
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.yaml_writing import written
@@ -139,7 +139,7 @@ def _blocks(one: Explanation) -> Iterator[Block]:
         yield from (f"  {line}" for line in one.error.coded().splitlines())
     if one.found and one.found_in != "data":
         yield f"  given by {one.found_in} of the call"
-    yield f"  strategy   {_strategy(one.strategy)}, from {_chosen_by(one)}"
+    yield f"  strategy   {strategy_of(one.strategy)}, from {_chosen_by(one)}"
     if one.converted is not None:
         yield f"  converted  to {shown(one.converted)}"
     if one.searched:
@@ -178,13 +178,6 @@ def _searched(item: SearchedLocation) -> tuple[str, ...]:
     place = item.place
     written = f"from {place.declared}" if "%{" in place.declared else ""
     return place.layer, place.entry, place.file, _OUTCOMES[item.outcome], written
-
-
-def _strategy(data: str | Mapping[str, Any]) -> str:
-    if isinstance(data, str):
-        return data
-    options = ", ".join(f"{name}: {value!r}" for name, value in data.items() if name != "strategy")
-    return f"{data['strategy']} ({options})"
 
 
 def _chosen_by(one: Explanation) -> str:

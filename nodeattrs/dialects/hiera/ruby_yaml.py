@@ -27,7 +27,7 @@ class Symbol(str):
     __slots__ = ()
 
 
-class RefusedScalar(NamedTuple):
+class _RefusedScalar(NamedTuple):
     """A scalar that makes the whole file unreadable; `what` is its kind in words: a date."""
 
     what: str
@@ -71,7 +71,7 @@ _NO_PLAIN_DATA = (f"{YAML}set", f"{YAML}omap", "!omap", "!set")
 def scalar(text: str) -> Any:
     """The value of a plain scalar in Ruby's YAML; cached.
 
-    A `Symbol` for `:word`; a `RefusedScalar` for a date, a time or a huge number; None for an empty text.
+    A `Symbol` for `:word`; a `_RefusedScalar` for a date, a time or a huge number; None for an empty text.
 
     source: semantics of Psych 4's scanner, measured
 
@@ -89,9 +89,9 @@ def scalar(text: str) -> Any:
     if text[0] != ":" and not any(map(str.isdecimal, text)):
         return _SPECIAL_FLOATS.get(text.lower(), text)  # no number and no time has no digit
     if _TIME.fullmatch(text):
-        return RefusedScalar("a time")
+        return _RefusedScalar("a time")
     if _DATE.fullmatch(text):
-        return RefusedScalar("a date")
+        return _RefusedScalar("a date")
     if text.startswith(":") and len(text) > 1:
         quoted = _QUOTED.match(text[1:])
         return Symbol(quoted[2].removeprefix(":") if quoted else text[1:])
@@ -120,7 +120,7 @@ def _number(text: str) -> Any:
         written = written.replace(",", "").replace("_", "")
         number = int(sign + (written or "0"), base) if len(written) <= MAX_DIGITS else None
         if number is None or too_long(number):
-            return RefusedScalar(f"a number of more than {MAX_DIGITS:,} digits")
+            return _RefusedScalar(f"a number of more than {MAX_DIGITS:,} digits")
         if written or base == 8:
             return number
     return text
@@ -134,18 +134,18 @@ def _tagged(tag: str, text: str) -> Any:
     if tag in (YAML + "binary", "!binary"):
         return _binary(text)
     if tag.startswith("!ruby/"):
-        return RefusedScalar("what a data file cannot hold")
+        return _RefusedScalar("what a data file cannot hold")
     value = scalar(text)
     if tag in (YAML + "float", "!float"):
-        return float(value) if type(value) in (int, float) else RefusedScalar("no number")
+        return float(value) if type(value) in (int, float) else _RefusedScalar("no number")
     return value
 
 
-def _binary(text: str) -> str | RefusedScalar:
+def _binary(text: str) -> str | _RefusedScalar:
     try:
         return binascii.a2b_base64(text).decode("utf-8")
     except ValueError:
-        return RefusedScalar("binary data that are no text")
+        return _RefusedScalar("binary data that are no text")
 
 
 def read(text: Text, budget: Budget | None = None, *, marks: bool = False) -> ParsedYaml:
@@ -210,7 +210,7 @@ class _Puppet(Builder):
                 value = _tagged(event.tag, value)
         elif len(value) < 6 or not _WORD.match(value):
             value = scalar(value)
-        if type(value) is RefusedScalar:
+        if type(value) is _RefusedScalar:
             raise self.error(f"{value.what} is not allowed in data files", event, hint="put it in quotes")
         return self.aliased(value, event) if type(value) is Symbol else value
 

@@ -5,7 +5,7 @@ This module has the calls with their defaults and checks; `search` searches for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
@@ -15,10 +15,16 @@ from nodeattrs.core.sensitive import Encrypted, revealed
 from nodeattrs.core.tree import ABSENT, copied, near
 from nodeattrs.dialects.hiera.codes import BAD_ARGUMENTS, MISSING_PARAMETER, VALUE_TYPE_MISMATCH
 from nodeattrs.dialects.hiera.errors import BadData, BadLookup, CannotMerge, HieraError, KeyNotFound
-from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel, explained, explained_options, undecided
+from nodeattrs.dialects.hiera.explain import (
+    Explanation,
+    Recorder,
+    UnknownLevel,
+    explained,
+    explained_options,
+    undecided,
+)
 from nodeattrs.dialects.hiera.hierarchies import LoadedTree
 from nodeattrs.dialects.hiera.keys import split_key
-from nodeattrs.dialects.hiera.recorder import Recorder
 from nodeattrs.dialects.hiera.search import BaseScope, LookupCall, Merge
 from nodeattrs.dialects.hiera.types import parse_type
 from nodeattrs.dialects.hiera.values import LEAVES
@@ -246,15 +252,13 @@ class Scope(BaseScope):
         with suppress(NodeattrsError):
             for module in dict.fromkeys(self.module_with_data(str(split_key(name)[0])) for name in names):
                 if module not in self._known_gaps:
-                    self._known_gaps[module] = list(self._gaps_for(module))
+                    absent = {place.folder: place.origin for place in self.places(module) if not place.has_folder}
+                    self._known_gaps[module] = [
+                        *(f"there is no folder {self.tree.shown(one)}, which {at} names" for one, at in absent.items()),
+                        *unset_sentences(self, module),
+                    ]
                 found += self._known_gaps[module]
         return found
-
-    def _gaps_for(self, module: str | None) -> Iterator[str]:
-        for place in {place.folder: place for place in self.places(module)}.values():
-            if not place.has_folder:
-                yield f"there is no folder {self.tree.shown(place.folder)}, which {place.origin} names"
-        yield from unset_sentences(self, module)
 
     def _way_out(self, names: Sequence[str]) -> str:
         """A hint: a key that is spelled nearly like one of the names, if there is one. cost: a look at every key"""

@@ -22,7 +22,6 @@ from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.dialects.hiera.codes import RECURSIVE_LOOKUP
 from nodeattrs.dialects.hiera.config import URIS, HieraConfig, HierarchyEntry
-from nodeattrs.dialects.hiera.conversions import convert
 from nodeattrs.dialects.hiera.data import DataFile, FunctionData
 from nodeattrs.dialects.hiera.errors import BadData, BadLookup, HieraError, UnsetVariable
 from nodeattrs.dialects.hiera.expressions import value_plan, variable_value
@@ -30,6 +29,7 @@ from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree
 from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, Options, checked_options, module_of, split_key, value_below
 from nodeattrs.dialects.hiera.locations import DataLocation, LocatedLevel, Location, located, templates_of
 from nodeattrs.dialects.hiera.strategies import FIRST, Strategy, strategy_of
+from nodeattrs.dialects.hiera.types import convert
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.puppet.legacy_facts import modern_fact_hint
 
@@ -67,10 +67,6 @@ class _LayerSources:
         places = [place for level in levels for place in level.places]
         self.flat = [(place.source.tree, place) for place in places if place.source is not None]
 
-    def are_constant(self, root: str) -> bool:
-        """Whether every source gives each node the same for a key: no expression, no data function."""
-        return all(isinstance(place.source, DataFile) and place.source.is_constant(root) for _, place in self.flat)
-
 
 @dataclass(frozen=True, eq=False)
 class _SearchedLayer:
@@ -107,8 +103,9 @@ class Hierarchy:
     module: str | None
 
     def _is_constant(self, root: str) -> bool:
-        """Whether every source of every layer gives each node the same for a key."""
-        return all(layer.sources.are_constant(root) for layer in self.layers)
+        """Whether every source of every layer gives each node the same for a key: no expression, no data function."""
+        sources = (place.source for layer in self.layers for _, place in layer.sources.flat)
+        return all(isinstance(source, DataFile) and source.is_constant(root) for source in sources)
 
     def folding(self, how: Strategy, ask: Ask) -> Folding:
         """The values that *ask* gives for the places, folded; the result is ABSENT where no place has one.
@@ -155,6 +152,8 @@ class DefaultHierarchy(Hierarchy):
     """The default hierarchy of a module: one layer, which is searched where no other layer has a key.
 
     option: the name or expression in its lookup_options that holds for the key of this search; None for none
+
+    The result of `folding` is ABSENT if no place of the layer has a value.
     """
 
     option: str | None = None
@@ -176,8 +175,10 @@ class LookupCall:
     untrusted: whether a variable put a `%` or `{` into a text; then the text is not read as an expression
 
     For each key in an expression, `lookup` makes a further instance, which shares the budget and the values found so
-    far. It returns (value or ABSENT, whether its texts may be read as expressions). `value_in` gives the value that a
-    hierarchy has for a key, and `value_at` the value at one place; ABSENT without a value.
+    far. It returns (value or ABSENT, whether its texts may be read as expressions). `variable` gives None for one that
+    is not set. `note_unset` notes such a variable, or raises UnsetVariable under Puppet 8. `with_variable` returns a
+    copy. `value_in` gives the value that a hierarchy has for a key, and `value_at` the value at one place; ABSENT
+    without a value. `strategy` and `converted` apply the lookup_options of the key; a `Recorder` notes them.
     """
 
     scope: BaseScope
@@ -242,9 +243,12 @@ class LookupCall:
 
     def _has(self, root: str) -> bool:
         """Whether a variable is set, also to null."""
-        given = (self.override or (), self.scope.variables, self.defaults or ())
-        name = root.removeprefix("::")
-        return root.isdecimal() or root in _ALWAYS_THERE or any(root in one for one in given) or name in given[1]
+        given = (*(self.override or ()), *(self.defaults or ()), *_ALWAYS_THERE)
+        return (
+            root.isdecimal()
+            or root in given
+            or not self.scope.variables.keys().isdisjoint((root, root.removeprefix("::")))
+        )
 
     def lookup(self, key: str) -> tuple[Any, bool]:
         """Returns (the value of a key that an expression names, whether its texts may be read as expressions).
@@ -261,14 +265,13 @@ class LookupCall:
             )
         if self._known is None:
             self._known = {}
-        found = self._known.get(key)
-        if found is None:
+        if key not in self._known:
             self.budget.steps(_PER_LOOKUP)
             inner = LookupCall(self.scope, self.override, self.defaults, (*self.chain, key), self.needed)
             inner._known, inner._spent = self._known, self.budget
             value = self.scope.answer(key, None, inner)
-            found = self._known[key] = value, not inner.untrusted
-        return found
+            self._known[key] = value, not inner.untrusted
+        return self._known[key]
 
     def strategy(self, merge: Merge, option: Option | None) -> Strategy:
         """The strategy that the call names, or else the lookup_options of a key. raises: BadLookup"""
@@ -353,7 +356,9 @@ class BaseScope:
     The constructor reads nothing. Levels, hierarchies and lookup_options are resolved at their first use and kept.
     Values are not kept. `answer` makes a whole lookup, and `search` looks in the data alone; both return ABSENT without
     a value. `places` and `entries` list where they search. `merges` says whether lookup_options give a key a strategy
-    other than `first`. `look` computes one thing that `looks` noted, for this node.
+    other than `first`. `known_keys` lists the keys of all files; [] for none. `is_set` is False for a variable that is
+    null or empty. `module_with_data` gives None for a module without a hiera.yaml, `default_hierarchy` None for a
+    hiera.yaml without one. `look` computes one thing that `looks` noted, for this node.
     """
 
     def __init__(
@@ -422,18 +427,13 @@ class BaseScope:
         key = (of, layer, self.knows_facts, *values)
         if key in self.tree.shapes:
             return self.tree.shapes[key]
-        if self._has_no_file(config, entry):
+        locations, _ = self._filled_in(config, entry)
+        is_of_files = locations is not None and entry.location not in URIS
+        if is_of_files and not any(os.path.lexists(os.path.normpath(one.path)) for one in locations or ()):
             return ()  # each node may have a file of its own, so this is not kept
         level = self._level(layer, config, entry)
         self.tree.shapes[key] = () if level is None else tuple([id(place.source) for place in level.places])
         return self.tree.shapes[key]
-
-    def _has_no_file(self, config: HieraConfig, entry: HierarchyEntry) -> bool:
-        """Whether an entry names files, and none of them is there."""
-        locations, _ = self._filled_in(config, entry)
-        if locations is None or entry.location in URIS:
-            return False
-        return not any(os.path.lexists(os.path.normpath(one.path)) for one in locations)
 
     @property
     def _ends_at_unset(self) -> bool:
@@ -603,7 +603,9 @@ class BaseScope:
             entries = config.defaults if layer == "default_hierarchy" else config.entries
             located_levels = [self._level(layer, config, entry) for entry in entries or ()]
             levels = tuple([level for level in located_levels if level is not None])
-            sources = CACHE.get(_shape_of(levels), lambda: _LayerSources(levels))
+            # Layers are equal where the same sources stand in the same way, level by level.
+            shape = tuple([(level.located, *[id(place.source) for place in level.places]) for level in levels])
+            sources = CACHE.get(shape, lambda: _LayerSources(levels))
             self._resolved_layers[layer, module] = _SearchedLayer(levels, sources)
             if self.looks is not None and any(isinstance(place.source, FunctionData) for _, place in sources.flat):
                 self.looks.refuse("a data function may look at anything")
@@ -664,14 +666,14 @@ class BaseScope:
     def _read_options(self, module: str | None) -> Options | None:
         """The merged lookup_options for a module; None without any. All nodes share those that are constant."""
         hierarchy = self._hierarchy(module)
-        read = partial(self._merged_options, hierarchy.layers, module)
+
+        def read() -> Options | None:
+            merged = _folded_options(hierarchy.layers, module, self._options_of).result.value
+            return None if merged is ABSENT else Options(merged)
+
         if hierarchy._is_constant(LOOKUP_OPTIONS):
             return CACHE.get((*[layer.sources for layer in hierarchy.layers], LOOKUP_OPTIONS, module), read)
         return read()
-
-    def _merged_options(self, layers: Sequence[_SearchedLayer], module: str | None) -> Options | None:
-        merged = _folded_options(layers, module, self._options_of).result.value
-        return None if merged is ABSENT else Options(merged)
 
     def _options_of(self, layer: _SearchedLayer) -> Part:
         """The merged lookup_options of one layer, as a part; merged once for all modules.
@@ -701,8 +703,3 @@ def _has_variables(config: HieraConfig) -> bool:
     """Whether the files of a layer may be others for another node."""
     entries = (*config.entries, *(config.defaults or ()))
     return any(entry.location == "mapped_paths" or "%{" in repr(entry) for entry in entries)
-
-
-def _shape_of(levels: Sequence[LocatedLevel]) -> tuple[Any, ...]:
-    """The sources of a layer by their ids, level by level: equal where the same sources stand in the same way."""
-    return tuple([(level.located, *[id(place.source) for place in level.places]) for level in levels])

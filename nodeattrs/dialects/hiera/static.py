@@ -4,6 +4,8 @@ A level whose path has no variable is there for every node: it is *fixed*. Any o
 file is compared only with fixed files, and only if no file between may set it. A key is not compared if
 `lookup_options` or a line of code asks for a merge, or if a level between is no plain file. Unused keys are found only
 for modules that are there. No code runs: manifests are searched as texts.
+
+`readiness` uses the search for legacy facts, which agents of Puppet 8 no longer send.
 """
 
 from __future__ import annotations
@@ -18,22 +20,91 @@ from typing import Any, NamedTuple
 
 from nodeattrs.codes import Kind
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import ABSENT, is_near, meant, spell, strict_key
-from nodeattrs.dialects.hiera.codes import LEGACY_FACT, NEVER_DECRYPTED, REDACTED_TEXT
+from nodeattrs.core.tree import ABSENT, Path, is_near, meant, spell, strict_key
+from nodeattrs.dialects.hiera.codes import (
+    BAD_PATTERN,
+    LEGACY_FACT,
+    NEVER_DECRYPTED,
+    REDACTED_TEXT,
+    UNKNOWN_TYPE,
+    USELESS_OPTION,
+)
 from nodeattrs.dialects.hiera.config import FILE_FUNCTIONS, NOT_INSTALLED, HieraConfig, HierarchyEntry
 from nodeattrs.dialects.hiera.data import DataFile
-from nodeattrs.dialects.hiera.errors import BadData, bad_data
+from nodeattrs.dialects.hiera.errors import BadData, BadLookup, bad_data
+from nodeattrs.dialects.hiera.expressions import variables_in
 from nodeattrs.dialects.hiera.eyaml import encrypted_paths
 from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree, fixed_folder
-from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS
-from nodeattrs.dialects.hiera.legacy import uses_in_data, uses_in_levels
-from nodeattrs.dialects.hiera.options_check import doubtful_options
+from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, checked_options
+from nodeattrs.dialects.hiera.locations import templates_of
+from nodeattrs.dialects.hiera.strategies import DEEP_OPTIONS, strategy_of
+from nodeattrs.dialects.hiera.types import makes_secret, named_type
 from nodeattrs.dialects.hiera.values import texts_in
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.formats.patterns import fits
+from nodeattrs.formats.patterns import BadPattern, fits
 from nodeattrs.kinds import ALWAYS_OVERRIDDEN, EQUAL_TO_OVERRIDDEN, MISSPELT, TYPE_CHANGE, UNREAD_DATA_FILE, UNUSED_KEY
+from nodeattrs.puppet.legacy_facts import modern_fact
 from nodeattrs.puppet.manifests import PuppetClass, classes_in, computed_keys_in, lookups_in
 from nodeattrs.puppet.regex import translated
+
+
+class LegacyUse(NamedTuple):
+    """A line that names a legacy fact.
+
+    file:     the name of the file
+    line:     the number of the line, counted from 1
+    what:     where in the file: "the level NAME", the path in the data, or "code"
+    variable: the legacy fact, as it is written
+    instead:  the fact to write, without "facts."
+    """
+
+    file: str
+    line: int
+    what: str
+    variable: str
+    instead: str
+
+    def __str__(self) -> str:
+        return f"{self.what} names {self.variable}"
+
+
+def uses_in_levels(tree: LoadedTree, environment: str) -> Iterator[LegacyUse]:
+    """Yield the legacy facts in paths, URIs and options of each hiera.yaml of an environment.
+
+    raises: NodeattrsError, where a hiera.yaml cannot be read
+    """
+    for config in tree.configs(environment):
+        for entry in (*config.entries, *(config.defaults or ())):
+            for name in dict.fromkeys(name for _, names in templates_of(entry) for name in names):
+                new = modern_fact(name)
+                if new is not None:
+                    yield LegacyUse(config.file or "", entry.line or 1, f"the level {entry.name}", name, new)
+
+
+def uses_in_data(tree: LoadedTree, environment: str) -> Iterator[LegacyUse]:
+    """Yield the legacy facts in the values and keys of all data files of an environment.
+
+    cost:   one visit of each file
+    raises: NodeattrsError, where a file cannot be read
+    """
+    for file in tree.data_files(environment):
+        for path, text in _texts(file.tree):
+            for name in variables_in(text) if "%{" in text else ():
+                new = modern_fact(name)
+                if new is not None:
+                    yield LegacyUse(file.file, file.document.place(path)[0], spell(path), name, new)
+
+
+def _texts(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """The texts of a value and of its keys, each with its path."""
+    if type(value) is str:
+        yield path, value
+    entries = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
+    for step, one in entries:
+        if type(step) is str:
+            yield (*path, step), step
+        yield from _texts(one, (*path, step))
+
 
 _CODE = (".pp", ".epp", ".erb", ".rb", ".sh", ".py", ".conf")
 _DATA = (".yaml", ".yml", ".eyaml", ".json")
@@ -245,7 +316,7 @@ class _Judge:
     def _options(self) -> Iterator[BadData]:
         for entry, file in self._data:
             if LOOKUP_OPTIONS in file.tree:
-                yield from doubtful_options(file, self._module_of(entry.name), self._is_key)
+                yield from _doubtful_options(file, self._module_of(entry.name), self._is_key)
 
     @cached_property
     def _data(self) -> list[tuple[HierarchyEntry, DataFile]]:
@@ -273,18 +344,15 @@ class _Judge:
     def _is_key(self, name: str) -> bool | None:
         """Whether data or code has a key of a name, or one that an expression fits; None where that is not known."""
         module = _OF_MODULE.match(name)
-        if "::" in name and (module is None or self._is_fetched(module[1])):
+        layer = None if module is None else self._tree.module_layer(self._environment, module[1])
+        is_fetched = layer is not None and any(entry.kind == NOT_INSTALLED for entry in layer.entries)
+        if "::" in name and (module is None or is_fetched):
             return None
         if not self._all_read or any(level.opaque and not level.files for level in self._levels):
             return None
         fits_name = _named_by(name)
         keys = chain((key for _, file in self._data for key in file.tree), self._parameters, self._code.words)
         return any(isinstance(key, str) and fits_name(key) for key in keys)
-
-    def _is_fetched(self, module: str) -> bool:
-        """Whether a module is named in the Puppetfile, and not there."""
-        layer = self._tree.module_layer(self._environment, module)
-        return layer is not None and any(entry.kind == NOT_INSTALLED for entry in layer.entries)
 
     def _sealed(self) -> Iterator[BadData]:
         """What is encrypted in a file that no level decrypts, where each level that reads it is known."""
@@ -304,7 +372,8 @@ class _Judge:
         """Texts with a key in them that `lookup_options` makes a Sensitive."""
         options = (file.tree.get(LOOKUP_OPTIONS) for _, file in self._data)
         entries = (pair for one in options if isinstance(one, dict) for pair in one.items())
-        secret = [_named_by(str(name)) for name, entry in entries if isinstance(entry, dict) and _is_secret(entry)]
+        settings = ((name, entry) for name, entry in entries if isinstance(entry, dict))
+        secret = [_named_by(str(name)) for name, entry in settings if makes_secret(entry.get("convert_to"))]
         for _, file in self._data if secret else ():
             for path, text in texts_in(file.tree):
                 roots = [found[1].partition(".")[0] for found in _LOOKED_UP.finditer(text) if path[0] != LOOKUP_OPTIONS]
@@ -419,13 +488,6 @@ def _named_by(key: str) -> Callable[[str], bool]:
     return found.search
 
 
-def _is_secret(entry: Mapping[Any, Any]) -> bool:
-    """Whether an entry of `lookup_options` makes a Sensitive."""
-    wanted = entry.get("convert_to")
-    name = wanted[0] if isinstance(wanted, list) and wanted else wanted
-    return isinstance(name, str) and name.startswith("Sensitive")
-
-
 def _shape(value: Any) -> str:
     return _SHAPES.get(type(value), "text" if isinstance(value, str) else "a number, or true or false")
 
@@ -434,3 +496,89 @@ def _differs(value: Any, below: Any) -> bool:
     """Whether one is a map and the other is not; a text with an expression in it may be anything."""
     computed = any(isinstance(one, str) and ("%{" in one or "ENC[" in one) for one in (value, below))
     return below is not None and not computed and (type(value) is dict) != (type(below) is dict)
+
+
+_OPTIONS = ("merge", "convert_to")
+_OF_MERGE = ("strategy", *DEEP_OPTIONS)
+_FAILS = "every lookup of its keys fails"
+
+
+def _doubtful_options(file: DataFile, module: str | None, is_key: Callable[[str], bool | None]) -> Iterator[BadData]:
+    """Yield a finding with its line for each fault in the `lookup_options` of a data file; nothing without any.
+
+    module: the module whose file it is; None for a file of the environment
+    is_key: a function of a name or expression: whether it fits a key of some data; None where that is not known
+    """
+    written = file.tree.get(LOOKUP_OPTIONS)
+    try:
+        entries = checked_options(written, module) or {}
+    except BadLookup as error:
+        yield bad_data(file.document, error.kind, f"every lookup fails: {error.message}", (LOOKUP_OPTIONS,), error.hint)
+        return
+    for name, entry in entries.items():
+        path = (LOOKUP_OPTIONS, name)
+        if isinstance(entry, Mapping):
+            yield from _of_entry(file, path, entry)
+        elif entry is not None:
+            yield bad_data(
+                file.document, USELESS_OPTION, "says nothing: it has to be a map", path, "write `merge:` below the key"
+            )
+        yield from _of_name(file, path, str(name), is_key)
+
+
+def _of_name(file: DataFile, path: Path, name: str, is_key: Callable[[str], bool | None]) -> Iterator[BadData]:
+    try:
+        if name.startswith("^"):
+            translated(name)
+    except BadPattern as error:
+        message = f"lookups may fail: the expression cannot be used: {error.message}"
+        yield bad_data(file.document, BAD_PATTERN, message, path, error.hint)
+        return
+    if is_key(name) is not False:
+        return
+    hint = None
+    if not name.startswith("^") and any(sign in name for sign in "*+(|[\\$"):
+        hint = "an expression begins with ^"
+    elif "." in name and not name.startswith("^"):
+        hint = f"it holds for whole keys: write {name.partition('.')[0]}"
+    yield bad_data(
+        file.document, USELESS_OPTION, f"no data has a key for {name!r}: the entry counts for nothing", path, hint
+    )
+
+
+def _of_entry(file: DataFile, path: Path, entry: Mapping[Any, Any]) -> Iterator[BadData]:
+    for option in entry:
+        if option not in _OPTIONS:
+            hint = meant(str(option), _OPTIONS) or f"there are {' and '.join(_OPTIONS)}"
+            if option in _OF_MERGE:
+                hint = f"it counts inside merge: {_moved(entry)}"
+            yield bad_data(
+                file.document, USELESS_OPTION, f"the option {option} counts for nothing", (*path, option), hint
+            )
+    try:
+        strategy_of(entry.get("merge"))
+    except BadLookup as error:
+        yield bad_data(file.document, error.kind, f"{error.message}: {_FAILS}", (*path, "merge"), error.hint)
+    yield from _of_type(file, path, entry.get("convert_to"))
+
+
+def _of_type(file: DataFile, path: Path, wanted: Any) -> Iterator[BadData]:
+    try:
+        if wanted is not None:
+            named_type(wanted)
+    except BadLookup as error:
+        if error.kind == UNKNOWN_TYPE and "::" in str(wanted):  # a module may have it
+            return
+        yield bad_data(file.document, error.kind, f"{error.message}: {_FAILS}", (*path, "convert_to"), error.hint)
+
+
+def _moved(entry: Mapping[Any, Any]) -> str:
+    """An entry whose options of a merge stand where they count, as one writes it."""
+    merge = entry.get("merge")
+    given = {**merge} if isinstance(merge, Mapping) else {"strategy": merge or "deep"}
+    given |= {option: value for option, value in entry.items() if option in _OF_MERGE}
+    return f"merge: {{{', '.join(f'{key}: {_shown(value)}' for key, value in given.items())}}}"
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else value if str(value).isalpha() else repr(value)

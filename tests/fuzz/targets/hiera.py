@@ -12,7 +12,7 @@ from typing import Any
 
 from nodeattrs.dialects.hiera import control
 from nodeattrs.dialects.hiera.config import read_config
-from nodeattrs.dialects.hiera.conversions import convert
+from nodeattrs.dialects.hiera.types import convert
 from nodeattrs.dialects.hiera.data import read_document
 from nodeattrs.dialects.hiera.keys import split_key
 from nodeattrs.dialects.hiera.strategies import strategy_of

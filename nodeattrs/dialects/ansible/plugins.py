@@ -1,33 +1,52 @@
-"""Read a file of the inventory plugin `constructed`: it adds variables and groups to hosts of the earlier sources.
+"""Read files of the inventory plugins `constructed` and `generator`, which are evaluated here. Used by `sources`.
 
-Its expressions are evaluated as templates, with the variables of each host. An expression that only Ansible can
-evaluate raises `SourceNotRun`, and the source stays unread. The module knows no playbooks.
+`constructed` adds variables and groups to hosts of the earlier sources. Its expressions are evaluated as templates,
+with the variables of each host. An expression that only Ansible can evaluate raises `SourceNotRun`, and the source
+stays unread. `generator` defines a host for each combination of values, and its groups. Its templates see only these
+values. The module knows no playbooks.
 
-source: Ansible's documentation of the plugin, and answers of ansible-inventory
+source: Ansible's documentation of the plugins, and answers of ansible-inventory
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
+from nodeattrs.core.budget import Budget
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.faults import INVENTORY, AnsibleError, error_at
+from nodeattrs.dialects.ansible.files import Plan
 from nodeattrs.dialects.ansible.groups import Host, InventoryTree
 from nodeattrs.dialects.ansible.keywords import is_yes
-from nodeattrs.dialects.ansible.levels import MAGIC, title
-from nodeattrs.dialects.ansible.rendering import Rendering
-from nodeattrs.dialects.ansible.sources import SourceNotRun
+from nodeattrs.dialects.ansible.levels import MAGIC, REPLACE, title
+from nodeattrs.dialects.ansible.rendering import Rendering, evaluate
 from nodeattrs.dialects.ansible.values import Unsafe
 from nodeattrs.formats.documents import Document
 
 _OMITTED = "__omit__"
 """The value of `omit` in expressions of this plugin: a variable with this value is not set."""
 _ODD = re.compile(r"^[\d\W]|\W")
+
+
+class SourceNotRun(Exception):
+    """A source that would have to be run, as an exception and as an entry of `InventorySources.not_run`.
+
+    unknown: the kind of the source, and the reason for messages
+    origin:  the place: file and line
+    """
+
+    def __init__(self, unknown: Unknown, file: str, line: int | None = 1) -> None:
+        super().__init__(unknown.reason)
+        self.unknown, self.origin = unknown, Origin("inventory", unknown.name, file, line)
 
 
 class ConstructedFile:
@@ -108,7 +127,10 @@ class ConstructedFile:
             if parent is ABSENT:
                 return
         for name in names:
-            group = self._group(self._prefixed(entry, name), at)
+            prefix, separator = str(entry.get("prefix", "")), str(entry.get("separator", "_"))
+            if prefix or is_yes(self._options.get("leading_separator", True)):
+                name = prefix + separator + name
+            group = self._group(name, at)
             self.tree.host(host.name, group)
             if parent:
                 self.tree.nest(self._group(str(parent), at), group, self.document.file, self._line(at))
@@ -133,12 +155,6 @@ class ConstructedFile:
             raise self._error(f"a group is named by a text, a list or a map, not by {value!r}", at)
         elif self._is_strict:
             raise self._error("this key is empty", at)
-
-    def _prefixed(self, entry: dict[str, Any], name: str) -> str:
-        prefix, separator = str(entry.get("prefix", "")), str(entry.get("separator", "_"))
-        if not prefix and not is_yes(self._options.get("leading_separator", True)):
-            return name
-        return prefix + separator + name
 
     def _group(self, name: str, at: Steps) -> str:
         return self.tree.group(_ODD.sub("_", name), self.document.file, self._line(at)).name
@@ -181,3 +197,79 @@ class _Expressions(Rendering):
             return Unsafe(_OMITTED)
         known = self._answer.vars.keys() | self._answer.magic.keys()
         return ABSENT if name in MAGIC and name not in known else super().value_of_name(name)
+
+
+Join = Callable[[str], object]
+"""A function that puts a host or a group into the group of a name."""
+_PER_HOST = 100
+"""Budget steps for each combination of values."""
+_KINDS: dict[type, str] = {dict: "map", list: "list", str: "text"}
+
+
+class GeneratorFile:
+    """One file of the plugin `generator`, which adds hosts to an inventory tree. The constructor reads nothing. Call
+    `read` once.
+
+    document: the parsed file, a map of the plugin's options
+    tree:     the hosts and groups of the sources before it; `read` changes the tree
+
+    `read` raises AnsibleError or TooMuch. Hosts that it added before an error stay in the tree.
+    """
+
+    def __init__(self, document: Document, tree: InventoryTree) -> None:
+        self.document, self.tree = document, tree
+        self._values: dict[str, Any] = {}
+
+    def read(self) -> None:
+        """Add a host for each combination of values in `layers`, with its groups and their variables.
+
+        The groups are those that the option `hosts` names as parents.
+        raises: AnsibleError, also if a template cannot be evaluated; TooMuch. Hosts added before an error stay in the
+                tree.
+        """
+        layers = self._of(self.document.tree.get("layers"), dict, ("layers",))
+        values = [self._of(one, list, ("layers", name)) for name, one in layers.items()]
+        hosts = self._of(self.document.tree.get("hosts"), dict, ("hosts",))
+        budget = Budget(self.document.file)
+        for combination in itertools.product(*values):
+            budget.steps(_PER_HOST)
+            self._values = dict(zip(layers, combination, strict=True))
+            name = self._name(hosts, ("hosts",))
+            self.tree.host(name, "ungrouped")
+            self._join(hosts, ("hosts",), partial(self.tree.host, name))
+
+    def _join(self, entry: dict[str, Any], at: Steps, join: Join) -> None:
+        """Put a host or a group into its `parents`, and these into theirs. join: puts it into the group of a name"""
+        for index, parent in enumerate(self._of(entry.get("parents") or [], list, (*at, "parents"))):
+            here = (*at, "parents", index)
+            line = self.document.place(here)[0]
+            group = self.tree.group(self._name(parent, here), self.document.file, line)
+            given = self._of(parent.get("vars") or {}, dict, (*here, "vars"))
+            own = {key: self._filled(one, (*here, "vars", key)) for key, one in given.items()}
+            self.tree.set_variables(
+                group, own, self.document.locator("generator", group.name, (*here, "vars")), title(3)
+            )
+            join(group.name)
+            self._join(parent, here, partial(self.tree.nest, child=group.name, file=self.document.file))
+
+    def _name(self, entry: Any, at: Steps) -> str:
+        name = self._of(entry, dict, at).get("name")
+        return str(self._filled(self._of(name, str, (*at, "name")), (*at, "name")))
+
+    def _filled(self, text: Any, at: Steps) -> Any:
+        """A text with its templates evaluated; any other value unchanged. raises: AnsibleError"""
+        if not isinstance(text, str):
+            return text
+        plan: list[Plan] = [Layer(self._values, Origin("generator"))]
+        found = evaluate(text, Variables("", "the layers", lambda: plan, REPLACE, dict))
+        if found is ABSENT:
+            raise self._error(f"this template cannot be evaluated: {text!r}", at)
+        return found
+
+    def _of(self, value: Any, kind: type, at: Steps) -> Any:
+        if isinstance(value, kind):
+            return value
+        raise self._error(f"{at[-1]} is a {_KINDS[kind]}", at)
+
+    def _error(self, message: str, at: Steps) -> AnsibleError:
+        return error_at(self.document, at, INVENTORY, message)
