@@ -19,17 +19,16 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.cloudinit.codes import INPUT
-from nodeattrs.dialects.cloudinit.command_line import cmdline_layers
 from nodeattrs.dialects.cloudinit.config_text import path_with_own_keys, with_text_keys
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
-from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
-from nodeattrs.dialects.cloudinit.masking import masked
+from nodeattrs.dialects.cloudinit.layers import cmdline_layers, merge_layers, read_confd
+from nodeattrs.dialects.cloudinit.merged import Merged, masked
 from nodeattrs.dialects.cloudinit.parts import CloudPart
 from nodeattrs.dialects.cloudinit.releases import NEWEST, release_of
 from nodeattrs.dialects.cloudinit.secrets import guarded
 from nodeattrs.dialects.cloudinit.templates import InstanceData
 from nodeattrs.dialects.cloudinit.unpacking import blob_of, read_bytes
-from nodeattrs.dialects.cloudinit.userdata import Merged, merge
+from nodeattrs.dialects.cloudinit.userdata import merge
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Document, parse
 

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sized
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple
 
+from nodeattrs.core.borders import taking
 from nodeattrs.core.folding import Folding, meet, record_decision
 from nodeattrs.core.part import Handler, Part, concat, kept, listed, made, recast, sliced
 from nodeattrs.core.policy import (
@@ -39,7 +41,7 @@ from nodeattrs.dialects.cloudinit.codes import DEFINITION, FORMAT, UNKNOWN_MERGE
 from nodeattrs.dialects.cloudinit.custom import BUILT_IN
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
 from nodeattrs.dialects.cloudinit.parts import kind_of
-from nodeattrs.errors import BadArgument, MergeConflict
+from nodeattrs.errors import MergeConflict
 
 Mode = Literal["current", "documented"]
 
@@ -106,6 +108,7 @@ def _bare(name: Any) -> Any:
     return name.removeprefix("m_") if isinstance(name, str) else name
 
 
+@taking(text=str)
 def parse_definition(text: str) -> Definition:
     """The Definition that a text such as `list(append)+dict(no_replace,recurse_list)+str()` names.
 
@@ -190,6 +193,7 @@ def _structure(message: str) -> CloudConfigError:
     return CloudConfigError(DEFINITION, message, hint="write [{name: list, settings: [append]}, ...]")
 
 
+@taking(config=Mapping)
 def take_definition(config: Mapping[Any, Any]) -> tuple[Definition, dict[Any, Any], str | None]:
     """Returns the definition in a config, a copy of the config without it, and its key, merge_how or merge_type.
 
@@ -251,18 +255,14 @@ def policy_of(definition: Definition, mode: Mode = "current") -> Policy:
     """The policy for merging a part with that definition. Policies of built-in mergers are cached.
 
     A definition without mergers gives a policy that keeps every old value.
-    raises: CloudConfigError of kind "unknown-merger" or "definition"; BadArgument, for *mode*
+    raises: CloudConfigError of kind "unknown-merger" or "definition"
 
     >>> policy_of(Definition())
     <Policy no mergers>
     """
-    if mode not in ("current", "documented"):
-        raise BadArgument(f"no such mode: {mode!r}", hint="write current or documented")
     if definition.is_built_in:
-        try:
+        with suppress(TypeError):  # settings that cannot be hashed
             return _built_in(definition, mode)
-        except TypeError:  # settings that cannot be hashed
-            return _Builder(definition, mode).root
     return _Builder(definition, mode).root
 
 

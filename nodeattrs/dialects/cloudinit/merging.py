@@ -44,6 +44,7 @@ ANY_DEFINITION = Policy(
 """The policy for an unknown layer, which may have any definition."""
 
 
+@taking(text=str)
 def word_or_definition(text: str) -> Definition:
     """The definition of a word in `WORDS`, or else the text read as a definition. raises: CloudConfigError
 
@@ -64,37 +65,19 @@ def merge_values(base: Any, update: Any, how: Any, *, mode: Mode = "current") ->
 
     how:    a `Definition`, or a value that `merge_how` may have; without mergers the result is *base*
     mode:   "current" is what cloud-init does, "documented" what its older manual says
-    cost:   one visit for each key that both sides have, and one copy of the result
+    cost:   a copy of both values and of the result
     raises: CloudConfigError, for *how*; MergeConflict, for values that cannot be combined; TooDeep
     source: docs/cloudinit.md, "The three mergers"
 
     >>> merge_values({"runcmd": ["a"]}, {"runcmd": ["b"]}, "list(append)+dict(recurse_list)")
     {'runcmd': ['a', 'b']}
     """
-    folding = Folding(start=Part(_exact(base), None))
+    folding = Folding(start=Part(independent(base), None))
     try:
-        lay(folding, Part(_exact(update), None), policy_of(as_definition(how), mode))
+        lay(folding, Part(independent(update), None), policy_of(as_definition(how), mode))
         return independent(folding.result.value)
     except RecursionError:
         raise TooDeep("a value is nested too deep, or inside itself") from None
-
-
-def _exact(value: Any) -> Any:
-    return value if type(value) in (dict, list) and _is_exact(value, 500) else independent(value)
-
-
-def _is_exact(value: Any, room: int) -> bool:
-    """Whether all maps and lists are exact ones; only then may the tables look at types alone."""
-    if not room:
-        raise TooDeep("nested deeper than 500 levels, or inside itself", path=())
-    for entry in value.values() if type(value) is dict else value:
-        kind = type(entry)
-        if kind is dict or kind is list:
-            if not _is_exact(entry, room - 1):
-                return False
-        elif isinstance(entry, (dict, list, str)) and kind is not str:
-            return False
-    return True
 
 
 @taking(sources=ListLike, mode=("current", "documented"))
@@ -118,6 +101,6 @@ def merge_many(
         if not source:
             continue
         definition, rest, _ = take_definition(source)
-        lay(folding, Part(_exact(rest), None), policy_of(definition or CONFIG_DEFAULT, mode))
+        lay(folding, Part(independent(rest), None), policy_of(definition or CONFIG_DEFAULT, mode))
     merged = independent(folding.result.value)
     return merged if isinstance(merged, dict) else {}

@@ -16,7 +16,7 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.dialects.cloudinit.inputs import choose_machine, given_in, joined_profiles
 from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
-from nodeattrs.dialects.cloudinit.masking import masked
+from nodeattrs.dialects.cloudinit.merged import masked
 from nodeattrs.dialects.cloudinit.reports import faults_of
 from nodeattrs.dialects.cloudinit.secrets import guarded
 from nodeattrs.dialects.cloudinit.seeds import seed_data
