@@ -178,16 +178,14 @@ class _Making:
 
         Nothing for an element of a list, since a handler may move elements. A change says where it leaves them.
         """
-        if not (self.is_change or self._is_below_maps(rest) or dig(self.part.value, rest) is ABSENT):
+        is_below_maps = all(isinstance(dig(self.part.value, rest[:depth]), dict) for depth in range(len(rest)))
+        if not (self.is_change or is_below_maps or dig(self.part.value, rest) is ABSENT):
             return
         for side, part in self.inputs.items():
             depth = 0
             while depth < len(rest) and isinstance(part.value, (dict, list)):
                 part, depth = _entry(part, rest[depth]), depth + 1
             yield side, part, depth
-
-    def _is_below_maps(self, rest: Path) -> bool:
-        return all(isinstance(dig(self.part.value, rest[:depth]), dict) for depth in range(len(rest)))
 
     def has(self, place: At, rest: Path) -> bool:
         """Whether the result has a part of the value at a source's place. A map that was emptied above *rest* has none.
