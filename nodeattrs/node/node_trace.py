@@ -19,7 +19,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP
 from nodeattrs.core.trace import Earlier, Element, Outcome, Trace, TraceClaim, rule_in_words, traced
 from nodeattrs.core.tracing import walk
-from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.core.tree import ABSENT, Path, dig, under
 from nodeattrs.core.walk import SetValue, Walk, outwards
 from nodeattrs.node.causes import causes_of
 from nodeattrs.node.joined import plain
@@ -309,9 +309,8 @@ def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: P
 
 def _rule_for(ledger: Ledger, path: Path, value: Any) -> str:
     """The rule in words that kept a value out at *path*; "" where the node has no such rule any more."""
-    for step in reversed(path):
-        value = {step: value}
-    place = next(decisions(ledger.plan(DEFAULT_GROUP).policy, Part(value, ()), Part(value, ())), None)
+    part = Part(under(path, value), ())
+    place = next(decisions(ledger.plan(DEFAULT_GROUP).policy, part, part), None)
     return rule_in_words(*place.rule) if place is not None and place.verdict is KEEP else ""
 
 
