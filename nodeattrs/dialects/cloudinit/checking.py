@@ -19,7 +19,7 @@ from nodeattrs.contract.command import Argument, CheckFindings, Output, Question
 from nodeattrs.contract.dialect import CheckedFiles
 from nodeattrs.dialects.cloudinit.arguments import merged_files
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
-from nodeattrs.dialects.cloudinit.inputs import Given, given_in
+from nodeattrs.dialects.cloudinit.inputs import Given, about_seed, given_in
 from nodeattrs.dialects.cloudinit.kubeadm import ADDED
 from nodeattrs.dialects.cloudinit.lints.texts import is_for_another
 from nodeattrs.dialects.cloudinit.lints.values import about_size
@@ -33,7 +33,6 @@ from nodeattrs.dialects.cloudinit.reports import (
     findings_of_each_branch,
 )
 from nodeattrs.dialects.cloudinit.schema import Schema, schema_file
-from nodeattrs.dialects.cloudinit.seeds import about_seed
 from nodeattrs.dialects.cloudinit.unpacking import Blob, blob_of
 from nodeattrs.dialects.cloudinit.userdata import merge
 from nodeattrs.errors import MissingExtra

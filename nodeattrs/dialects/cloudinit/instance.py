@@ -27,10 +27,9 @@ from nodeattrs.dialects.cloudinit.parts import CloudPart
 from nodeattrs.dialects.cloudinit.releases import NEWEST, release_of
 from nodeattrs.dialects.cloudinit.secrets import guarded
 from nodeattrs.dialects.cloudinit.templates import InstanceData
-from nodeattrs.dialects.cloudinit.unpacking import blob_of, read_bytes
+from nodeattrs.dialects.cloudinit.unpacking import blob_of, read_bytes, read_document
 from nodeattrs.dialects.cloudinit.userdata import merge
-from nodeattrs.errors import DocumentError
-from nodeattrs.formats.documents import Document, parse
+from nodeattrs.formats.documents import Document
 
 _RUN = "run/cloud-init"
 _FILES = {
@@ -180,10 +179,7 @@ def _text(file: Path) -> CloudPart:
 def _combined(file: Path | None) -> Document | None:
     if file is None:
         return None
-    try:
-        document = parse(_text(file).text, file.as_posix(), "json")
-    except DocumentError as error:
-        raise CloudConfigError(INPUT, error.reason, file=error.file, line=error.line, column=error.column) from error
+    document = read_document(file, syntax="json")
     if not isinstance(document.tree, dict):
         raise CloudConfigError(INPUT, "a merged config is a map", file=file.as_posix())
     return document

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sized
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, Literal, NamedTuple
 
 from nodeattrs.core.borders import taking
@@ -293,47 +293,35 @@ class _Options:
 
 
 class _Builder:
-    """Builds the tables of one definition; `root` is where two values meet."""
+    """Builds the tables of one definition: `root` is where two values meet, `in_map` and `in_list` are made when asked.
+
+    raises: CloudConfigError of kind "unknown-merger" or "definition"
+    """
 
     def __init__(self, definition: Definition, mode: Mode) -> None:
         self.name = str(definition) if definition else "no mergers"
         self.documented = mode == "documented"
+        self.kinds = _KINDS if definition.is_built_in else custom.OPEN_KINDS
+        self.options: dict[str, _Options] = {}
         lines: list[Line] = []
-        built: dict[str, _Options] = {}
-        order: list[tuple[str, Any]] = []
         for spec in definition.mergers:
             name = _known(spec)
-            if name in BUILT_IN:
-                order.append((name, _Options(spec)))
-            else:
-                order.append((name, custom.make_merger(name, spec.options, custom.Root(lambda: self.root))))
-        kinds = custom.OPEN_KINDS if any(name not in BUILT_IN for name, _ in order) else _KINDS
-        self.kinds = kinds
-        self.in_map = self.in_list = None
-        for name, merger in order:
             if name not in BUILT_IN:
+                merger = custom.make_merger(name, spec.options, custom.Root(lambda: self.root))
                 lines += _custom_lines(name, merger)
-            elif name not in built:
-                built[name] = merger
-                lines += getattr(self, f"_{name}_lines")(merger)
+                continue
+            options = _Options(spec)
+            if name not in self.options:
+                self.options[name] = options
+                lines += getattr(self, f"_{name}_lines")(options)
         lines.append(Line(PRESENT, PRESENT, KEEP, "no merger for the old value's type: it stays"))
         lines.append(Line(ABSENT_KIND, PRESENT, TAKE, "nothing was there"))
-        self.root = Policy(self.name, *lines, kinds=kinds)
-        if "dict" in built:
-            self.in_map = self._map_table(built["dict"])
-        if "list" in built:
-            self.in_list = self._list_table(built["list"])
-            self.replaces_items = all(line.rule is TAKE for line in self.in_list.lines)
-
-    def _in_map(self) -> Policy:
-        """The table for the entries of maps; it is made after the one for maps."""
-        assert self.in_map is not None
-        return self.in_map
+        self.root = Policy(self.name, *lines, kinds=self.kinds)
 
     # --- dict -----------------------------------------------------------------------
 
     def _dict_lines(self, options: _Options) -> list[Line]:
-        meeting: Any = Meet(self._in_map)
+        meeting: Any = Meet(lambda: self.in_map)
         if self.documented and options.has("allow_delete"):
             meeting = Verb(self._met_and_pruned, "allow_delete")
         return [
@@ -341,7 +329,10 @@ class _Builder:
             Line(MAP, PRESENT, KEEP, "dict: what is no mapping does not replace one"),
         ]
 
-    def _map_table(self, options: _Options) -> Policy:
+    @cached_property
+    def in_map(self) -> Policy:
+        """The table for the entries of maps."""
+        options = self.options["dict"]
         mode = options.first(("replace", "no_replace"), "no_replace")
         lines = [Line(ABSENT_KIND, PRESENT, TAKE, "a new key")]
         if options.has("allow_delete") and not self.documented:
@@ -363,7 +354,7 @@ class _Builder:
         return [Line(kind if self.documented else PRESENT, kind, self.root, handed) for kind, asked in kinds if asked]
 
     def _met_and_pruned(self, lower: Part, upper: Part) -> Part:
-        keep = Policy("meet", Line(MAP, MAP, Meet(self._in_map())), Line(ANY, PRESENT, TAKE))
+        keep = Policy("meet", Line(MAP, MAP, Meet(self.in_map)), Line(ANY, PRESENT, TAKE))
         return kept(meet(keep, lower, upper), upper.value, lower, upper)
 
     # --- list -----------------------------------------------------------------------
@@ -388,7 +379,10 @@ class _Builder:
         why = "list(no_replace): the old items stay"
         return [Line(_LISTS, _LISTS, rules[0], why), Line(_LISTS, PRESENT, rules[1], why)]
 
-    def _list_table(self, options: _Options) -> Policy:
+    @cached_property
+    def in_list(self) -> Policy:
+        """The table for the elements of lists."""
+        options = self.options["list"]
         mode = self._list_mode(options)
         lines = self._handed_on(options, maps=self.documented, why="list")
         if self.documented and mode == "no_replace":
@@ -406,8 +400,7 @@ class _Builder:
 
     def _laid(self, below: Part, above: Part) -> Part:
         """Two lists of one length, item over item."""
-        assert self.in_list is not None
-        if self.replaces_items:
+        if all(line.rule is TAKE for line in self.in_list.lines):
             record_decision(self.in_list, below, above)
             return above
         items = []

@@ -14,12 +14,11 @@ from nodeattrs.contract.answers import Answered, part_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.dialects.cloudinit.inputs import choose_machine, given_in, joined_profiles
+from nodeattrs.dialects.cloudinit.inputs import choose_machine, given_in, joined_profiles, seed_data
 from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
 from nodeattrs.dialects.cloudinit.merged import masked
 from nodeattrs.dialects.cloudinit.reports import faults_of
 from nodeattrs.dialects.cloudinit.secrets import guarded
-from nodeattrs.dialects.cloudinit.seeds import seed_data
 from nodeattrs.dialects.cloudinit.unpacking import Blob, blob_of, unpack
 from nodeattrs.dialects.cloudinit.userdata import merge
 from nodeattrs.dialects.common import InRepository

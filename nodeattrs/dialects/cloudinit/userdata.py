@@ -268,7 +268,9 @@ class _Run:
         if self.folding is None:
             self.folding = Folding(start=Part({}, 0), growing=True)
         elif self.folding.result.value is None:
-            self._begin_anew(self.folding)
+            # A patch has replaced the whole config by null: cloud-init begins with an empty one again.
+            self.folding.change(lambda before, laid: Part({}, 0))
+            self.joinings.append(self.joinings[-1]._replace(policy=None, laid=None, steps=1))
         return self.folding
 
     def _handled(self, number: int, part: CloudPart, name: str) -> PartReport:
@@ -348,11 +350,6 @@ class _Run:
             policy_of(own, self.mode)  # one that cannot be built fails its own part, not the next one
             return self.stack[-1]
         return (own, source) if own.mergers else (PART_DEFAULT, "default")
-
-    def _begin_anew(self, folding: Folding) -> None:
-        """Begin with an empty config again, as cloud-init does after a patch has replaced the whole config by null."""
-        folding.change(lambda before, laid: Part({}, 0))
-        self.joinings.append(self.joinings[-1]._replace(policy=None, laid=None, steps=1))
 
     def merged(self) -> Merged:
         rows = () if self.folding is None else (Row(self.folding, tuple(self.joinings)),)
