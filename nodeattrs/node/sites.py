@@ -49,9 +49,6 @@ class ExpressionSite:
     @cached_property
     def text(self) -> PythonText | None:
         """The parsed source as it ran; None where that version is not available."""
-        return self._text()
-
-    def _text(self) -> PythonText | None:
         raise NotImplementedError
 
     @cached_property
@@ -105,7 +102,8 @@ class CodeSite(ExpressionSite):
         span: Span = _spans(self.code)[self.offset // 2]
         return None if span[0] is None else span  # the compiler gave no line
 
-    def _text(self) -> PythonText:
+    @cached_property
+    def text(self) -> PythonText:
         return text_of(self.file, self._ran)
 
 
@@ -332,7 +330,8 @@ class SavedSite(ExpressionSite):
         line, last, first_column, last_column = (*at, None, None, None, None)[:4]
         self.span = None if line is None else (line, last, first_column, last_column)
 
-    def _text(self) -> PythonText | None:
+    @cached_property
+    def text(self) -> PythonText | None:
         return None if self.source is None else self.run.text(self.source)
 
 
