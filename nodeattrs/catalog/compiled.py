@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
 from nodeattrs.catalog.automatic import automatic, can_refresh, files_below, is_known
-from nodeattrs.catalog.catalog import Catalog
 from nodeattrs.catalog.module_types import ModuleTypes
+from nodeattrs.catalog.plan import Catalog
 from nodeattrs.catalog.resources import RELATIONS, Resource
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import Sensitive
