@@ -38,14 +38,17 @@ if TYPE_CHECKING:
     from nodeattrs.dialects.cloudinit.mergers import (
         CONFIG_DEFAULT,
         PART_DEFAULT,
+        WORDS,
         Definition,
         MergerSpec,
         Mode,
         definition_of,
+        merge_many,
+        merge_values,
         parse_definition,
         take_definition,
+        word_or_definition,
     )
-    from nodeattrs.dialects.cloudinit.merging import WORDS, merge_many, merge_values, word_or_definition
     from nodeattrs.dialects.cloudinit.packing import pack
     from nodeattrs.dialects.cloudinit.parts import MAX_BYTES, CloudPart, dumped, load_config
     from nodeattrs.dialects.cloudinit.releases import Release, ReleaseName, release_of
@@ -79,7 +82,7 @@ _HOMES = {
     "ReleaseName": "releases",
     "Schema": "schema",
     "WARNINGS": "lints",
-    "WORDS": "merging",
+    "WORDS": "mergers",
     "Warned": "lints",
     "about_size": "lints.values",
     "blob_of": "unpacking",
@@ -94,8 +97,8 @@ _HOMES = {
     "merge": "userdata",
     "merge_confd": "layers",
     "merge_layers": "layers",
-    "merge_many": "merging",
-    "merge_values": "merging",
+    "merge_many": "mergers",
+    "merge_values": "mergers",
     "pack": "packing",
     "parse_definition": "mergers",
     "read_confd": "layers",
@@ -111,7 +114,7 @@ _HOMES = {
     "url_of_cmdline": "layers",
     "veiled": "secrets",
     "vendor_in": "inputs",
-    "word_or_definition": "merging",
+    "word_or_definition": "mergers",
 }
 
 __all__ = [

@@ -15,7 +15,7 @@ from nodeattrs.core.fold import refuse_unknown
 from nodeattrs.dialects.cloudinit.inputs import FORM_NAMES, Given, choose_machine, given_in, joined_profiles, vendor_in
 from nodeattrs.dialects.cloudinit.layers import cmdline_layers, merge_layers, read_confd
 from nodeattrs.dialects.cloudinit.merged import Merged
-from nodeattrs.dialects.cloudinit.merging import word_or_definition
+from nodeattrs.dialects.cloudinit.mergers import word_or_definition
 from nodeattrs.dialects.cloudinit.parts import CloudPart
 from nodeattrs.dialects.cloudinit.releases import ReleaseName, release_of
 from nodeattrs.dialects.cloudinit.templates import InstanceData

@@ -28,8 +28,7 @@ from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.cloudinit.codes import ENCODING, TEMPLATE, TYPE, VALUE, VENDOR_SWITCH
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
 from nodeattrs.dialects.cloudinit.merged import Merged
-from nodeattrs.dialects.cloudinit.mergers import CONFIG_DEFAULT, Mode, lay, policy_of, take_definition
-from nodeattrs.dialects.cloudinit.merging import ANY_DEFINITION
+from nodeattrs.dialects.cloudinit.mergers import ANY_DEFINITION, CONFIG_DEFAULT, Mode, lay, policy_of, take_definition
 from nodeattrs.dialects.cloudinit.parts import CloudPart, independent, load_config, load_yaml
 from nodeattrs.dialects.cloudinit.releases import NEWEST, Release, release_of
 from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status, renumbered_rows, status_of

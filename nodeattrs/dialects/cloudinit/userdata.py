@@ -25,15 +25,16 @@ from nodeattrs.dialects.cloudinit.codes import DEFINITION, FORMAT, TEMPLATE, TOO
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.dialects.cloudinit.merged import Merged, MergeRules
 from nodeattrs.dialects.cloudinit.mergers import (
+    ANY_DEFINITION,
     CONFIG_DEFAULT,
     PART_DEFAULT,
     Definition,
     Mode,
+    as_definition,
     lay,
     own_definition,
     policy_of,
 )
-from nodeattrs.dialects.cloudinit.merging import ANY_DEFINITION, as_definition
 from nodeattrs.dialects.cloudinit.other_templates import filled_as_jinja, unescaped
 from nodeattrs.dialects.cloudinit.parts import (
     CLOUD_CONFIG,
