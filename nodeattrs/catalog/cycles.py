@@ -212,21 +212,21 @@ def first_lasso(neighbours: Neighbours, start: int) -> list[int]:
     rings, length = _rings(neighbours, behind, start)
     to_go = _least_to_go(rings, behind, length)
     path, been = [start], {start}
-    back = _Back(behind)
-    back.reach(start, length)
+    distance: dict[int, int] = {}
+    _note_reached(distance, behind, start, length)
     while True:
         left = length - len(path)  # edges after the next one
         for one in neighbours[path[-1]]:
             if one in been:
                 if left == 0:
                     return [*path, one]
-            elif min(back.distance.get(one, length + 1), to_go.get(one, length + 1)) <= left:
+            elif min(distance.get(one, length + 1), to_go.get(one, length + 1)) <= left:
                 break
         else:  # the sum above shows there is one
             raise AssertionError("the walk lost its lasso")
         path.append(one)
         been.add(one)
-        back.reach(one, left)
+        _note_reached(distance, behind, one, left)
 
 
 def _rings(neighbours: Neighbours, behind: Neighbours, start: int) -> tuple[dict[int, int], int]:
@@ -279,23 +279,19 @@ def _least_to_go(rings: Mapping[int, int], behind: Neighbours, most: int) -> dic
     return to_go
 
 
-class _Back:
-    """How far it is from each vertex to the nearest one that was reached."""
+def _note_reached(distance: dict[int, int], behind: Neighbours, vertex: int, most: int) -> None:
+    """Note in *distance* how far each vertex is from *vertex*, where no vertex that was reached before is nearer.
 
-    def __init__(self, behind: Neighbours) -> None:
-        self._behind = behind
-        self.distance: dict[int, int] = {}
-
-    def reach(self, vertex: int, most: int) -> None:
-        """Note that *vertex* is reached; distances above *most* are of no interest."""
-        level, far = [vertex], 0
-        self.distance[vertex] = 0
-        while level and far < most:
-            far += 1
-            nearer = []
-            for one in level:
-                for before in self._behind[one]:
-                    if self.distance.get(before, most + 1) > far:
-                        self.distance[before] = far
-                        nearer.append(before)
-            level = nearer
+    Distances above *most* are of no interest.
+    """
+    level, far = [vertex], 0
+    distance[vertex] = 0
+    while level and far < most:
+        far += 1
+        nearer = []
+        for one in level:
+            for before in behind[one]:
+                if distance.get(before, most + 1) > far:
+                    distance[before] = far
+                    nearer.append(before)
+        level = nearer

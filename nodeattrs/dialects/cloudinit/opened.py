@@ -77,20 +77,16 @@ class UserData(InRepository):
         if files.get("confd"):
             given["confd"] = read_confd(files["confd"][0])
         merged = merge(unpack(self._given(user)), instance_data=data)
-        self._faults += [fault for one in (given.get("vendor"), merged) if one is not None for fault in faults_of(one)]
+        self.warnings += [fault for one in (given.get("vendor"), merged) if one is not None for fault in faults_of(one)]
         whole = merge_layers(user=merged, **given) if given else merged
         paths = self.repository.config.sensitive
         values = guarded((), part_of(self.with_set(whole)).tree, Sensitive, paths)
         return {"value": part_of(self.with_set(masked(whole, paths)))._replace(tree=values)}
 
     @cached_property
-    def _faults(self) -> list[Finding]:
-        return []
-
-    @property
-    def warnings(self) -> Sequence[Finding]:
+    def warnings(self) -> list[Finding]:  # type: ignore[override]  # `answer` adds to it
         """A finding for each part that was rejected or failed, in the sets that were answered so far."""
-        return self._faults
+        return []
 
     def _given(self, files: Iterable[Path]) -> list[Blob | Layer]:
         """The blobs of user-data in files; an unknown layer for a file that cannot be read. raises: CloudConfigError"""
