@@ -64,8 +64,6 @@ def meet(policy: Policy, lower: Part, upper: Part) -> Part:
     notes = _notes.get()
     if notes is not None:
         notes += decisions(policy, lower, upper)
-    if below is Absent and above in policy.always:
-        return upper
     return _apply_verdict(policy.cells.get((below, above)) or policy.verdict(below, above), lower, upper)
 
 

@@ -674,12 +674,8 @@ class _Walker:
         so_far = self.below(here.base, key, path)
         for one in here.others():
             policy = one.policy if one.policy.by_key is None else one.policy.at(key)
-            meeting, there = self.joined if one.meets else self.beside, one.here
-            if isinstance(there, _Value) and not there.losses:  # as nearly everywhere
-                child: _Here = self.entry(there, key)
-            else:
-                child = self.below(there, key, path)
-            so_far = meeting(policy, so_far, child, path, one.from_top)
+            meeting = self.joined if one.meets else self.beside
+            so_far = meeting(policy, so_far, self.below(one.here, key, path), path, one.from_top)
         return so_far
 
     def made_entry(self, here: _Product, key: Any, path: Path) -> tuple[_Product, At | None]:

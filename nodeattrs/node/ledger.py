@@ -219,7 +219,7 @@ class Ledger(dict[Any, Any]):
         cost:   the depth of the path
         """
         secrets, key = self.secrets, path[-1]
-        if secrets is not None and (secrets.first is None or path[0] in secrets.first):
+        if secrets is not None:
             value = secrets.wrapped(path, value)
         parent = self._map_for_write(slot, path, mark)
         if self.provenance:

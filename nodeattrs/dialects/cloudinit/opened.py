@@ -84,7 +84,7 @@ class UserData(InRepository):
         return {"value": part_of(self.with_set(masked(whole, paths)))._replace(tree=values)}
 
     @cached_property
-    def warnings(self) -> list[Finding]:  # type: ignore[override]  # `answer` adds to it
+    def warnings(self) -> list[Finding]:
         """A finding for each part that was rejected or failed, in the sets that were answered so far."""
         return []
 
