@@ -27,7 +27,7 @@ _PUPPETS_ADVICE = "Try the '--graph' option and opening the resulting '.dot' fil
 
 
 class Catalog:
-    """The declared resources in catalog order, and the links of the chains. The order is that of `add`, and Puppet's
+    """The declared resources in catalog order, and the links of the chains. The order of the calls of `add` is Puppet's
     priority.
 
     `catalog["File[/a]"]` is a resource (raises: KeyError), and `in` looks for a reference. Iteration gives the
