@@ -12,7 +12,6 @@ __all__ = ["imported"]
 def imported(
     package: str,
     homes: Mapping[str, str],
-    made: Callable[[str, Any], Any] = lambda name, value: value,
     below: str | None = None,
 ) -> Callable[[str], Any]:
     """Make the `__getattr__` of a module: it imports a name at its first use, and sets it in the module.
@@ -21,7 +20,6 @@ def imported(
 
     package: the name of the module whose `__getattr__` it becomes
     homes:   name -> the module that defines it, relative to the package *below*
-    made:    called with (name, value), returns the value that the module gets instead
     below:   the name of a package; None: *package*
 
     >>> imported("nodeattrs", {"fold": "policies"})("fold").__name__
@@ -31,7 +29,7 @@ def imported(
     def find(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = made(name, getattr(importlib.import_module(f"{below or package}.{homes[name]}"), name))
+        value = getattr(importlib.import_module(f"{below or package}.{homes[name]}"), name)
         setattr(importlib.import_module(package), name, value)
         return value
 

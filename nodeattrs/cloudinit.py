@@ -16,34 +16,39 @@ of its older manual are the mode "documented". docs/cloudinit.md specifies both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nodeattrs._lazy import imported
-from nodeattrs.core.borders import taking
-from nodeattrs.core.budget import Budget
 
 if TYPE_CHECKING:
-    from nodeattrs.dialects.cloudinit.command_line import config_of_cmdline, url_of_cmdline
     from nodeattrs.dialects.cloudinit.custom import ENTRY_POINTS, register_merger, registered_mergers, unregister_merger
     from nodeattrs.dialects.cloudinit.faults import CloudConfigError, kind_of
     from nodeattrs.dialects.cloudinit.inputs import Given, given_in, vendor_in
     from nodeattrs.dialects.cloudinit.instance import Differing, Instance, read_instance
-    from nodeattrs.dialects.cloudinit.layers import merge_confd, merge_layers, read_confd
+    from nodeattrs.dialects.cloudinit.layers import (
+        config_of_cmdline,
+        merge_confd,
+        merge_layers,
+        read_confd,
+        url_of_cmdline,
+    )
     from nodeattrs.dialects.cloudinit.lints import WARNINGS, Warned, refuse_unknown_options
     from nodeattrs.dialects.cloudinit.lints.values import about_size
-    from nodeattrs.dialects.cloudinit.masking import masked
+    from nodeattrs.dialects.cloudinit.merged import Merged, masked
     from nodeattrs.dialects.cloudinit.mergers import (
         CONFIG_DEFAULT,
         PART_DEFAULT,
+        WORDS,
         Definition,
         MergerSpec,
         Mode,
         definition_of,
+        merge_many,
+        merge_values,
         parse_definition,
         take_definition,
+        word_or_definition,
     )
-    from nodeattrs.dialects.cloudinit.merging import WORDS, merge_many, merge_values, word_or_definition
     from nodeattrs.dialects.cloudinit.packing import pack
     from nodeattrs.dialects.cloudinit.parts import MAX_BYTES, CloudPart, dumped, load_config
     from nodeattrs.dialects.cloudinit.releases import Release, ReleaseName, release_of
@@ -52,7 +57,7 @@ if TYPE_CHECKING:
     from nodeattrs.dialects.cloudinit.steps import Change, PartChanges, PartReport
     from nodeattrs.dialects.cloudinit.templates import InstanceData
     from nodeattrs.dialects.cloudinit.unpacking import Blob, blob_of, unpack
-    from nodeattrs.dialects.cloudinit.userdata import Merged, merge
+    from nodeattrs.dialects.cloudinit.userdata import merge
 
 _HOMES = {
     "Blob": "unpacking",
@@ -67,7 +72,7 @@ _HOMES = {
     "Instance": "instance",
     "InstanceData": "templates",
     "MAX_BYTES": "parts",
-    "Merged": "userdata",
+    "Merged": "merged",
     "MergerSpec": "mergers",
     "Mode": "mergers",
     "PART_DEFAULT": "mergers",
@@ -77,23 +82,23 @@ _HOMES = {
     "ReleaseName": "releases",
     "Schema": "schema",
     "WARNINGS": "lints",
-    "WORDS": "merging",
+    "WORDS": "mergers",
     "Warned": "lints",
     "about_size": "lints.values",
     "blob_of": "unpacking",
-    "config_of_cmdline": "command_line",
+    "config_of_cmdline": "layers",
     "definition_of": "mergers",
     "dumped": "parts",
     "given_in": "inputs",
     "guarded": "secrets",
     "kind_of": "faults",
     "load_config": "parts",
-    "masked": "masking",
+    "masked": "merged",
     "merge": "userdata",
     "merge_confd": "layers",
     "merge_layers": "layers",
-    "merge_many": "merging",
-    "merge_values": "merging",
+    "merge_many": "mergers",
+    "merge_values": "mergers",
     "pack": "packing",
     "parse_definition": "mergers",
     "read_confd": "layers",
@@ -106,10 +111,10 @@ _HOMES = {
     "take_definition": "mergers",
     "unpack": "unpacking",
     "unregister_merger": "custom",
-    "url_of_cmdline": "command_line",
+    "url_of_cmdline": "layers",
     "veiled": "secrets",
     "vendor_in": "inputs",
-    "word_or_definition": "merging",
+    "word_or_definition": "mergers",
 }
 
 __all__ = [
@@ -171,20 +176,7 @@ __all__ = [
 ]
 
 
-_TAKING: dict[str, dict[str, Any]] = {
-    "load_config": {"text": str, "budget": Budget | None},
-    "parse_definition": {"text": str},
-    "take_definition": {"config": Mapping},
-    "word_or_definition": {"text": str},
-}
-"""What is asked for each part that is merged has its border here, and not inside."""
-
-
-def _bordered(name: str, value: Any) -> Any:
-    return taking(**_TAKING[name])(value) if name in _TAKING else value
-
-
-__getattr__ = imported(__name__, _HOMES, _bordered, "nodeattrs.dialects.cloudinit")
+__getattr__ = imported(__name__, _HOMES, below="nodeattrs.dialects.cloudinit")
 
 
 def __dir__() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -123,7 +124,7 @@ def _patch(op: str, path: str, value: str) -> dict[str, Any]:
 
 def _whole(row: steps.Row) -> Iterator[list[steps.Change]]:
     """What each part changed, by two whole results that no later step changes."""
-    results = [row.folding.start.value, *(after.value for _, _, after in row.folding.rounds())]
+    results = [copy.deepcopy(one.value) for one in row.folding.results()]
     for step in row.joinings:
         before, after, results = results[0], results[step.steps], results[step.steps :]
         met = step.laid and step.policy and (step.policy, step.laid.value)

@@ -78,7 +78,7 @@ class TestOpening:
         folding = laid(FIRST, VAULT, "x", opening=ALONE)
         found = walk(folding, ())
 
-        assert (["x"], ["x"], (2,)) == (folding.result.value, found.part.value, found.unknown)
+        assert (["x"], ["x"], (2,)) == (folding.result.value, found.value, found.unknown)
 
     def test_a_finished_folding_in_which_nothing_lies_meets_nothing(self):
         """
@@ -87,7 +87,7 @@ class TestOpening:
         closed = Policy("closed", Line(ABSENT_KIND, PRESENT, _in_a_list), Line(PRESENT, PRESENT, TAKE))
         folding = laid(closed, Folding(), "x", Folding())
 
-        assert "x" == folding.result.value == folding.located().value == walk(folding, ()).part.value
+        assert "x" == folding.result.value == folding.located().value == walk(folding, ()).value
 
     def test_to_lay_nothing_is_no_step(self):
         """

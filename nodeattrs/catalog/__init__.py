@@ -22,7 +22,6 @@ from nodeattrs.puppet.chains import RefMaker, parsed_chain, parsed_query
 from nodeattrs.puppet.references import Chain, Collector, Link, Ref, Refs, ref_of, refs
 
 if TYPE_CHECKING:
-    from nodeattrs.catalog.catalog import Catalog
     from nodeattrs.catalog.cycles import Cycle
     from nodeattrs.catalog.documents import catalog_from
     from nodeattrs.catalog.errors import (
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
         ResourceFailed,
     )
     from nodeattrs.catalog.graph import Edge, Graph
-    from nodeattrs.catalog.plan import Plan
+    from nodeattrs.catalog.plan import Catalog, Plan
     from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE, RELATIONS, FirstOf, Resource
     from nodeattrs.catalog.transaction import Change, LogLine, Outcome, Received, Report, Subject, apply_plan
 
@@ -76,12 +75,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "catalog": "Catalog",
     "cycles": "Cycle",
     "documents": "catalog_from",
     "errors": "DependencyCycle DuplicateResource NoopDoesNotReach ReferenceNotFound RefreshComesLater ResourceFailed",
     "graph": "Edge Graph",
-    "plan": "Plan",
+    "plan": "Catalog Plan",
     "resources": "MAIN_CLASS MAIN_STAGE RELATIONS FirstOf Resource",
     "transaction": "Change LogLine Outcome Received Report Subject apply_plan",
 }

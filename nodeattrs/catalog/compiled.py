@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
 from nodeattrs.catalog.automatic import automatic, can_refresh, files_below, is_known
-from nodeattrs.catalog.catalog import Catalog
 from nodeattrs.catalog.module_types import ModuleTypes
+from nodeattrs.catalog.plan import Catalog
 from nodeattrs.catalog.resources import RELATIONS, Resource
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import Sensitive
@@ -71,7 +71,7 @@ def _unwrapped(tree: Any) -> tuple[Any, Path]:
 
 
 @dataclass(frozen=True, slots=True)
-class OfPuppet:
+class _OfPuppet:
     """The subject of a compiled resource, which cannot be applied. refreshable: whether its type reacts to a refresh"""
 
     refreshable: bool
@@ -91,7 +91,7 @@ class _Compiled:
         self._file = file
         self._types = types
         self._others: dict[str, None] = {}
-        self._subjects: dict[str, OfPuppet] = {}
+        self._subjects: dict[str, _OfPuppet] = {}
         inner, path = _unwrapped(tree)
         if not isinstance(inner, dict) or "resources" not in inner:
             self._refuse("is no compiled catalog: it has no resources", "write one with: puppet catalog compile NODE")
@@ -208,11 +208,11 @@ class _Compiled:
                 setattr(resource, name, tuple(map(self._known, texts)))
         return resource
 
-    def _subject(self, kind: str) -> OfPuppet:
+    def _subject(self, kind: str) -> _OfPuppet:
         found = self._subjects.get(kind)
         if found is None:
             can = can_refresh(kind) or (self._types is not None and self._types.can_refresh(kind))
-            found = self._subjects[kind] = OfPuppet(can)
+            found = self._subjects[kind] = _OfPuppet(can)
         return found
 
     def _automatic(self, row: Mapping[str, Any], parameters: Mapping[str, Any]) -> Mapping[str, Iterable[Any]]:

@@ -212,21 +212,21 @@ def first_lasso(neighbours: Neighbours, start: int) -> list[int]:
     rings, length = _rings(neighbours, behind, start)
     to_go = _least_to_go(rings, behind, length)
     path, been = [start], {start}
-    back = _Back(behind)
-    back.reach(start, length)
+    distance: dict[int, int] = {}
+    _note_reached(distance, behind, start, length)
     while True:
         left = length - len(path)  # edges after the next one
         for one in neighbours[path[-1]]:
             if one in been:
                 if left == 0:
                     return [*path, one]
-            elif min(back.distance.get(one, length + 1), to_go.get(one, length + 1)) <= left:
+            elif min(distance.get(one, length + 1), to_go.get(one, length + 1)) <= left:
                 break
         else:  # the sum above shows there is one
             raise AssertionError("the walk lost its lasso")
         path.append(one)
         been.add(one)
-        back.reach(one, left)
+        _note_reached(distance, behind, one, left)
 
 
 def _rings(neighbours: Neighbours, behind: Neighbours, start: int) -> tuple[dict[int, int], int]:
@@ -241,7 +241,7 @@ def _rings(neighbours: Neighbours, behind: Neighbours, start: int) -> tuple[dict
     while level and distance < best:
         for vertex in level:
             if vertex == start or len(behind[vertex]) > 1:
-                ring = _ring(neighbours, behind, vertex, best - distance)
+                ring = _ring(neighbours, vertex, best - distance)
                 if ring is not None:
                     rings[vertex] = ring
                     best = min(best, distance + ring)
@@ -251,17 +251,12 @@ def _rings(neighbours: Neighbours, behind: Neighbours, start: int) -> tuple[dict
     return rings, best
 
 
-def _ring(neighbours: Neighbours, behind: Neighbours, vertex: int, most: int) -> int | None:
-    """The length of the shortest ring through *vertex*, if it is at most *most*; searched from both sides."""
-    nexts, seen, far = neighbours, {vertex}, {vertex}
-    others, met, beyond = behind, {vertex}, {vertex}
+def _ring(neighbours: Neighbours, vertex: int, most: int) -> int | None:
+    """The length of the shortest ring through *vertex*, if it is at most *most*."""
+    seen, far = {vertex}, {vertex}
     for length in range(1, most + 1):
-        if not far or not beyond:
-            return None
-        if len(far) > len(beyond):  # go on where fewer wait
-            nexts, seen, far, others, met, beyond = others, met, beyond, nexts, seen, far
-        reached = {one for last in far for one in nexts[last]}
-        if not reached.isdisjoint(met):
+        reached = {one for last in far for one in neighbours[last]}
+        if vertex in reached:
             return length
         far = reached - seen
         seen |= far
@@ -284,23 +279,19 @@ def _least_to_go(rings: Mapping[int, int], behind: Neighbours, most: int) -> dic
     return to_go
 
 
-class _Back:
-    """How far it is from each vertex to the nearest one that was reached."""
+def _note_reached(distance: dict[int, int], behind: Neighbours, vertex: int, most: int) -> None:
+    """Note in *distance* how far each vertex is from *vertex*, where no vertex that was reached before is nearer.
 
-    def __init__(self, behind: Neighbours) -> None:
-        self._behind = behind
-        self.distance: dict[int, int] = {}
-
-    def reach(self, vertex: int, most: int) -> None:
-        """Note that *vertex* is reached; distances above *most* are of no interest."""
-        level, far = [vertex], 0
-        self.distance[vertex] = 0
-        while level and far < most:
-            far += 1
-            nearer = []
-            for one in level:
-                for before in self._behind[one]:
-                    if self.distance.get(before, most + 1) > far:
-                        self.distance[before] = far
-                        nearer.append(before)
-            level = nearer
+    Distances above *most* are of no interest.
+    """
+    level, far = [vertex], 0
+    distance[vertex] = 0
+    while level and far < most:
+        far += 1
+        nearer = []
+        for one in level:
+            for before in behind[one]:
+                if distance.get(before, most + 1) > far:
+                    distance[before] = far
+                    nearer.append(before)
+        level = nearer

@@ -75,10 +75,10 @@ def difference(before: Plan, after: Plan, ignored: Iterable[str] = ()) -> Catalo
     ignored: patterns with * and ? for references, "File[/tmp/*]", or for parameters, "Package[*].ensure", to leave out
     cost:    one step for each resource, parameter and edge, times the patterns
     """
-    patterns = tuple(ignored)
+    patterns = [pattern.replace("[", "[[]") for pattern in ignored]  # brackets are what they are
 
     def counts(name: str) -> bool:
-        return not any(fnmatchcase(name, _plainly(pattern)) for pattern in patterns)
+        return not any(fnmatchcase(name, pattern) for pattern in patterns)
 
     old = {ref: one for ref, one in before.resources.items() if counts(ref)}
     new = {ref: one for ref, one in after.resources.items() if counts(ref)}
@@ -91,11 +91,6 @@ def difference(before: Plan, after: Plan, ignored: Iterable[str] = ()) -> Catalo
         [(one, parameters) for one, parameters in changed if parameters],
         list(_relations(before, after, set(both))),
     )
-
-
-def _plainly(pattern: str) -> str:
-    """A pattern in which brackets are what they are."""
-    return pattern.replace("[", "[[]")
 
 
 def _parameters(old: Resource, new: Resource) -> Iterator[ChangedParameter]:

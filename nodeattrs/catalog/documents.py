@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from nodeattrs.catalog.automatic import PLACED, nearest_first
-from nodeattrs.catalog.catalog import Catalog
+from nodeattrs.catalog.plan import Catalog
 from nodeattrs.catalog.resources import CONTAINERS, RELATIONS, FirstOf, Resource
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.errors import DocumentError

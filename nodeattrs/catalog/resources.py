@@ -1,18 +1,16 @@
-"""One declared resource, and all declared resources of a catalog, to be read.
+"""One declared resource, a link of a chain, and the query of a collector.
 
-`nodeattrs.catalog.catalog` adds resources. Only the `subject` of a resource knows what it does to a machine.
+`nodeattrs.catalog.plan` collects resources. Only the `subject` of a resource knows what it does to a machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
-from nodeattrs.errors import NodeattrsError
-from nodeattrs.puppet.references import Collector, Link, Query, Ref
+from nodeattrs.puppet.references import Link, Query, Ref
 
 MAIN_STAGE, MAIN_CLASS = Ref("Stage[main]"), Ref("Class[Main]")
 CONTAINERS = ("class", "define", "stage")
@@ -83,60 +81,6 @@ class RelationLink:
     link: Link
     text: str
     origin: Origin | None = None
-
-
-class Declarations:
-    """The declared resources in catalog order, and the links of the chains. The order is Puppet's priority.
-
-    `catalog["File[/a]"]` is a resource (raises: KeyError), and `in` looks for a reference. Iteration gives the
-    resources and not the references. `Class[Main]` and `Stage[main]` are there from the start.
-    The methods only read; the subclass `Catalog` adds. `get` returns None for a reference that is not declared.
-    `collected` lists the references that a collector finds. `resources` includes virtual resources.
-    noop:     whether the whole catalog is in no-op mode
-    chains:   the links of all chains, in order
-    warnings: warnings about declarations
-    """
-
-    def __init__(self, noop: bool = False) -> None:
-        self.noop = noop
-        self.warnings: list[NodeattrsError] = []
-        self.chains: list[RelationLink] = []
-        self._resources: dict[str, Resource] = {}
-        for main, kind, within in ((MAIN_STAGE, "stage", ()), (MAIN_CLASS, "class", (MAIN_STAGE,))):
-            self._resources[main] = Resource(main, kind, within)
-
-    def __contains__(self, ref: object) -> bool:
-        return ref in self._resources
-
-    def __getitem__(self, ref: str) -> Resource:
-        return self._resources[ref]
-
-    def __iter__(self) -> Iterator[Resource]:
-        return iter(self._resources.values())
-
-    def __len__(self) -> int:
-        return len(self._resources)
-
-    @property
-    def resources(self) -> Mapping[str, Resource]:
-        """The resources by reference, in catalog order, virtual ones included."""
-        return self._resources
-
-    def get(self, ref: str) -> Resource | None:
-        """The resource with a reference; None where it is not declared."""
-        return self._resources.get(ref)
-
-    @taking(collector="query")
-    def collected(self, collector: Collector) -> list[Ref]:
-        """The references that a collector finds, in catalog order, virtual resources included; [] for none."""
-        prefix = f"{collector.type}["
-        return [
-            ref
-            for ref, resource in self._resources.items()
-            if ref.startswith(prefix)
-            and (collector.query is None or matches(resource, collector.query))
-            and isinstance(ref, Ref)
-        ]
 
 
 def matches(resource: Resource, query: Query) -> bool:

@@ -48,15 +48,12 @@ class Subject(Protocol):
 
     def check(self, site: Any) -> Sequence[Change]:
         """The properties that differ from the declaration; [] for none. Changes nothing."""
-        ...
 
     def apply(self, change: Change, site: Any) -> None:
         """Make one of the changes that `check` returned."""
-        ...
 
     def refresh(self, site: Any) -> None:
         """React to a change of another resource, for example restart a service."""
-        ...
 
 
 class LogLine(NamedTuple):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import sys
 from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
@@ -55,8 +54,6 @@ def taking(**kinds: Any) -> Callable[[_Call], _Call]:
                 a type, or a union of types
                 a tuple: the allowed values
                 a text: the name of a method that the argument must have; "at?" also allows None
-                "package.module:Class": an instance of this class; if that module is not
-                        imported, every value is refused
     cost:   half a microsecond for each argument that is named here
     raises: BadArgument, at the call; the message shows the signature
 
@@ -100,9 +97,6 @@ def _fits(kind: Any, value: object) -> bool:
         return value in kind
     if type(kind) is not str:
         return isinstance(value, kind)
-    module, is_class, name = kind.partition(":")
-    if is_class:
-        return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
     return hasattr(value, kind.removesuffix("?")) or (value is None and kind.endswith("?"))
 
 
@@ -117,9 +111,6 @@ def _refused(call: Any, name: str, kind: Any, value: object) -> BadArgument:
 
 def _spelled(kind: Any) -> str:
     if type(kind) is str:
-        _, is_class, name = kind.partition(":")
-        if is_class:
-            return f"a {name}"
         return f"something with `{kind.removesuffix('?')}`"
     if type(kind) is tuple:
         return " or ".join(map(repr, kind))

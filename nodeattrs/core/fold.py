@@ -225,7 +225,7 @@ class Folded:
 
     def to_dict(self) -> Any:
         """A copy of the tree, independent of this one."""
-        return copied(self.value, _OPEN, _exact)
+        return copied(self.value, convert=_exact)
 
     def explain(self, path: str | Path) -> str:
         """The trace of *path* as text; says so where nothing sets the path."""
@@ -261,7 +261,7 @@ def fold(
     try:
         folding = _folded(plan, iter(range(1, len(flat) + 1)), flat)
         value = folding.result.value
-        return Folded(folding, flat, copied(value if value is not ABSENT else {}, _OPEN, _exact))
+        return Folded(folding, flat, copied(value if value is not ABSENT else {}, convert=_exact))
     except RecursionError:
         raise TooDeep("a layer is nested too deep, or inside itself") from None
 
@@ -321,22 +321,12 @@ def refuse_unknown(layers: Iterable[Layer]) -> None:
             raise unknown_layer(layer.value, layer.origin.at(()))
 
 
-class _Unchangeable(frozenset[type]):
-    """All types whose values cannot be changed in place: `copied` takes these values as they are."""
-
-    def __contains__(self, kind: object) -> bool:
-        return not (isinstance(kind, type) and issubclass(kind, (dict, list, set, bytearray)))
-
-
-_OPEN = _Unchangeable()
-
-
 def _exact(value: Any) -> Any:
-    """A value of a type that can be changed in place, as a dict, a list or a copy of its own type."""
+    """A value that can be changed in place, as a dict, a list or a copy of its own type; any other value itself."""
     for kind in (dict, list):
         if isinstance(value, kind):
             return kind(value)
-    return value.copy()
+    return value.copy() if isinstance(value, (set, bytearray)) else value
 
 
 def _folded(plan: Fold, numbers: Iterator[int], layers: list[Layer]) -> Folding:

@@ -64,8 +64,6 @@ def meet(policy: Policy, lower: Part, upper: Part) -> Part:
     notes = _notes.get()
     if notes is not None:
         notes += decisions(policy, lower, upper)
-    if below is Absent and above in policy.always:
-        return upper
     return _apply_verdict(policy.cells.get((below, above)) or policy.verdict(below, above), lower, upper)
 
 
@@ -356,9 +354,8 @@ class Folding:
 
     `lay` ignores a part that is ABSENT. `change` calls functions, whose results replace the result. `finish` merges the
     result over nothing as a last step. `add_step` records a step without merging.
-    Earlier results are not kept. Three methods compute them again: `rounds` yields (result before, step, result after),
-    `results_before` yields (result before, step), `results` yields `start` and each result. `located` gives the last
-    result with origins that also have the path in each source.
+    Earlier results are not kept. `results` computes them again, and yields `start` and each result. `located` gives the
+    last result with origins that also have the path in each source.
     from_top: False: each part is merged over the result so far; True: the result so far is merged over each part
     opening:  a policy for the first part, which is then merged over nothing; None: the first part is taken unchanged
     start:    a part without a source that is there before the first one; None: the folding starts empty
@@ -486,28 +483,6 @@ class Folding:
         if not self.laid:
             return part if self.opening is None else meet(self.opening, NOTHING, part)
         return meet(policy, part, self.result) if self.from_top else meet(policy, self.result, part)
-
-    def rounds(self) -> Iterator[tuple[Part, Step, Part]]:
-        """Yield (result before, step, result after) for each step, computed again. All results stay valid.
-
-        cost: the cost of merging the parts, without any merge in place
-        """
-        again = Folding(from_top=self.from_top, opening=self.opening, start=self.start)
-        for step in self.steps:
-            before = again.result
-            again._repeat(step, step.part)
-            yield before, step, again.result
-
-    def results_before(self) -> Iterator[tuple[Part, Step]]:
-        """Yield (result before, step) for each step, computed again.
-
-        A result is valid until the next one is computed: its lists and maps are extended then.
-        cost: the cost of merging the parts
-        """
-        again = Folding(from_top=self.from_top, opening=self.opening, start=self.start, growing=True)
-        for step in self.steps:
-            yield again.result, step
-            again._repeat(step, step.part)
 
     def results(self) -> Iterator[Part]:
         """Yield `start` and then the result after each step, computed again; one more result than there are steps.

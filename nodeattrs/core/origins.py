@@ -135,9 +135,6 @@ def gathered(*several: Origins) -> tuple[int | At, ...]:
     """
     found: dict[int | At, None] = {}
     for origins in several:
-        if type(origins) is int:
-            found.setdefault(origins)
-            continue
         for now, one in _leaves(origins, ()):
             found.setdefault(_whole(one, now) if type(one) is At else one)
     return tuple(found)
@@ -145,8 +142,6 @@ def gathered(*several: Origins) -> tuple[int | At, ...]:
 
 def sources(origins: Origins) -> tuple[int, ...]:
     """The numbers of all sources in *origins*, each once, in order of first appearance; () for none."""
-    if type(origins) is int:
-        return (origins,)
     return tuple(dict.fromkeys(one.source if type(one) is At else one for _, one in _leaves(origins, ())))
 
 
@@ -162,9 +157,6 @@ def wholes(origins: Origins, path: Path) -> Iterator[At]:
     Each `At` comes once; nothing if there is no source. An entry that has another path in its source than here has an
     `At` of its own.
     """
-    if type(origins) is At:
-        yield origins
-        return
     yield from dict.fromkeys(at for _, at in pieces(origins, path))
 
 

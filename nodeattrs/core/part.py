@@ -49,13 +49,8 @@ class Part:
 
     def elements(self) -> Iterator[Part]:
         """Yield each element as a part with its own origins. Only for a part whose value is a list or tuple."""
-        origins = self.origins
-        if origins is None or type(origins) is int:
-            for entry in self.value:
-                yield Part(entry, origins)
-        else:
-            for index, entry in enumerate(self.value):
-                yield Part(entry, origins_at(origins, index))
+        for index, entry in enumerate(self.value):
+            yield Part(entry, origins_at(self.origins, index))
 
     def __repr__(self) -> str:
         return f"Part({self.value!r}, {self.origins!r})"

@@ -178,16 +178,14 @@ class _Making:
 
         Nothing for an element of a list, since a handler may move elements. A change says where it leaves them.
         """
-        if not (self.is_change or self._is_below_maps(rest) or dig(self.part.value, rest) is ABSENT):
+        is_below_maps = all(isinstance(dig(self.part.value, rest[:depth]), dict) for depth in range(len(rest)))
+        if not (self.is_change or is_below_maps or dig(self.part.value, rest) is ABSENT):
             return
         for side, part in self.inputs.items():
             depth = 0
             while depth < len(rest) and isinstance(part.value, (dict, list)):
                 part, depth = _entry(part, rest[depth]), depth + 1
             yield side, part, depth
-
-    def _is_below_maps(self, rest: Path) -> bool:
-        return all(isinstance(dig(self.part.value, rest[:depth]), dict) for depth in range(len(rest)))
 
     def has(self, place: At, rest: Path) -> bool:
         """Whether the result has a part of the value at a source's place. A map that was emptied above *rest* has none.
@@ -676,12 +674,8 @@ class _Walker:
         so_far = self.below(here.base, key, path)
         for one in here.others():
             policy = one.policy if one.policy.by_key is None else one.policy.at(key)
-            meeting, there = self.joined if one.meets else self.beside, one.here
-            if isinstance(there, _Value) and not there.losses:  # as nearly everywhere
-                child: _Here = self.entry(there, key)
-            else:
-                child = self.below(there, key, path)
-            so_far = meeting(policy, so_far, child, path, one.from_top)
+            meeting = self.joined if one.meets else self.beside
+            so_far = meeting(policy, so_far, self.below(one.here, key, path), path, one.from_top)
         return so_far
 
     def made_entry(self, here: _Product, key: Any, path: Path) -> tuple[_Product, At | None]:

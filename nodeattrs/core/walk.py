@@ -14,7 +14,6 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, origins_at, wholes
-from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig, flat, left_without
 from nodeattrs.errors import NodeattrsError
@@ -157,7 +156,7 @@ class Walk(NamedTuple):
     cover:      the path of a scalar or list above the path, which blocks it; None if nothing blocks it
     holding:    settings of maps above the path that have nothing at the path; without them, another value would be read
 
-    `part` is value and origins as a `Part`. `elements` yields each element of a list with its places in the sources.
+    `elements` yields each element of a list with its places in the sources.
     """
 
     standing: tuple[SetValue, ...]
@@ -167,11 +166,6 @@ class Walk(NamedTuple):
     origins: Origins
     cover: Path | None
     holding: tuple[SetValue, ...] = ()
-
-    @property
-    def part(self) -> Part:
-        """The value that is read, as a part with its origins."""
-        return Part(self.value, self.origins)
 
     def elements(self, value: Any) -> Iterator[tuple[Any, tuple[At, ...]]]:
         """Yield (element, places) for each element of *value*: where each of its sources has it.

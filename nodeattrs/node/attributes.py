@@ -275,7 +275,7 @@ class Attributes(Mapping[Any, Any]):
         evaluate: compute deferred values; otherwise they stay in it as they are
         cost:     one eager fold and one copy
         """
-        return self._ledger.merged_tree(evaluate=evaluate)
+        return self._ledger.view().to_dict(evaluate)
 
     def merged(self, *path: Any) -> Any:
         """A plain copy of the components' values at *path*, merged; None where no component has one.

@@ -394,29 +394,26 @@ class ComponentTree:
         raises: NullInTheWay, TypeConflict, where the parent is neither map nor list
         """
         with self.ledger.lock:
-            return self._deleted(path)
-
-    def _deleted(self, path: Path) -> Any:
-        parent, step = self.place(path[:-1]), path[-1]
-        thing = value_of(parent)
-        if isinstance(thing, list):
-            return self.change_list(path[:-1], lambda own, mark: own.remove(step))
-        if not isinstance(thing, dict):
-            raise self.step_error(thing, path[:-1], step)
-        gone = step_down(parent, step)
-        value = self.plain_of(gone, path=path)
-        if value is ABSENT:
-            return None
-        top = self._list_above(path)
-        if top is not None:
-            mark = self._mark_here(len(top), Verb.APPEND)
-            self._change_list(top, lambda own, _: own.delete_inside(path[len(top) :]), mark)
+            parent, step = self.place(path[:-1]), path[-1]
+            thing = value_of(parent)
+            if isinstance(thing, list):
+                return self.change_list(path[:-1], lambda own, mark: own.remove(step))
+            if not isinstance(thing, dict):
+                raise self.step_error(thing, path[:-1], step)
+            gone = step_down(parent, step)
+            value = self.plain_of(gone, path=path)
+            if value is ABSENT:
+                return None
+            top = self._list_above(path)
+            if top is not None:
+                mark = self._mark_here(len(top), Verb.APPEND)
+                self._change_list(top, lambda own, _: own.delete_inside(path[len(top) :]), mark)
+                return value
+            self._note_detached(path, gone)
+            mark = self._mark_here(len(path), Verb.ERASE)
+            for slot in {self.upper, self.lower} if self._by_recipe else {self.slot}:
+                self.ledger.erase(slot, path, mark)
             return value
-        self._note_detached(path, gone)
-        mark = self._mark_here(len(path), Verb.ERASE)
-        for slot in {self.upper, self.lower} if self._by_recipe else {self.slot}:
-            self.ledger.erase(slot, path, mark)
-        return value
 
     def replace(self, value: dict[Any, Any]) -> None:
         """Make *value* the whole content of the current setter's slot. A recipe's map hides the attribute file's

@@ -38,7 +38,7 @@ class Ledger(dict[Any, Any]):
 
     origin:      (origin, mark) of a path in a slot; for an absent path, of the map above
     part_at:     the value at a path, not merged or copied yet; ABSENT for an absent path. `roots`: the same for no path
-    plain_copy:  a copy of such a value; `merged_tree` is a merged copy of all
+    plain_copy:  a copy of such a value
     plan:        a part of the order of precedence, with the rules for paths
     switch_setter, switch_back: set the current setter, which makes the next changes; restore the setter before
     note_silent, note_empty_map: add to the history alone
@@ -194,17 +194,6 @@ class Ledger(dict[Any, Any]):
             data = unevaluated_copy(part, deferred)
         return evaluated(data, deferred, path) if evaluate else data
 
-    def merged_tree(self, branch: Branch = PLAN, evaluate: bool = False) -> dict[Any, Any]:
-        """A plain copy of a branch of the plan, merged; {} where all its slots are empty.
-
-        evaluate: True computes deferred values; False leaves them as they are
-        """
-        with self.lock:
-            deferred: dict[Any, None] = {}
-            data = unevaluated_copy(joined_roots(self.trees, self.plan(branch)), deferred)
-        tree: dict[Any, Any] = evaluated(data, deferred) if evaluate else data
-        return tree
-
     def unsettled_keys(self) -> list[Any]:
         """The top-level keys of facts that were copied, or written since: those whose values are not in `settled`."""
         return [key for key, value in self.trees[15].items() if value is not self.settled.get(key, ABSENT)]
@@ -230,7 +219,7 @@ class Ledger(dict[Any, Any]):
         cost:   the depth of the path
         """
         secrets, key = self.secrets, path[-1]
-        if secrets is not None and (secrets.first is None or path[0] in secrets.first):
+        if secrets is not None:
             value = secrets.wrapped(path, value)
         parent = self._map_for_write(slot, path, mark)
         if self.provenance:

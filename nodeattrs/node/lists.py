@@ -22,8 +22,9 @@ class Elements:
 
     To change a list in a slot, the caller makes an instance, changes it, and stores `values` and `origins` as the new
     list. `put`, `change_list_inside` and `delete_inside` change something inside an element; the element is copied
-    first. `pop` takes an index in range, and returns the element. `remove` removes all equal elements, and returns the
-    value, or None. `keep` keeps the elements at some indexes, and `extend_to` appends null up to a length.
+    first. `insert` adds elements before an index. `pop` takes an index in range, and returns the element. `remove`
+    removes all equal elements, and returns the value, or None. `keep` keeps the elements at some indexes, and
+    `extend_to` appends null up to a length.
 
     values:  the elements; maps and lists in them are copied before they are changed
     origins: the origins of each element, by index

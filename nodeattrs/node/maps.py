@@ -26,9 +26,6 @@ class ChangedListOrigins(list[Origins]):
 
     __slots__ = ("first", "later")
 
-    first: tuple[int, ...]
-    later: tuple[int, ...]
-
     def __init__(self, elements: Iterable[Origins], first: tuple[int, ...], later: tuple[int, ...]) -> None:
         super().__init__(elements)
         self.first = first
@@ -120,18 +117,12 @@ class OwnedMap(dict[Any, Any]):
 
     __slots__ = ("origin", "origins", "past", "shared", "since")
 
-    origin: int
-    origins: dict[Any, SetBy]
-    past: list[tuple[int, Any, Any]]
-    shared: bool
-    since: int
-
     def __init__(self, entries: dict[Any, Any] | tuple[()] = (), origin: int = 0) -> None:
         if entries:  # every node begins with sixteen that have none
             super().__init__(entries)
         self.origin = origin
-        self.origins = {}
-        self.past = []
+        self.origins: dict[Any, SetBy] = {}
+        self.past: list[tuple[int, Any, Any]] = []
         self.shared = False
         self.since = 0
 
@@ -154,12 +145,10 @@ class WatchedMap(OwnedMap):
 
     __slots__ = ("looks",)
 
-    looks: Looks
-
     def __init__(self, entries: dict[Any, Any], origin: int = 0, looks: Looks | None = None) -> None:
         super().__init__((), origin)
         dict.update(self, dict.items(entries))
-        self.looks = entries.looks if looks is None and isinstance(entries, WatchedMap) else looks or Looks()
+        self.looks: Looks = entries.looks if looks is None and isinstance(entries, WatchedMap) else looks or Looks()
 
     def __getitem__(self, key: Any) -> Any:
         self.looks.note(TREE, (key,))

@@ -19,7 +19,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP
 from nodeattrs.core.trace import Earlier, Element, Outcome, Trace, TraceClaim, rule_in_words, traced
 from nodeattrs.core.tracing import walk
-from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.core.tree import ABSENT, Path, dig, under
 from nodeattrs.core.walk import SetValue, Walk, outwards
 from nodeattrs.node.causes import causes_of
 from nodeattrs.node.joined import plain
@@ -36,7 +36,7 @@ from nodeattrs.node.maps import (
     writable_copy,
 )
 from nodeattrs.node.setters import Mark
-from nodeattrs.node.slots import DEFAULT_GROUP, PAIR, PLAN, SLOTS
+from nodeattrs.node.slots import DEFAULT_GROUP, PAIR, SLOTS
 from nodeattrs.node.values import Deferred
 
 _TITLES = {slot.number: slot.title for slot in SLOTS}
@@ -55,7 +55,7 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
     layers = [(slot, layer) for slot, several in ledger.unknown.items() for layer in several]
     unknown = dict(enumerate(layers, len(SLOTS) + 1))
     trees |= {number: layer.value for number, (_, layer) in unknown.items()}
-    folding = _folding(ledger.plan(), unknown) if ledger.rules or unknown else _FOLDING
+    folding = _folding(ledger.plan(), unknown)
     along = None if brief else lambda at: outwards(at) if at.source in unknown else _goes_with(ledger, at)
     walked = walk(folding, path, trees, along)
     if walked.cover is not None:
@@ -198,9 +198,6 @@ def _in_slot(slot: int, unknown: Unread) -> Part | Folding:
     return folding
 
 
-_FOLDING = _folding(PLAN, {})
-
-
 def _through_deferred(walked: Walk, path: Path) -> Walk:
     """The walk with the value at *path* inside a deferred value that is in the way; the walk itself where none
     has one.
@@ -309,9 +306,8 @@ def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: P
 
 def _rule_for(ledger: Ledger, path: Path, value: Any) -> str:
     """The rule in words that kept a value out at *path*; "" where the node has no such rule any more."""
-    for step in reversed(path):
-        value = {step: value}
-    place = next(decisions(ledger.plan(DEFAULT_GROUP).policy, Part(value, ()), Part(value, ())), None)
+    part = Part(under(path, value), ())
+    place = next(decisions(ledger.plan(DEFAULT_GROUP).policy, part, part), None)
     return rule_in_words(*place.rule) if place is not None and place.verdict is KEEP else ""
 
 

@@ -77,9 +77,6 @@ _IN_A_FUNCTION = 1
 """The flag of the code object of a function. The code of a file or of a class body does not have it."""
 _MOST_CALLS, _MOST_READ, _MOST_CODES = 40, 500, 4_096
 
-_Line = tuple[CodeType, int, Setter, Verb, int, Any, Calls]
-"""A mark of a line of code before it is read: code, offset, setter, verb, depth, its file's linecache entry, calls."""
-
 _CODES: dict[int, tuple[CodeType, bytes]] = {}
 """id of a code object -> the object, held so that the id stays its own, and its instructions."""
 
@@ -127,7 +124,7 @@ class Marks:
     documents_read: yields (expression, documents) for each such call
 
     root:        a function that returns the folder to which files are relative
-    table:       the marks by number; a line of code is kept as a tuple until its mark is read
+    table:       the marks by number
     setter:      the current setter
     entered:     the code of the `SetterBlock` that is entered now; None outside of one
     last_uses:   number of a mark that was used again -> how many marks there were at its last use
@@ -137,7 +134,7 @@ class Marks:
     """
 
     def __init__(self, root: Callable[[], str]) -> None:
-        self.table: list[Mark | _Line] = [Mark(UNKNOWN)]
+        self.table = [Mark(UNKNOWN)]
         self.setter = CALLER
         self.entered: CodeType | None = None
         self.reads: dict[tuple[CodeType, int], dict[int, tuple[Any, Locator]]] = {}
@@ -149,20 +146,14 @@ class Marks:
         self.saved_run: SavedRun | None = None
 
     def __getitem__(self, number: int) -> Mark:
-        mark = self.table[number]
-        if not isinstance(mark, Mark):
-            code, offset, setter, verb, depth, known, calls = mark
-            mark = self.table[number] = Mark(
-                CodeLocator(site_of(code, offset, known), setter.kind, setter.name, self.root, calls), verb, depth
-            )
-        return mark
+        return self.table[number]
 
     def __len__(self) -> int:
         return len(self.table)
 
     def all(self) -> list[Mark]:
         """All marks as a new list, by number."""
-        return [self[number] for number in range(len(self.table))]
+        return list(self.table)
 
     def place(self, one: At) -> tuple[Origin, Mark]:
         """Returns (origin, mark) for a mark's number and a path in the slot. The origin has the line of that path."""
@@ -210,7 +201,7 @@ class Marks:
             frame = frame.f_back
         code = frame.f_code
         offset = _begin(code, frame.f_lasti) + on_the_way
-        # By id: hashing a code object costs more than all the rest. The table keeps the object alive.
+        # By id: hashing a code object costs more than all the rest. The site in the table keeps the object alive.
         key: tuple[Any, ...] = (id(code), offset, id(setter), depth, verb)
         calls: Calls = ()
         if entered is not None and code is not entered and code.co_flags & _IN_A_FUNCTION:
@@ -218,9 +209,10 @@ class Marks:
             key += tuple([(id(caller), at) for caller, at, _ in calls])
         number = self._numbers.get(key)
         if number is None:
-            number = self._numbers[key] = len(self.table)
             # With the source as it is now: the file may change and run again before the mark is read.
-            self.table.append((code, offset, setter, verb, depth, linecache.cache.get(code.co_filename), calls))
+            site = site_of(code, offset, linecache.cache.get(code.co_filename))
+            locator = CodeLocator(site, setter.kind, setter.name, self.root, calls)
+            number = self._numbers[key] = self.add(Mark(locator, verb, depth))
         else:
             self.last_uses[number] = len(self.table)
         return number

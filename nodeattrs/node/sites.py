@@ -23,7 +23,7 @@ from nodeattrs.formats import documents
 from nodeattrs.formats.python import PythonText, Span
 
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
-_MOST_SITES, _MOST_SPANS = 20_000, 256
+_MOST_SITES = 20_000
 
 
 class ExpressionSite:
@@ -49,9 +49,6 @@ class ExpressionSite:
     @cached_property
     def text(self) -> PythonText | None:
         """The parsed source as it ran; None where that version is not available."""
-        return self._text()
-
-    def _text(self) -> PythonText | None:
         raise NotImplementedError
 
     @cached_property
@@ -102,9 +99,11 @@ class CodeSite(ExpressionSite):
 
     @cached_property
     def span(self) -> Span | None:  # type: ignore[override]  # computed from the code when it is first asked for
-        return _span_of(self.code, self.offset)
+        span: Span = _spans(self.code)[self.offset // 2]
+        return None if span[0] is None else span  # the compiler gave no line
 
-    def _text(self) -> PythonText:
+    @cached_property
+    def text(self) -> PythonText:
         return text_of(self.file, self._ran)
 
 
@@ -126,23 +125,11 @@ def site_of(code: CodeType, offset: int, ran: Any) -> CodeSite:
     return known
 
 
-_spans: dict[int, tuple[CodeType, list[Any]]] = {}
-
-
-def _span_of(code: CodeType, offset: int) -> Span | None:
-    """The span of the expression to which an instruction belongs; None where the compiler gave no line.
-
-    cost: the first call for a code object visits all its instructions
-    """
-    known = _spans.get(id(code))
-    if known is None:
-        if len(_spans) >= _MOST_SPANS:
-            _spans.clear()
-        same: dict[Any, Any] = {}  # many instructions share a span
-        spans = [same.setdefault(span, span) for span in code.co_positions()]
-        known = _spans[id(code)] = (code, spans)  # the code is kept alive, so no other code has its id
-    span: Span = known[1][offset // 2]
-    return None if span[0] is None else span
+@lru_cache(maxsize=256)
+def _spans(code: CodeType) -> list[Any]:
+    """The span of each instruction. Equal code objects have equal spans. cost: visits all instructions"""
+    same: dict[Any, Any] = {}  # many instructions share a span
+    return [same.setdefault(span, span) for span in code.co_positions()]
 
 
 def text_of(filename: str, ran: Any = None) -> PythonText:
@@ -343,7 +330,8 @@ class SavedSite(ExpressionSite):
         line, last, first_column, last_column = (*at, None, None, None, None)[:4]
         self.span = None if line is None else (line, last, first_column, last_column)
 
-    def _text(self) -> PythonText | None:
+    @cached_property
+    def text(self) -> PythonText | None:
         return None if self.source is None else self.run.text(self.source)
 
 

@@ -50,15 +50,11 @@ def type_named(name: str) -> Any:
     """
     if name in OURS:
         return getattr(import_module(f"{__name__}.{OURS[name]}"), name)
-    others = _others()
+    others = {point.name: point for point in packages.entry_points(_GROUP)}
     if name not in others:
         known = ", ".join(sorted([*OURS, *others]))
         raise BadArgument(f"there is no resource type {name}", hint=f"there are {known}; packages can add more")
     return _loaded(others[name])
-
-
-def _others() -> dict[str, Any]:
-    return {point.name: point for point in packages.entry_points(_GROUP)}
 
 
 def _loaded(point: Any) -> Any:

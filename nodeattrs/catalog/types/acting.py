@@ -17,18 +17,6 @@ from nodeattrs.errors import BadName
 
 
 @dataclass
-class _Foreseen:
-    """What a site remembers of one run: the folders that would exist, and the folders that were swept.
-
-    anything: whether any file may exist, since a command would have run
-    """
-
-    folders: set[str] = field(default_factory=set)
-    swept: set[str] = field(default_factory=set)
-    anything: bool = False
-
-
-@dataclass(frozen=True)
 class Site:
     """The file system on which resources act; the argument of their methods. One instance serves one run.
 
@@ -43,7 +31,9 @@ class Site:
 
     root: Path = Path("/")
     backups: Path | None = None
-    _foreseen: _Foreseen = field(default_factory=_Foreseen, init=False, repr=False, compare=False)
+    _foreseen: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
+    _swept: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
+    _may_have_any: bool = field(default=False, init=False, repr=False, compare=False)
 
     def path(self, name: str) -> Path:
         """The path of *name* below the root, for messages; use `entry` to read or write there. raises: BadName
@@ -94,8 +84,8 @@ class Site:
         An error on the way is ignored, since `check` and `apply` meet it again.
         """
         folder = "/".join(_steps(name)[:-1])
-        if folder not in self._foreseen.swept:
-            self._foreseen.swept.add(folder)
+        if folder not in self._swept:
+            self._swept.add(folder)
             with contextlib.suppress(ResourceFailed, OSError), self.entry(name) as entry:
                 entry.sweep()
 
@@ -104,15 +94,15 @@ class Site:
     def foresee_folder(self, name: str) -> None:
         """Note in no-op mode that a folder, and the folders above it, would exist."""
         steps = _steps(name)
-        self._foreseen.folders |= {"/".join(steps[:count]) for count in range(1, len(steps) + 1)}
+        self._foreseen |= {"/".join(steps[:count]) for count in range(1, len(steps) + 1)}
 
     def _foresee_anything(self) -> None:
         """Note in no-op mode that any file may exist, since a command would have run."""
-        self._foreseen.anything = True
+        self._may_have_any = True
 
     def is_foreseen(self, name: str) -> bool:
         """Whether the folder that contains *name* was noted, or any file may exist. False outside of no-op mode."""
-        return self._foreseen.anything or "/".join(_steps(name)[:-1]) in self._foreseen.folders
+        return self._may_have_any or "/".join(_steps(name)[:-1]) in self._foreseen
 
 
 def _steps(name: str) -> list[str]:

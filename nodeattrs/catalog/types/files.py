@@ -68,8 +68,9 @@ class _Placed(ResourceType):
 
     def _hold(self, change: Change, entry: FolderEntry) -> None:
         """Make a change of mode or owners; any other change is ignored."""
-        if change.what == "mode":
-            entry.chmod(_required(self._mode()))
+        mode = self._mode()
+        if change.what == "mode" and mode is not None:
+            entry.chmod(mode)
         elif change.what in ("owner", "group"):
             entry.chown(self._uid(), self._gid())
 
@@ -414,11 +415,6 @@ def _gid_of(name: str) -> int:
     import grp
 
     return grp.getgrnam(name).gr_gid
-
-
-def _required(mode: int | None) -> int:
-    assert mode is not None
-    return mode
 
 
 def _digest(content: bytes) -> str:

@@ -12,15 +12,15 @@ from typing import Any, get_args
 
 from nodeattrs.contract.command import Argument
 from nodeattrs.core.fold import refuse_unknown
-from nodeattrs.dialects.cloudinit.command_line import cmdline_layers
 from nodeattrs.dialects.cloudinit.inputs import FORM_NAMES, Given, choose_machine, given_in, joined_profiles, vendor_in
-from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
-from nodeattrs.dialects.cloudinit.merging import word_or_definition
+from nodeattrs.dialects.cloudinit.layers import cmdline_layers, merge_layers, read_confd
+from nodeattrs.dialects.cloudinit.merged import Merged
+from nodeattrs.dialects.cloudinit.mergers import word_or_definition
 from nodeattrs.dialects.cloudinit.parts import CloudPart
 from nodeattrs.dialects.cloudinit.releases import ReleaseName, release_of
 from nodeattrs.dialects.cloudinit.templates import InstanceData
 from nodeattrs.dialects.cloudinit.unpacking import Blob, blob_of, unpack
-from nodeattrs.dialects.cloudinit.userdata import Merged, merge
+from nodeattrs.dialects.cloudinit.userdata import merge
 from nodeattrs.errors import BadArgument
 from nodeattrs.formats.documents import standard_input
 

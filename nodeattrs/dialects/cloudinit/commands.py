@@ -12,7 +12,6 @@ from typing import Any
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.tree import parse
 from nodeattrs.core.unread import Unread, unread_layer
-from nodeattrs.dialects.cloudinit import check_command
 from nodeattrs.dialects.cloudinit.arguments import (
     FILES,
     MACHINE,
@@ -22,18 +21,18 @@ from nodeattrs.dialects.cloudinit.arguments import (
     parts_of,
     refuse_unread,
 )
+from nodeattrs.dialects.cloudinit.checking import CHECKING, check
 from nodeattrs.dialects.cloudinit.codes import INPUT
 from nodeattrs.dialects.cloudinit.config_text import json_tree, yaml_text
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
 from nodeattrs.dialects.cloudinit.instance import read_instance
 from nodeattrs.dialects.cloudinit.lints import refuse_unknown_options
 from nodeattrs.dialects.cloudinit.lints.texts import foreign
-from nodeattrs.dialects.cloudinit.masking import masked
+from nodeattrs.dialects.cloudinit.merged import Merged, masked
 from nodeattrs.dialects.cloudinit.packing import pack
 from nodeattrs.dialects.cloudinit.parts import CloudPart
 from nodeattrs.dialects.cloudinit.reports import explained_config, faults_of, finding_about, findings_of
 from nodeattrs.dialects.cloudinit.secrets import veiled
-from nodeattrs.dialects.cloudinit.userdata import Merged
 from nodeattrs.errors import BadArgument, BadUsage
 from nodeattrs.formats.hidden import ESCAPES
 from nodeattrs.project.config import listed_codes
@@ -206,10 +205,10 @@ COMMANDS: Mapping[str, Command] = {
         "report what is wrong or doubtful; the exit code is 1 if anything is wrong",
         "Report what is wrong or doubtful; the exit code is 1 if anything is wrong.\n"
         "`nodeattrs codes CODE` explains a finding; docs/cloudinit.md has examples of warnings.",
-        [FILES, *MACHINE, *MERGING, *check_command.ARGUMENTS],
+        [FILES, *MACHINE, *MERGING, *CHECKING],
         ("check --together cookbooks_example/cloud-init/base.yaml cookbooks_example/cloud-init/web.yaml",),
         {},
-        check_command.check,
+        check,
         ("strict", "code", "checking"),
     ),
     "pack": Command(

@@ -44,7 +44,7 @@ def with_text_keys(value: Any, leaf: Callable[[Any], Any]) -> Any:
     if isinstance(value, dict):
         keyed = {}
         for key, entry in value.items():
-            keyed[json_key(key)] = with_text_keys(entry, leaf)
+            keyed[_json_key(key)] = with_text_keys(entry, leaf)
         return keyed
     if isinstance(value, list):
         listed = []
@@ -54,7 +54,7 @@ def with_text_keys(value: Any, leaf: Callable[[Any], Any]) -> Any:
     return leaf(value)
 
 
-def json_key(key: Any) -> str:
+def _json_key(key: Any) -> str:
     """A key of a map as JSON writes it: null, true and false for None and booleans, the text of any other key."""
     return {None: "null", True: "true", False: "false"}[key] if key is None or isinstance(key, bool) else str(key)
 
@@ -70,7 +70,7 @@ def path_with_own_keys(config: Any, path: Path) -> Path:
     own: list[Any] = []
     for step in path:
         if isinstance(config, dict) and step not in config:
-            step = next((key for key in config if json_key(key) == step), step)
+            step = next((key for key in config if _json_key(key) == step), step)
         own.append(step)
         config = dig(config, (step,))
     return tuple(own)

@@ -2,7 +2,7 @@
 
 A document, such as a plan of Terraform or a secret of Kubernetes, may have the user-data of several machines. The
 result is one `Given` for each machine, with the place of its user-data in the file. `unpacking` and `userdata` read the
-user-data itself.
+user-data itself. A folder may have meta-data and a network-config beside it; `about_seed` finds errors in these.
 """
 
 from __future__ import annotations
@@ -28,11 +28,18 @@ from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.dialects.cloudinit.forms import FORMS, IGNITION, Form, FormText, maps_in
 from nodeattrs.dialects.cloudinit.kubeadm import Made
 from nodeattrs.dialects.cloudinit.parts import load_yaml
-from nodeattrs.dialects.cloudinit.seeds import seed_data
 from nodeattrs.dialects.cloudinit.sources import SOURCES, GivenUserData, source_of
 from nodeattrs.dialects.cloudinit.templates import InstanceData
 from nodeattrs.dialects.cloudinit.terraform import is_of_terraform, texts_in
-from nodeattrs.dialects.cloudinit.unpacking import Blob, Within, blob_of, read_bytes, type_of_text, unwrapped
+from nodeattrs.dialects.cloudinit.unpacking import (
+    Blob,
+    Within,
+    blob_of,
+    read_bytes,
+    read_document,
+    type_of_text,
+    unwrapped,
+)
 from nodeattrs.errors import BadArgument, DocumentError, MissingExtra, TooMuch, missing_extra
 from nodeattrs.formats.documents import Document, Syntax, decoded, parse, parse_all
 from nodeattrs.formats.yaml_writing import written as yaml_of
@@ -216,6 +223,61 @@ def _folder(folder: Path) -> Given:
 def _first(folder: Path, names: Iterable[str]) -> tuple[Blob, ...]:
     path = next((folder / name for name in names if (folder / name).is_file()), None)
     return () if path is None else (blob_of(path),)
+
+
+# --- files beside user-data, as the data source NoCloud has them
+
+META_DATA, NETWORK_CONFIG = "meta-data", "network-config"
+_DEVICES = ("ethernets", "bonds", "bridges", "vlans", "wifis")
+
+
+def seed_data(folder: Path) -> InstanceData | None:
+    """The instance data in the meta-data of a folder; None where the file is missing or broken."""
+    file = folder / META_DATA
+    return None if not file.is_file() or _meta_data_fault(file) else InstanceData.read(file)
+
+
+def about_seed(folder: Path) -> Iterator[CloudConfigError]:
+    """Yield an error for a broken meta-data and a broken network-config of a folder; missing files are in order."""
+    for name, fault_of in ((META_DATA, _meta_data_fault), (NETWORK_CONFIG, _network_fault)):
+        if (folder / name).is_file() and (fault := fault_of(folder / name)) is not None:
+            yield fault
+
+
+def _meta_data_fault(file: Path) -> CloudConfigError | None:
+    try:
+        tree = read_document(file, syntax="yaml").tree
+    except CloudConfigError as error:
+        return error
+    is_map = isinstance(tree, dict) or tree is None
+    return None if is_map else CloudConfigError(INPUT, "meta-data is a map", file=file.as_posix(), line=1)
+
+
+def _network_fault(file: Path) -> CloudConfigError | None:
+    try:
+        document = read_document(file, syntax="yaml")
+    except CloudConfigError as error:
+        return error
+    tree: Any = document.tree
+    above: TreePath = ()
+    if isinstance(tree, dict) and isinstance(tree.get("network"), dict):
+        tree, above = tree["network"], ("network",)
+    if not isinstance(tree, dict):
+        return _fault(document, above, "a network-config is a map")
+    if tree.get("version") not in (1, 2):
+        return _fault(
+            document, (*above, "version"), f"the version of a network-config is 1 or 2, not {tree.get('version')!r}"
+        )
+    kind: type = list if tree["version"] == 1 else dict
+    for key in ("config",) if tree["version"] == 1 else _DEVICES:
+        if key in tree and not isinstance(tree[key], kind):
+            return _fault(document, (*above, key), f"{key} has to be a {'list' if kind is list else 'map'}")
+    return None
+
+
+def _fault(document: Document, path: TreePath, message: str) -> CloudConfigError:
+    line, column = document.place(path)
+    return CloudConfigError(INPUT, message, file=document.file, line=line, column=column)
 
 
 # --- documents that hold user-data of several machines ----------------------------------

@@ -19,19 +19,17 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.cloudinit.codes import INPUT
-from nodeattrs.dialects.cloudinit.command_line import cmdline_layers
 from nodeattrs.dialects.cloudinit.config_text import path_with_own_keys, with_text_keys
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
-from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
-from nodeattrs.dialects.cloudinit.masking import masked
+from nodeattrs.dialects.cloudinit.layers import cmdline_layers, merge_layers, read_confd
+from nodeattrs.dialects.cloudinit.merged import Merged, masked
 from nodeattrs.dialects.cloudinit.parts import CloudPart
 from nodeattrs.dialects.cloudinit.releases import NEWEST, release_of
 from nodeattrs.dialects.cloudinit.secrets import guarded
 from nodeattrs.dialects.cloudinit.templates import InstanceData
-from nodeattrs.dialects.cloudinit.unpacking import blob_of, read_bytes
-from nodeattrs.dialects.cloudinit.userdata import Merged, merge
-from nodeattrs.errors import DocumentError
-from nodeattrs.formats.documents import Document, parse
+from nodeattrs.dialects.cloudinit.unpacking import blob_of, read_bytes, read_document
+from nodeattrs.dialects.cloudinit.userdata import merge
+from nodeattrs.formats.documents import Document
 
 _RUN = "run/cloud-init"
 _FILES = {
@@ -181,10 +179,7 @@ def _text(file: Path) -> CloudPart:
 def _combined(file: Path | None) -> Document | None:
     if file is None:
         return None
-    try:
-        document = parse(_text(file).text, file.as_posix(), "json")
-    except DocumentError as error:
-        raise CloudConfigError(INPUT, error.reason, file=error.file, line=error.line, column=error.column) from error
+    document = read_document(file, syntax="json")
     if not isinstance(document.tree, dict):
         raise CloudConfigError(INPUT, "a merged config is a map", file=file.as_posix())
     return document

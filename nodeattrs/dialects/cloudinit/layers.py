@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.budget import Budget
@@ -26,14 +27,14 @@ from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, MAP, PRESENT, TAKE, Li
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.cloudinit.codes import ENCODING, TEMPLATE, TYPE, VALUE, VENDOR_SWITCH
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
-from nodeattrs.dialects.cloudinit.mergers import CONFIG_DEFAULT, Definition, Mode, lay, policy_of, take_definition
-from nodeattrs.dialects.cloudinit.merging import ANY_DEFINITION
+from nodeattrs.dialects.cloudinit.merged import Merged
+from nodeattrs.dialects.cloudinit.mergers import ANY_DEFINITION, CONFIG_DEFAULT, Mode, lay, policy_of, take_definition
 from nodeattrs.dialects.cloudinit.parts import CloudPart, independent, load_config, load_yaml
 from nodeattrs.dialects.cloudinit.releases import NEWEST, Release, release_of
 from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status, renumbered_rows, status_of
 from nodeattrs.dialects.cloudinit.templates import InstanceData, template_in, unrendered
 from nodeattrs.dialects.cloudinit.unpacking import read_bytes
-from nodeattrs.dialects.cloudinit.userdata import Merged, without_types
+from nodeattrs.dialects.cloudinit.userdata import without_types
 from nodeattrs.formats.yaml_events import RepeatedKey
 
 Source = str | Mapping[Any, Any] | Merged | CloudPart | Layer
@@ -178,7 +179,8 @@ class _Fold:
         for index, source in enumerate(rows):
             number, name = self._who(source)
             try:
-                definition, rest, key = _definition_in(source.part.value)
+                is_unknown = type(source.part.value) is Unknown
+                definition, rest, key = (None, None, "") if is_unknown else take_definition(source.part.value)
                 used = definition or CONFIG_DEFAULT
                 policy = policy_of(used, self.mode)
                 if rest is None and number not in self.merged_before:
@@ -226,11 +228,6 @@ def _config_in(text: str, release: Release, repeated: list[RepeatedKey]) -> dict
 
 def _kept(keys: dict[Any, Any], result: Part, _: Part) -> Part:
     return kept(result, keys)
-
-
-def _definition_in(value: Any) -> tuple[Definition | None, dict[Any, Any] | None, str | None]:
-    """The definition of a source, the rest of its config, and the key of the definition; nothing for an unknown one."""
-    return (None, None, "") if type(value) is Unknown else take_definition(value)
 
 
 @taking(files=Mapping | None, mode=("current", "documented"), instance_data=InstanceData | None)
@@ -482,3 +479,52 @@ def _disabled(name: str, source: Any) -> _Disabled:
         return _Disabled(tuple(report._replace(status="disabled", error=None) for report in source.parts))
     part = source if isinstance(source, CloudPart) else CloudPart("", filename=name, type="", line=None)
     return _Disabled((PartReport(1, part, part.filename or name, "disabled"),))
+
+
+# --- the kernel command line
+
+
+@taking(cmdline=str)
+def config_of_cmdline(cmdline: str, cloud_init: str = NEWEST) -> str:
+    """The YAML text between `cc:`, at the beginning of a word, and `end_cc` or the end; "" where there is no `cc:`.
+
+    Several texts are joined by line feeds. `%20` and the like are decoded, and `\\n` in the text becomes a line feed.
+    cloud_init: the release; until 23.1 `cc:` counts inside of a word, too
+
+    >>> config_of_cmdline("root=/dev/sda cc: runcmd: [ls] end_cc quiet cc:a:%201")
+    'runcmd: [ls] \\na: 1'
+    >>> config_of_cmdline("ifname=net0:52:54:00:cc:ab:cd"), config_of_cmdline("ifname=net0:cc:ab:cd", "22.4")
+    ('', 'ab:cd')
+    """
+    begin = "cc:"
+    if release_of(cloud_init).cc_is_word:
+        begin, cmdline = " cc:", f" {cmdline}"
+    texts = []
+    rest = cmdline
+    while begin in rest:
+        text, _, rest = rest.partition(begin)[2].partition("end_cc")
+        texts.append(unquote(text.lstrip()).replace("\\n", "\n"))
+    return "\n".join(texts)
+
+
+@taking(cmdline=str)
+def url_of_cmdline(cmdline: str) -> str | None:
+    """The value of `cloud-config-url=`, from where cloud-init fetches a config; None for a line without it.
+
+    >>> url_of_cmdline("ro cloud-config-url=http://10.0.0.1/config")
+    'http://10.0.0.1/config'
+    """
+    words = dict(word.partition("=")[::2] for word in cmdline.split())
+    return words.get("cloud-config-url") or None
+
+
+def cmdline_layers(text: str, cloud_init: str, file: str | None) -> dict[str, Any]:
+    """The arguments `cmdline` and `config_url` of `merge_layers`, as a map, from the text of /proc/cmdline.
+
+    cloud_init: the release whose rules apply
+    file:       the path of the text, for origins; None for none
+    """
+    cmdline = text.replace("\0", " ").strip()  # /proc/1/cmdline of a container has zeros
+    config = config_of_cmdline(cmdline, cloud_init)
+    part = CloudPart(config, filename="kernel command line", file=file, line=None)
+    return {"cmdline": part, "config_url": url_of_cmdline(cmdline)}

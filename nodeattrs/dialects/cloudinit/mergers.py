@@ -6,16 +6,20 @@ value. A definition gives three tables: for any value (root), for entries of map
 
 An unknown merger is an error when the policy is made; an unknown option is only a warning of `lints`. The mode
 "current" is the behaviour of cloud-init, and "documented" the behaviour that its older manual describes.
+
+`merge_values` merges two plain values, and `merge_many` several configs, as conf.d files and layers are merged.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, Literal, NamedTuple
 
+from nodeattrs.core.borders import ListLike, taking
 from nodeattrs.core.folding import Folding, meet, record_decision
 from nodeattrs.core.part import Handler, Part, concat, kept, listed, made, recast, sliced
 from nodeattrs.core.policy import (
@@ -25,6 +29,7 @@ from nodeattrs.core.policy import (
     KEEP,
     LIST,
     MAP,
+    MEET,
     NULL,
     PRESENT,
     TAKE,
@@ -38,8 +43,8 @@ from nodeattrs.dialects.cloudinit import custom
 from nodeattrs.dialects.cloudinit.codes import DEFINITION, FORMAT, UNKNOWN_MERGER
 from nodeattrs.dialects.cloudinit.custom import BUILT_IN
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
-from nodeattrs.dialects.cloudinit.parts import kind_of
-from nodeattrs.errors import BadArgument, MergeConflict
+from nodeattrs.dialects.cloudinit.parts import independent, kind_of
+from nodeattrs.errors import MergeConflict, TooDeep
 
 Mode = Literal["current", "documented"]
 
@@ -106,6 +111,7 @@ def _bare(name: Any) -> Any:
     return name.removeprefix("m_") if isinstance(name, str) else name
 
 
+@taking(text=str)
 def parse_definition(text: str) -> Definition:
     """The Definition that a text such as `list(append)+dict(no_replace,recurse_list)+str()` names.
 
@@ -190,6 +196,7 @@ def _structure(message: str) -> CloudConfigError:
     return CloudConfigError(DEFINITION, message, hint="write [{name: list, settings: [append]}, ...]")
 
 
+@taking(config=Mapping)
 def take_definition(config: Mapping[Any, Any]) -> tuple[Definition, dict[Any, Any], str | None]:
     """Returns the definition in a config, a copy of the config without it, and its key, merge_how or merge_type.
 
@@ -251,18 +258,14 @@ def policy_of(definition: Definition, mode: Mode = "current") -> Policy:
     """The policy for merging a part with that definition. Policies of built-in mergers are cached.
 
     A definition without mergers gives a policy that keeps every old value.
-    raises: CloudConfigError of kind "unknown-merger" or "definition"; BadArgument, for *mode*
+    raises: CloudConfigError of kind "unknown-merger" or "definition"
 
     >>> policy_of(Definition())
     <Policy no mergers>
     """
-    if mode not in ("current", "documented"):
-        raise BadArgument(f"no such mode: {mode!r}", hint="write current or documented")
     if definition.is_built_in:
-        try:
+        with suppress(TypeError):  # settings that cannot be hashed
             return _built_in(definition, mode)
-        except TypeError:  # settings that cannot be hashed
-            return _Builder(definition, mode).root
     return _Builder(definition, mode).root
 
 
@@ -293,47 +296,35 @@ class _Options:
 
 
 class _Builder:
-    """Builds the tables of one definition; `root` is where two values meet."""
+    """Builds the tables of one definition: `root` is where two values meet, `in_map` and `in_list` are made when asked.
+
+    raises: CloudConfigError of kind "unknown-merger" or "definition"
+    """
 
     def __init__(self, definition: Definition, mode: Mode) -> None:
         self.name = str(definition) if definition else "no mergers"
         self.documented = mode == "documented"
+        self.kinds = _KINDS if definition.is_built_in else custom.OPEN_KINDS
+        self.options: dict[str, _Options] = {}
         lines: list[Line] = []
-        built: dict[str, _Options] = {}
-        order: list[tuple[str, Any]] = []
         for spec in definition.mergers:
             name = _known(spec)
-            if name in BUILT_IN:
-                order.append((name, _Options(spec)))
-            else:
-                order.append((name, custom.make_merger(name, spec.options, custom.Root(lambda: self.root))))
-        kinds = custom.OPEN_KINDS if any(name not in BUILT_IN for name, _ in order) else _KINDS
-        self.kinds = kinds
-        self.in_map = self.in_list = None
-        for name, merger in order:
             if name not in BUILT_IN:
+                merger = custom.make_merger(name, spec.options, custom.Root(lambda: self.root))
                 lines += _custom_lines(name, merger)
-            elif name not in built:
-                built[name] = merger
-                lines += getattr(self, f"_{name}_lines")(merger)
+                continue
+            options = _Options(spec)
+            if name not in self.options:
+                self.options[name] = options
+                lines += getattr(self, f"_{name}_lines")(options)
         lines.append(Line(PRESENT, PRESENT, KEEP, "no merger for the old value's type: it stays"))
         lines.append(Line(ABSENT_KIND, PRESENT, TAKE, "nothing was there"))
-        self.root = Policy(self.name, *lines, kinds=kinds)
-        if "dict" in built:
-            self.in_map = self._map_table(built["dict"])
-        if "list" in built:
-            self.in_list = self._list_table(built["list"])
-            self.replaces_items = all(line.rule is TAKE for line in self.in_list.lines)
-
-    def _in_map(self) -> Policy:
-        """The table for the entries of maps; it is made after the one for maps."""
-        assert self.in_map is not None
-        return self.in_map
+        self.root = Policy(self.name, *lines, kinds=self.kinds)
 
     # --- dict -----------------------------------------------------------------------
 
     def _dict_lines(self, options: _Options) -> list[Line]:
-        meeting: Any = Meet(self._in_map)
+        meeting: Any = Meet(lambda: self.in_map)
         if self.documented and options.has("allow_delete"):
             meeting = Verb(self._met_and_pruned, "allow_delete")
         return [
@@ -341,7 +332,10 @@ class _Builder:
             Line(MAP, PRESENT, KEEP, "dict: what is no mapping does not replace one"),
         ]
 
-    def _map_table(self, options: _Options) -> Policy:
+    @cached_property
+    def in_map(self) -> Policy:
+        """The table for the entries of maps."""
+        options = self.options["dict"]
         mode = options.first(("replace", "no_replace"), "no_replace")
         lines = [Line(ABSENT_KIND, PRESENT, TAKE, "a new key")]
         if options.has("allow_delete") and not self.documented:
@@ -363,7 +357,7 @@ class _Builder:
         return [Line(kind if self.documented else PRESENT, kind, self.root, handed) for kind, asked in kinds if asked]
 
     def _met_and_pruned(self, lower: Part, upper: Part) -> Part:
-        keep = Policy("meet", Line(MAP, MAP, Meet(self._in_map())), Line(ANY, PRESENT, TAKE))
+        keep = Policy("meet", Line(MAP, MAP, Meet(self.in_map)), Line(ANY, PRESENT, TAKE))
         return kept(meet(keep, lower, upper), upper.value, lower, upper)
 
     # --- list -----------------------------------------------------------------------
@@ -388,7 +382,10 @@ class _Builder:
         why = "list(no_replace): the old items stay"
         return [Line(_LISTS, _LISTS, rules[0], why), Line(_LISTS, PRESENT, rules[1], why)]
 
-    def _list_table(self, options: _Options) -> Policy:
+    @cached_property
+    def in_list(self) -> Policy:
+        """The table for the elements of lists."""
+        options = self.options["list"]
         mode = self._list_mode(options)
         lines = self._handed_on(options, maps=self.documented, why="list")
         if self.documented and mode == "no_replace":
@@ -406,8 +403,7 @@ class _Builder:
 
     def _laid(self, below: Part, above: Part) -> Part:
         """Two lists of one length, item over item."""
-        assert self.in_list is not None
-        if self.replaces_items:
+        if all(line.rule is TAKE for line in self.in_list.lines):
             record_decision(self.in_list, below, above)
             return above
         items = []
@@ -534,3 +530,84 @@ def lay(folding: Folding, part: Part | Folding, policy: Policy) -> None:
         raise MergeConflict(
             message, path=path, origins=error.origins, details=error.details, hint=error.hint
         ) from error
+
+
+# --- plain values, without texts, parts and reports
+
+WORDS: dict[str, Definition] = {
+    "append": parse_definition("dict(no_replace,recurse_list)+list(append)+str()"),
+    "prepend": parse_definition("dict(no_replace,recurse_list)+list(prepend)+str()"),
+    "replace": PART_DEFAULT,
+    "deep": parse_definition("dict(no_replace,recurse_list,recurse_str)+list(append)+str()"),
+}
+"""Words for common definitions, as --how and --merge-type take them."""
+
+
+ANY_DEFINITION = Policy(
+    "a definition that is not known",
+    Line(MAP, MAP, MEET, "two mappings may meet key by key"),
+    Line(ANY, PRESENT, TAKE, "it may ask for any mergers"),
+)
+"""The policy for an unknown layer, which may have any definition."""
+
+
+@taking(text=str)
+def word_or_definition(text: str) -> Definition:
+    """The definition of a word in `WORDS`, or else the text read as a definition. raises: CloudConfigError
+
+    >>> print(word_or_definition("append"))
+    dict(no_replace,recurse_list)+list(append)+str()
+    """
+    return WORDS.get(text.strip().lower()) or parse_definition(text)
+
+
+def as_definition(how: Any) -> Definition:
+    """*how* itself if it is a Definition, else what `definition_of` reads from it. raises: CloudConfigError"""
+    return how if isinstance(how, Definition) else definition_of(how)
+
+
+@taking(mode=("current", "documented"))
+def merge_values(base: Any, update: Any, how: Any, *, mode: Mode = "current") -> Any:
+    """*base* with *update* merged into it by a definition. Neither is changed; the result shares no map or list.
+
+    how:    a `Definition`, or a value that `merge_how` may have; without mergers the result is *base*
+    mode:   "current" is what cloud-init does, "documented" what its older manual says
+    cost:   a copy of both values and of the result
+    raises: CloudConfigError, for *how*; MergeConflict, for values that cannot be combined; TooDeep
+    source: docs/cloudinit.md, "The three mergers"
+
+    >>> merge_values({"runcmd": ["a"]}, {"runcmd": ["b"]}, "list(append)+dict(recurse_list)")
+    {'runcmd': ['a', 'b']}
+    """
+    folding = Folding(start=Part(independent(base), None))
+    try:
+        lay(folding, Part(independent(update), None), policy_of(as_definition(how), mode))
+        return independent(folding.result.value)
+    except RecursionError:
+        raise TooDeep("a value is nested too deep, or inside itself") from None
+
+
+@taking(sources=ListLike, mode=("current", "documented"))
+def merge_many(
+    sources: Iterable[Mapping[Any, Any] | None], *, reverse: bool = False, mode: Mode = "current"
+) -> dict[Any, Any]:
+    """Merge configs into a new one. The first config is the strongest; with *reverse* the last one is.
+
+    Each is merged by its own definition (`merge_how`), or by `list()+dict()+str()`. The definitions are not in the
+    result. None and empty configs are skipped. Without any config the result is {}. The configs are not changed.
+
+    mode:   "current" is what cloud-init does, "documented" what its older manual says
+    raises: CloudConfigError or MergeConflict, for an error in any of them
+
+    >>> merge_many([{"a": 1, "s": {"x": 1}}, {"a": 2, "s": {"y": 2}}])
+    {'a': 1, 's': {'x': 1, 'y': 2}}
+    """
+    rows = list(sources)
+    folding = Folding(start=Part({}, None))
+    for source in reversed(rows) if reverse else rows:
+        if not source:
+            continue
+        definition, rest, _ = take_definition(source)
+        lay(folding, Part(independent(rest), None), policy_of(definition or CONFIG_DEFAULT, mode))
+    merged = independent(folding.result.value)
+    return merged if isinstance(merged, dict) else {}

@@ -15,12 +15,11 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.dialects.cloudinit.checking import plain_configs_in
-from nodeattrs.dialects.cloudinit.inputs import choose_machine, given_in, joined_profiles
+from nodeattrs.dialects.cloudinit.inputs import choose_machine, given_in, joined_profiles, seed_data
 from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
-from nodeattrs.dialects.cloudinit.masking import masked
+from nodeattrs.dialects.cloudinit.merged import masked
 from nodeattrs.dialects.cloudinit.reports import faults_of
 from nodeattrs.dialects.cloudinit.secrets import guarded
-from nodeattrs.dialects.cloudinit.seeds import seed_data
 from nodeattrs.dialects.cloudinit.unpacking import Blob, blob_of, unpack
 from nodeattrs.dialects.cloudinit.userdata import merge
 from nodeattrs.dialects.common import InRepository
@@ -85,20 +84,16 @@ class UserData(InRepository):
         if files.get("confd"):
             given["confd"] = read_confd(files["confd"][0])
         merged = merge(unpack(self._given(user)), instance_data=data)
-        self._faults += [fault for one in (given.get("vendor"), merged) if one is not None for fault in faults_of(one)]
+        self.warnings += [fault for one in (given.get("vendor"), merged) if one is not None for fault in faults_of(one)]
         whole = merge_layers(user=merged, **given) if given else merged
         paths = self.repository.config.sensitive
         values = guarded((), part_of(self.with_set(whole)).tree, Sensitive, paths)
         return {"value": part_of(self.with_set(masked(whole, paths)))._replace(tree=values)}
 
     @cached_property
-    def _faults(self) -> list[Finding]:
-        return []
-
-    @property
-    def warnings(self) -> Sequence[Finding]:
+    def warnings(self) -> list[Finding]:
         """A finding for each part that was rejected or failed, in the sets that were answered so far."""
-        return self._faults
+        return []
 
     def _given(self, files: Iterable[Path]) -> list[Blob | Layer]:
         """The blobs of user-data in files; an unknown layer for a file that cannot be read. raises: CloudConfigError"""

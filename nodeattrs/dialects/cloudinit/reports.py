@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.dialects.cloudinit.codes import (
@@ -27,7 +28,12 @@ from nodeattrs.dialects.cloudinit.codes import (
 )
 from nodeattrs.dialects.cloudinit.config_text import json_tree
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
-from nodeattrs.dialects.cloudinit.steps import Change
+from nodeattrs.dialects.cloudinit.instance import Instance
+from nodeattrs.dialects.cloudinit.lints import Warned
+from nodeattrs.dialects.cloudinit.merged import Merged
+from nodeattrs.dialects.cloudinit.parts import CloudPart
+from nodeattrs.dialects.cloudinit.schema import Schema
+from nodeattrs.dialects.cloudinit.steps import Action, Change, PartReport
 from nodeattrs.dialects.cloudinit.templates import MISSING, InstanceData
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
@@ -35,15 +41,6 @@ from nodeattrs.reports import Report
 from nodeattrs.reports.explain import NodeExplanation, way_to
 from nodeattrs.reports.findings import Finding, Severity, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
-
-if TYPE_CHECKING:
-    from nodeattrs.core.fold import Layer
-    from nodeattrs.dialects.cloudinit.instance import Instance
-    from nodeattrs.dialects.cloudinit.lints import Warned
-    from nodeattrs.dialects.cloudinit.parts import CloudPart
-    from nodeattrs.dialects.cloudinit.schema import Schema
-    from nodeattrs.dialects.cloudinit.steps import Action, PartReport
-    from nodeattrs.dialects.cloudinit.userdata import Merged
 
 _MARKS = {"set": "+", "extended": "+", "replaced": "~", "deleted": "-", "dropped": "!"}
 _STYLES = {"set": "added", "extended": "added", "replaced": "changed", "deleted": "removed", "dropped": "warning"}

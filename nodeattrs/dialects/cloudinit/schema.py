@@ -92,7 +92,7 @@ class Schema:
         if foreign_key(config):
             return
         Budget("the check by the schema").steps(_STEPS_A_VALUE * measured(config))
-        tree = with_text_keys(config, _unchanged)
+        tree = with_text_keys(config, lambda value: value)
         without_secrets = guarded((), tree, sensitive=self._sensitive)
         found: dict[tuple[Path, str], tuple[str, bool]] = {}
         for error in self._errors(tree):
@@ -120,10 +120,6 @@ def _about_markup(value: Any) -> str:
     """The hint about a value that another program has still to fill in."""
     markup = markup_in(value) if isinstance(value, str) else None
     return "" if markup is None else f"cloud-init does not fill in {markup}: check the text that a machine is given"
-
-
-def _unchanged(value: Any) -> Any:
-    return value
 
 
 # --- the validator -----------------------------------------------------------------------

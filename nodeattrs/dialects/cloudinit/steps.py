@@ -143,15 +143,15 @@ class Row(NamedTuple):
 def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
     """Yield (joining, the result before it) for each part that was merged. A patch without operations is left out.
 
-    The results are computed again. Use each before asking for the next one, since its lists are then changed.
+    The results are computed again. Use each before asking for the next one, since its maps are then changed.
     cost: grows with the size of the parts
     """
     for row in rows:
-        befores = row.folding.results_before()
+        results = row.folding.results()
         for joining in row.joinings:
-            steps = [before for before, _ in islice(befores, joining.steps)]
-            if steps:
-                yield joining, steps[0]
+            befores = [*islice(results, joining.steps)]
+            if befores:
+                yield joining, befores[0]
 
 
 def renumbered_rows(rows: Iterable[Row], offset: int) -> list[Row]:

@@ -19,9 +19,8 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.cloudinit.codes import INSTANCE_DATA, TEMPLATE
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
-from nodeattrs.dialects.cloudinit.unpacking import read_bytes
-from nodeattrs.errors import DocumentError, TooMuch
-from nodeattrs.formats.documents import decoded, parse
+from nodeattrs.dialects.cloudinit.unpacking import read_document
+from nodeattrs.errors import TooMuch
 from nodeattrs.formats.jinja import line_of, module, rendering, sandboxed
 
 MISSING = "CI_MISSING_JINJA_VAR/"
@@ -110,20 +109,11 @@ class InstanceData:
 
         raises: CloudConfigError, for a file that cannot be read, or is anything but a map
         """
-        file = path.as_posix()
-        try:
-            text = decoded(read_bytes(path), file)
-            is_json = text.lstrip().startswith("{")
-            tree = parse(text, file, "json" if is_json else "yaml").tree
-        except CloudConfigError:
-            raise
-        except DocumentError as error:
-            raise CloudConfigError(
-                INSTANCE_DATA, error.reason, file=file, line=error.line, column=error.column
-            ) from error
-        tree = {} if tree is None else tree
+        document = read_document(path, INSTANCE_DATA)
+        tree = {} if document.tree is None else document.tree
         if not isinstance(tree, dict):
-            raise CloudConfigError(INSTANCE_DATA, "instance data is a map", file=file)
+            raise CloudConfigError(INSTANCE_DATA, "instance data is a map", file=document.file)
+        is_json = document.text.lstrip().startswith("{")
         return cls(tree) if is_json and "instance-id" not in tree else cls.of_meta_data(tree)
 
     def lacking(self, template: str) -> str | None:

@@ -134,17 +134,11 @@ def _why_unread(values: Any, where: TreePath, is_hash: bool) -> str:
 
 def _resources(module: Any, path: TreePath) -> Iterator[tuple[TreePath, Any]]:
     """Each resource of a module and of those in it, with its path."""
-    open_ = [(module, path)]
-    while open_:
-        module, path = open_.pop()
-        if not isinstance(module, dict):
-            continue
+    if isinstance(module, dict):
         for index, one in enumerate(maps_in(module.get("resources"))):
             yield (*path, "resources", index), one
-        inner = [
-            (one, (*path, "child_modules", index)) for index, one in enumerate(maps_in(module.get("child_modules")))
-        ]
-        open_ += reversed(inner)
+        for index, inner in enumerate(maps_in(module.get("child_modules"))):
+            yield from _resources(inner, (*path, "child_modules", index))
 
 
 def _written(resource: Any, later: Any) -> tuple[TreePath, str | None] | None:

@@ -23,11 +23,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from nodeattrs.codes import Kind
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.dialects.cloudinit.body_search import BodySearch
 from nodeattrs.dialects.cloudinit.codes import ARCHIVE as BAD_ARCHIVE
-from nodeattrs.dialects.cloudinit.codes import DECOMPRESS, EMPTY, ENCODING, TOO_LARGE
+from nodeattrs.dialects.cloudinit.codes import DECOMPRESS, EMPTY, ENCODING, INPUT, TOO_LARGE
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.dialects.cloudinit.other_templates import Language, language_of_file
 from nodeattrs.dialects.cloudinit.parts import (
@@ -41,7 +42,7 @@ from nodeattrs.dialects.cloudinit.parts import (
     load_yaml,
 )
 from nodeattrs.errors import BadArgument, DocumentError, TooMuch, wrong_argument
-from nodeattrs.formats.documents import content_of
+from nodeattrs.formats.documents import Document, Syntax, content_of, decoded, parse
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \t\r\n"
 _NOT_MULTIPART = "text/x-not-multipart"
@@ -186,6 +187,22 @@ def read_bytes(path: Path, budget: Budget | None = None) -> bytes:
         raise past_a_limit(error, what).located(path.as_posix()) from None
     except DocumentError as error:
         raise CloudConfigError(EMPTY, error.reason, file=error.file) from error
+
+
+def read_document(path: Path, kind: Kind = INPUT, syntax: Syntax | None = None) -> Document:
+    """A file of JSON or YAML that is no user-data, such as the meta-data of a machine.
+
+    kind:   of the error for a file that cannot be parsed
+    syntax: "json" or "yaml"; None: JSON for a text that begins with a brace
+    raises: CloudConfigError, for a file that cannot be read or parsed
+    """
+    name = path.as_posix()
+    content = read_bytes(path)
+    try:
+        text = decoded(content, name)
+        return parse(text, name, syntax or ("json" if text.lstrip().startswith("{") else "yaml"))
+    except DocumentError as error:
+        raise CloudConfigError(kind, error.reason, file=name, line=error.line, column=error.column) from error
 
 
 @taking(launch_index=int | None, include_root=A_PATH | None, budget=Budget | None)
@@ -445,14 +462,9 @@ class _Unpacking:
                     f"entry {number} of the archive cannot be made a part: {error}",
                     hint="content and headers are texts; a type is written like text/cloud-config",
                 ) from error
-            if self._is_wanted(part) and _stops_as(part, content):
+            if _is_wanted(part, self.launch_index) and _stops_as(part, content):
                 raise CloudConfigError(BAD_ARCHIVE, f"entry {number} of the archive is a {type(content).__name__}")
             yield self._attached(part)
-
-    def _is_wanted(self, part: Message) -> bool:
-        """Whether the launch index selects an entry of an archive."""
-        index = part.get("Launch-Index")
-        return self.launch_index is None or index is None or _number(index) == self.launch_index
 
     # --- includes -----------------------------------------------------------------------
 
@@ -546,16 +558,20 @@ def _index_in(content: Any, budget: Budget) -> int | None:
 
 def _selected(part: Message, wanted: int | None) -> Iterator[Message]:
     """The leaves of a part that the launch index lets through. A message in a part is a leaf and holds leaves."""
-    if wanted is not None:
-        index = part.get("Launch-Index")
-        if index is not None and _number(index) != wanted:
-            return
+    if not _is_wanted(part, wanted):
+        return
     if part.get_content_maintype() != "multipart":
         yield part
     if part.is_multipart():
         for inner in part.get_payload():
             if isinstance(inner, Message):
                 yield from _selected(inner, wanted)
+
+
+def _is_wanted(part: Message, wanted: int | None) -> bool:
+    """Whether a launch index lets a part through, as it does one without an index."""
+    index = part.get("Launch-Index")
+    return wanted is None or index is None or _number(index) == wanted
 
 
 def _number(text: Any) -> int | None:

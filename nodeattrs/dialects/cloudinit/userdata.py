@@ -8,14 +8,13 @@ may set anything. The merge keeps its steps, so that `Merged` can explain each v
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
-from functools import cached_property
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any
 
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
-from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import NOT_RUN
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding
@@ -24,17 +23,18 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.cloudinit.codes import DEFINITION, FORMAT, TEMPLATE, TOO_DEEP, UNKNOWN_MERGER, VALUE
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
-from nodeattrs.dialects.cloudinit.lints import Warned, warnings_of
+from nodeattrs.dialects.cloudinit.merged import Merged, MergeRules
 from nodeattrs.dialects.cloudinit.mergers import (
+    ANY_DEFINITION,
     CONFIG_DEFAULT,
     PART_DEFAULT,
     Definition,
     Mode,
+    as_definition,
     lay,
     own_definition,
     policy_of,
 )
-from nodeattrs.dialects.cloudinit.merging import ANY_DEFINITION, as_definition
 from nodeattrs.dialects.cloudinit.other_templates import filled_as_jinja, unescaped
 from nodeattrs.dialects.cloudinit.parts import (
     CLOUD_CONFIG,
@@ -43,26 +43,29 @@ from nodeattrs.dialects.cloudinit.parts import (
     JSONP,
     SCRIPTS,
     CloudPart,
-    dumped,
-    independent,
     load_config,
     measured,
 )
 from nodeattrs.dialects.cloudinit.patching import operations_of, patch_changes, patch_values
 from nodeattrs.dialects.cloudinit.places import YamlLocator
-from nodeattrs.dialects.cloudinit.provenance import Provenance
-from nodeattrs.dialects.cloudinit.releases import NEWEST, Release, release_of
+from nodeattrs.dialects.cloudinit.releases import NEWEST, release_of
 from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status, status_of
 from nodeattrs.dialects.cloudinit.templates import REDACTED, InstanceData, template_in, unrendered
 from nodeattrs.dialects.cloudinit.unpacking import type_of_text, unpack
-from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch, wrong_argument
+from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch
 from nodeattrs.formats.yaml_events import RepeatedKey
 
 _KEY = re.compile(r"[a-z_]+:")
 _WRITTEN = re.compile(r"(?m)^(merge_how|merge_type)\s*:")
 
 
-@taking(launch_index=int | None, include_root=A_PATH | None, budget=Budget | None)
+@taking(
+    mode=("current", "documented"),
+    launch_index=int | None,
+    include_root=A_PATH | None,
+    budget=Budget | None,
+    instance_data=InstanceData | None,
+)
 def merge(
     parts: Iterable[Any],
     *,
@@ -92,26 +95,13 @@ def merge(
     >>> merged.config, [warning.name for warning in merged.warnings]
     ({'packages': ['git']}, ['default-replaces'])
     """
-    if mode not in get_args(Mode):
-        raise wrong_argument(
-            "the mode of a merge", " or ".join(map(repr, get_args(Mode))), mode, "leave it out for today's"
-        )
     asked = None if how is None else as_definition(how)
-    rules = MergeRules(mode, asked, release_of(cloud_init), _known(instance_data))
+    rules = MergeRules(mode, asked, release_of(cloud_init), instance_data)
     budget = budget or Budget("user-data")
     run = _Run(rules, budget)
     for part in unpack(parts, launch_index=launch_index, include_root=include_root, budget=budget):
         run.take(part)
     return run.merged()
-
-
-def _known(data: Any) -> InstanceData | None:
-    """Returns *data*. raises: BadArgument, for anything but InstanceData and None"""
-    if data is None:
-        return None
-    if not isinstance(data, InstanceData):
-        raise wrong_argument("instance data", "an InstanceData", data, 'InstanceData({"v1": {...}})')
-    return data
 
 
 _READ_IN_A_STEP = 100
@@ -279,7 +269,9 @@ class _Run:
         if self.folding is None:
             self.folding = Folding(start=Part({}, 0), growing=True)
         elif self.folding.result.value is None:
-            self._begin_anew(self.folding)
+            # A patch has replaced the whole config by null: cloud-init begins with an empty one again.
+            self.folding.change(lambda before, laid: Part({}, 0))
+            self.joinings.append(self.joinings[-1]._replace(policy=None, laid=None, steps=1))
         return self.folding
 
     def _handled(self, number: int, part: CloudPart, name: str) -> PartReport:
@@ -360,11 +352,6 @@ class _Run:
             return self.stack[-1]
         return (own, source) if own.mergers else (PART_DEFAULT, "default")
 
-    def _begin_anew(self, folding: Folding) -> None:
-        """Begin with an empty config again, as cloud-init does after a patch has replaced the whole config by null."""
-        folding.change(lambda before, laid: Part({}, 0))
-        self.joinings.append(self.joinings[-1]._replace(policy=None, laid=None, steps=1))
-
     def merged(self) -> Merged:
         rows = () if self.folding is None else (Row(self.folding, tuple(self.joinings)),)
         result = self.folding.result if self.folding is not None and self.has_config else None
@@ -387,105 +374,3 @@ def without_types(merged: Merged, types: Collection[str]) -> Merged:
         else:
             run.take(source)
     return run.merged()
-
-
-class MergeRules(NamedTuple):
-    """The settings of one call of `merge`, kept to merge the same parts again.
-
-    mode:    "current": as cloud-init does; "documented": as its older manual says
-    how:     the merge definition for every part; None: each part has its own
-    release: the release of cloud-init whose behaviour is followed
-    data:    variables for templates; None: each template is an unknown layer
-    """
-
-    mode: Mode
-    how: Definition | None
-    release: Release
-    data: InstanceData | None
-
-
-class Merged(Provenance):
-    """A merged config, with a report for each part, and explanations of each value. `merge` and `merge_layers` make it.
-
-    parts:   the report of each part or source, in order
-    rows:    the foldings, which are the merges that were done in order; the last one gave the result
-    unknown: number of a part -> the unknown layer that replaces it, for a part that could not be read
-    rules:   the settings of `merge`; None for merged layers
-    sources: the parts as `merge` unpacked them, before templates were rendered; () for merged layers
-
-    `config` is a copy of the result, or None if no part has a config. `value` is the same, but {} instead of None.
-    `text` is the file that cloud-init writes; "" without a config. `ok` is True if no part was rejected or failed.
-    `warnings` is computed at its first use.
-
-    >>> from nodeattrs.dialects.cloudinit.userdata import merge
-    >>> merged = merge(["#cloud-config\\nhostname: a", "#cloud-config\\nhostname: b"])
-    >>> for claim in merged.trace("hostname").claims:
-    ...     print(claim.outcome.value, claim.value, claim.origin, claim.why or "-")
-    wins b part-002:2 (part) -
-    loses a part-001:2 (part) dict(replace): the new value replaces the old one (dict(replace)+list()+str())
-    """
-
-    def __init__(
-        self,
-        result: Part | None,
-        parts: tuple[PartReport, ...],
-        rows: tuple[Row, ...] = (),
-        unknown: Mapping[int, Layer] | None = None,
-        rules: MergeRules | None = None,
-        sources: tuple[CloudPart | Layer, ...] = (),
-    ) -> None:
-        self.parts = parts
-        self.rows = rows
-        self.rules = rules
-        self.sources = sources
-        self.unknown = dict(unknown or {})
-        self._result = result
-        self._locators: dict[int, Locator] = {}
-
-    @cached_property
-    def config(self) -> dict[Any, Any] | None:
-        """A copy of the merged config; {} if no config could be merged, None if no part was a cloud-config or patch."""
-        return None if self._result is None else independent(self._result.value)
-
-    @property
-    def text(self) -> str:
-        """The file that cloud-init writes, byte for byte, without unknown parts; "" where `config` is None.
-
-        Comments name the merged parts and, since release 23.3, the rejected ones. Secrets are not masked.
-        """
-        if self._result is None or self._result.value is None:
-            return ""
-        joinings = [one for row in self.rows for one in row.joinings if one.number not in self.unknown]
-        names = [_in_a_line(joining.filename.replace("\t", " ")) for joining in joinings]
-        lines = ["#cloud-config", ""]
-        if names:
-            lines += [f"# from {len(names)} files", *(f"# {name or '?'}" for name in names), ""]
-        lines += [
-            f"# Cloud-config part ignored SCHEMA_ERROR: {_in_a_line(report.filename)}"
-            for report in self.parts
-            if report.status == "rejected" and (self.rules is None or self.rules.release.notes)
-        ]
-        return "\n".join([*lines, dumped(self._result.value)])
-
-    @property
-    def ok(self) -> bool:
-        """Whether no part was rejected and none failed."""
-        return all(report.ok for report in self.parts)
-
-    @cached_property
-    def warnings(self) -> tuple[Warned, ...]:
-        """The warnings of `lints` about the parts and the merged config; looked for at the first access."""
-        return tuple(warnings_of(self.parts, self.rows, self.value))
-
-    @property
-    def value(self) -> dict[Any, Any]:
-        """The merged config; {} where there is none."""
-        return self.config or {}
-
-    def to_dict(self) -> dict[str, Any]:
-        """The config and the report of each part, as data; dates and bytes in the config stay what they are."""
-        return {"version": 1, "config": self.config, "parts": [report.to_dict() for report in self.parts]}
-
-
-def _in_a_line(name: str) -> str:
-    return name.replace("\n", " ").replace("\r", " ").strip()

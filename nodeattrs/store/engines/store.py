@@ -348,7 +348,7 @@ class Store(ABC):
                     revision = _revision_in(name, fields)
                 yield name, revision
 
-    @taking(query="nodeattrs.store.search.query:Query")
+    @taking(query=Query)
     def search(self, query: Query, at: datetime | None = None) -> list[str]:
         """The names of the nodes that a query finds, sorted; [] for none.
 

@@ -10,10 +10,10 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.catalog import Outcome, Plan, Ref, Report
+from nodeattrs.catalog import Catalog, Outcome, Plan, Ref, Report
 from nodeattrs.catalog.errors import MoreRelations, ResourceFailed
 from nodeattrs.catalog.questions import Impact, Step, dot
-from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE, Declarations, Resource
+from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE, Resource
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path, parse
@@ -77,7 +77,7 @@ class CatalogList:
         below it. None: all resources. A text that is not a path raises an error in both methods.
     """
 
-    catalog: Declarations
+    catalog: Catalog
     name: str
     reads: str | None = None
 
