@@ -132,7 +132,7 @@ class CodeWords:
         """
         for layer in layers:
             for path in layer.leaves:
-                at = layer.origin(path)
+                at = layer.locator.at(path)
                 self.words.update(str(step) for step in path)
                 self._name(path, PathUse(str(at.file), at.line or 1, sets=True))
 
