@@ -197,9 +197,9 @@ def load_facts(
     locator = document.locator("facts", path.name)
     if not _is_facter(document.tree):
         return Facts(document.tree, locator, document.warnings, settled and document.levels <= ROOM)
-    renamed = facter.with_ohai_names(document)
-    tree = copied(renamed.tree) if settled else renamed.tree  # of which parts may be those of other machines
-    return Facts(tree, facter.Translator(locator, renamed.sources), document.warnings)
+    renamed, locator = facter.with_ohai_names(document, locator)
+    tree = copied(renamed) if settled else renamed  # of which parts may be those of other machines
+    return Facts(tree, locator, document.warnings)
 
 
 def _is_facter(tree: dict[Any, Any]) -> bool:

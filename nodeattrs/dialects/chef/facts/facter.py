@@ -33,7 +33,7 @@ _PLATFORMS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Translator:
+class _Translator:
     """A locator for the facts that `with_ohai_names` returns: gives the line of Facter's fact for both kinds of names.
 
     facter:  the locator of Facter's document
@@ -156,10 +156,11 @@ _OTHERS: tuple[tuple[Path, Path, Callable[[Any], Any]], ...] = (
 """Other facts whose path is always the same, in the form of `_KERNEL`."""
 
 
-def with_ohai_names(document: Document) -> _Translation:
-    """The facts of a Facter document with Ohai's names added: `tree`, and `sources` for a `Translator`.
+def with_ohai_names(document: Document, locator: Locator) -> tuple[dict[Any, Any], Locator]:
+    """Returns (facts, locator): the facts of a Facter document with Ohai's names added, and the line of each.
 
-    The document is not changed; the tree shares maps with it.
+    The document is not changed; the facts share maps with it. The line of a fact under Ohai's name is that of Facter's.
+    locator: gives the lines of the document
     raises: DocumentError, for a fact in another form than Facter's
     """
     tree = {**document.tree}
@@ -175,7 +176,7 @@ def with_ohai_names(document: Document) -> _Translation:
     _mountpoints(to)
     for name in to.entries(("networking", "interfaces")):
         _interface(to, ("network", "interfaces", name), ("networking", "interfaces", name))
-    return to
+    return to.tree, _Translator(locator, to.sources)
 
 
 def _platform(to: _Translation) -> None:

@@ -130,7 +130,9 @@ class Repository(Folder):
     `role`, `environment`, `cookbook`, `policy` and the like take a name. They raise BadName for a name that cannot be a
     file name, DocumentError for a bad file, and the NotFound of their kind, with similar names, for a missing one.
     `node_document` returns None for a missing node. `roles`, `cookbooks` and the like list names, [] for none;
-    `suites` lists the nodes of Test Kitchen. `names_in_python` gives the roles or environments that are Python.
+    `data_bag` lists the items of one bag. `suites` lists the nodes of Test Kitchen, and `kitchen` has their settings.
+    `has_node` says whether a file or a suite has a name. `names_in_python` gives the roles or environments that are
+    Python. `commit` is the checked-out commit of Git, "" for none.
     A run calls `for_node`, since a suite of Test Kitchen may have its own folders, and `cookbook_for_run`, which gives
     a stand-in for a missing cookbook. Of a data bag item, `data_bag_item` gives a copy. `decrypted_item` and
     `item_as_written` give the kept item and its locator.
