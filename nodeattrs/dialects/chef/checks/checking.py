@@ -392,11 +392,6 @@ _MOST_BYTES = 200_000
 _MOST_FILES = 2_000
 
 
-def _mentioned(repository: Repository) -> frozenset[tuple[str, str]]:
-    """The roles and recipes that other texts of a repository name, such as scripts and pages: ("role", "web")."""
-    return frozenset((found[1], found[2]) for text in _texts(repository.root) for found in _ITEM.finditer(text))
-
-
 def _texts(root: pathlib.Path) -> Iterator[str]:
     """Yield the beginnings of up to 2,000 files below a folder. Cookbooks, roles and nodes are left out."""
     left = _MOST_FILES
@@ -419,7 +414,8 @@ def _unused(repository: Repository, known: KnownNodes, unrun: Iterable[str] = ()
     """
     if not known.complete:
         return
-    items = _mentioned(repository)
+    # What other texts name, such as scripts and pages: ("role", "web").
+    items = {(found[1], found[2]) for text in _texts(repository.root) for found in _ITEM.finditer(text)}
     for name in repository.roles():
         if name not in known.roles and name not in unrun and ("role", name) not in items:
             yield from _unused_role(repository, name)

@@ -262,7 +262,7 @@ class ImpactReport:
 class ResourceExplanation:
     """The report of `catalog explain`: a resource with its line, its relationships, and the values that its line read.
 
-    `to_dict` returns the data for JSON. `lines` yields the text: one line for a resource without relationships and values.
+    `to_dict` returns the data for JSON. `lines` yields the text, which is one line where there is nothing to name.
 
     plan:     the plan, which has the relationships
     ref:      the resource; it must be in the plan
