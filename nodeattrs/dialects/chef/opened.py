@@ -68,8 +68,8 @@ def _unread(layer: Layer) -> Unread:
 class Nodes(WithFacts):
     """The nodes of one version of a repository, for the verbs. Made by `Chef.open`; reads no file before it is asked.
 
-    `is_there` says whether the folder looks like a repository of Chef. `subjects` names the nodes; where there is none,
-    it names roles. `answer` runs one for the verbs, and `run` returns the run itself; each call runs it
+    `is_there` returns whether the folder looks like a repository of Chef. `subjects` gives the names of the nodes, or
+    of roles if there is no node. `answer` runs one for the verbs, and `run` returns the run itself. Each call runs it
     again. The request names the facts of a node. Otherwise a node has the facts of its last run, or, if it never ran,
     an unknown platform. `facts` does not look at the last run.
     After `answer`, the attribute `unread` lists the layers that could not be read for it.

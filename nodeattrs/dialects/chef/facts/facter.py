@@ -159,7 +159,7 @@ _OTHERS: tuple[tuple[Path, Path, Callable[[Any], Any]], ...] = (
 def with_ohai_names(document: Document, locator: Locator) -> tuple[dict[Any, Any], Locator]:
     """Returns (facts, locator): the facts of a Facter document with Ohai's names added, and the line of each.
 
-    The document is not changed; the facts share maps with it. The line of a fact under Ohai's name is that of Facter's.
+    The document is not changed; the facts share maps with it. A fact under Ohai's name has the line of Facter's fact.
     locator: gives the lines of the document
     raises: DocumentError, for a fact in another form than Facter's
     """

@@ -316,7 +316,10 @@ def _interface(name: str, addresses: Iterable[Any], stats: Any) -> dict[str, Any
 
 
 def _sys(name: str, what: str) -> str:
-    """What Linux says of an interface; "" on another system, and for one that is down and has no carrier to show."""
+    """The value that Linux has for an interface; "" on another system, and where it cannot be read.
+
+    An interface that is down has no carrier to read.
+    """
     return _text(_SYS / name / what).strip()
 
 

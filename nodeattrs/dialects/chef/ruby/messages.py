@@ -81,8 +81,8 @@ class NodeMessages:
 
     Each method is called with the place (the line in Ruby) and the checked parts of a message. Methods in `COMMANDS`
     change the node, or give something to `services`; Ruby gets no answer. Methods in `QUESTIONS` return the answer,
-    packed for Ruby; null stands for an attribute that is not set. The caller sets the current setter of the node to the
-    place before each call. Errors of the node are not caught.
+    packed for Ruby; the answer for an attribute that is not set is null. The caller sets the current setter of the node
+    to the place before each call. Errors of the node are not caught.
 
     node:     is read and changed
     services: the functions of the run

@@ -53,7 +53,7 @@ _BY_LEVEL = {"write": -1, "write!": -1, "unlink": None, "unlink!": None}
 """Methods whose first argument names the level -> where the keys end among the others."""
 
 COMPUTED = "a computed name"
-"""What stands among the words of code that calls a method of another object by a computed name."""
+"""This is among the words of code that calls a method by a computed name."""
 
 _WRITING = frozenset((*_LEVELS, *_REMOVING, *_BY_LEVEL))
 
@@ -239,8 +239,8 @@ class CodeReader:
     def find_givers(self, node: Node) -> None:
         """Note the methods below *node* whose whole body gives the node: `def its_node; run_context.node; end`.
 
-        Code in the same text that calls such a method is then read as code that uses the node. A method `node` is not
-        noted: its name says so.
+        Code in the same text that calls such a method is then read as code that uses the node. A method with the name
+        `node` needs no note.
         """
         body = node.child_by_field_name("body") if node.type == "method" else None
         inside = body.named_children if body is not None else []
