@@ -118,6 +118,9 @@ ANYTHING = {
     "level-of-a-computed-send": "run_context.send(name).default['a']['b'] = 1",
     "level-of-a-computed-try": "(run_context.try(name)).default!('a', 'b', 1)",
     "removal-of-a-computed-send": "run_context.public_send(name).rm('a', 'b')",
+    "level-of-a-held-computed-send": "one = run_context.send(name)\none.default['a']['b'] = 1",
+    "level-of-a-kept-computed-send": "@one ||= run_context.send(name)\n@one.override['a']['b'] = 1",
+    "tap-of-a-computed-send": "run_context.send(name).tap { |one| one.default['a']['b'] = 1 }",
     "write-of-a-computed-send": "run_context&.send(name).write(:default, 'a', 'b', 1)",
     "method-node": "method(:node).call.default['a']['b'] = 1",
     "write-computed": "level = :default\nnode.write(level, 'a', 'b', 1)",
@@ -155,6 +158,7 @@ NOTHING = {
     "unused-library": "AppHelper.tune",
     "class-eval": "Chef::Recipe.class_eval { include AppNothing }",
     "send-to-others": "new_resource.send(name, 1)",
+    "held-send-to-others": "one = new_resource.send(name)\none.each { |two| puts two }\nother.default['a'] = 1",
     "constant-send-to-others": "new_resource.send(:options).default['a'] = 1",
     "require": "require 'json'",
 }

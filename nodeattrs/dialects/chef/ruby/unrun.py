@@ -52,10 +52,9 @@ _REMOVING: Mapping[str, tuple[str, ...]] = {
 _BY_LEVEL = {"write": -1, "write!": -1, "unlink": None, "unlink!": None}
 """Methods whose first argument names the level -> where the keys end among the others."""
 
-COMPUTED = "a computed name"
-"""This is among the words of code that calls a method by a computed name."""
+_WRITING = frozenset((*_LEVELS, *_REMOVING, *_BY_LEVEL, "tap", "then", "yield_self"))
+"""Methods by which code writes to the node, or hands it to a block."""
 
-_WRITING = frozenset((*_LEVELS, *_REMOVING, *_BY_LEVEL))
 
 _TAGS = ("tag", "tags", "untag")
 CHANGING: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -120,8 +119,8 @@ class UnrunCode:
     words:      the names that the text uses; each may be a method or resource that other code defines
     names:      the names under which other code can call this code
     is_reached: whether Chef may call this code although no other code uses one of *names*
-    givers:     one for each method of a library that only gives the node. This code knows that the method gives the
-                node; other code that uses its name, or a computed name (`COMPUTED`), may set any attribute
+    givers:     one for each method of a library that only gives the node, under its name. This code knows that the
+                method gives the node; other code that uses the name may set any attribute
     """
 
     lines: dict[str, dict[Path, int]] = field(default_factory=dict)
@@ -132,13 +131,6 @@ class UnrunCode:
     names: set[str] = field(default_factory=set)
     is_reached: bool = False
     givers: list[UnrunCode] = field(default_factory=list)
-
-    def knows(self, word: str, other: UnrunCode) -> bool:
-        """Whether *other* is one of `givers`, and is called by its name *word*: its effect is then part of this code.
-
-        False for `COMPUTED`.
-        """
-        return word != COMPUTED and other in self.givers
 
 
 def resource_code(types: Mapping[str, int]) -> UnrunCode:
@@ -235,6 +227,7 @@ class CodeReader:
         self._part = part
         self._around = _Surroundings(is_node=part == "attributes")
         self._givers: set[str] = set()
+        self._computed: set[str] = set()
 
     def find_givers(self, node: Node) -> None:
         """Note the methods below *node* whose whole body gives the node: `def its_node; run_context.node; end`.
@@ -248,7 +241,7 @@ class CodeReader:
         if name != "node" and self._ends_in_node(inside[0]):
             self._givers.add(name)
             hidden = inside[0].start_point.row + 1, self._shown(inside[0])
-            self.code.givers.append(UnrunCode(hidden=hidden, names={name, COMPUTED}))
+            self.code.givers.append(UnrunCode(hidden=hidden, names={name}))
         for child in node.named_children:
             self.find_givers(child)
 
@@ -327,6 +320,8 @@ class CodeReader:
         """The parts of a statement that are evaluated: no names that it defines or assigns."""
         skipped = node.child_by_field_name("name") if node.type in _DEFINITIONS else None
         left = node.child_by_field_name("left") if node.type in _ASSIGNING else None
+        if left is not None and self._is_computed(node.child_by_field_name("right")):
+            self._computed.add(self._slice(left))
         is_name = left is not None and node.type == "assignment" and left.type in ("constant", "identifier")
         if left is not None and (is_name or self._slice(left) in _NAMES_OF_NODE):
             skipped = left
@@ -428,7 +423,6 @@ class CodeReader:
         self._visit_all(iter((*given, node.child_by_field_name("block"))))
         if method in _SENDING:
             method, given = "".join(map(str, self.leading_keys(given[:1]))), given[1:]
-            self.code.words.add(method or COMPUTED)
         if self._is_hidden(node, method, given, is_own, place):
             self._note_hidden(node)
         elif method in (*_NAMES_OF_NODE, *self._givers) and not given:
@@ -459,7 +453,9 @@ class CodeReader:
         return method in _HIDING or (method in _HIDING_ALONE and is_own and self._part != "libraries")
 
     def _is_computed(self, node: Node | None) -> bool:
-        """Whether an expression is a call by a computed name, such as `one.send(name)`, which may give the node."""
+        """Whether an expression may be the node by a computed name: `one.send(name)`, or a variable that holds it."""
+        if node is not None and self._slice(node) in self._computed:
+            return True
         if node is not None and node.type == "parenthesized_statements" and len(node.named_children) == 1:
             return self._is_computed(node.named_children[0])
         named = node.child_by_field_name("method") if node is not None and node.type == "call" else None

@@ -112,7 +112,7 @@ class Unrun:
 
     def _by(self, code: UnrunCode) -> Iterator[Reached]:
         for word in sorted(code.words & self._named.keys()):
-            yield from (one for one in self._named[word] if not code.knows(word, one[2]))
+            yield from (one for one in self._named[word] if one[2] not in code.givers)
 
     @cached_property
     def _named(self) -> dict[str, list[Reached]]:
