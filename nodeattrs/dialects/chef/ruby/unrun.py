@@ -53,7 +53,7 @@ _BY_LEVEL = {"write": -1, "write!": -1, "unlink": None, "unlink!": None}
 """Methods whose first argument names the level -> where the keys end among the others."""
 
 _WRITING = frozenset((*_LEVELS, *_REMOVING, *_BY_LEVEL, "tap", "then", "yield_self"))
-"""Methods by which code writes to the node, or hands it to a block."""
+"""Methods that write to the node, or hand it to a block."""
 
 
 _TAGS = ("tag", "tags", "untag")
