@@ -31,7 +31,6 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, dig, parse
 from nodeattrs.dialects.chef.facts import ENTRY_POINTS, gather, load_facts, machine, platforms
 from nodeattrs.dialects.chef.facts import facter as facter_module
-from nodeattrs.dialects.chef.facts import network as network_module
 from nodeattrs.dialects.chef.facts.addresses import (
     Route,
     address_entry,
@@ -323,7 +322,7 @@ class TestDefaultRoute:
 
 def route_out(monkeypatch, address_towards) -> None:
     """From which address the kernel would send to an address outside."""
-    monkeypatch.setattr(network_module, "_source_towards", address_towards)
+    monkeypatch.setattr(machine, "_source_towards", address_towards)
 
 
 def stated(family: int, address: str, netmask: str | None = None) -> SimpleNamespace:
@@ -355,7 +354,7 @@ class TestInterfaces:
         }
         monkeypatch.setattr(psutil, "net_if_addrs", lambda: addresses)
         monkeypatch.setattr(psutil, "net_if_stats", dict)
-        seen = network_module.network({})["network"]["interfaces"]
+        seen = machine.network({})["network"]["interfaces"]
 
         assert {name: interface.get("addresses") for name, interface in seen.items()} == {
             "sit0": None,
@@ -377,7 +376,7 @@ class TestInterfaces:
         monkeypatch.setattr(psutil, "net_if_addrs", lambda: addresses)
         monkeypatch.setattr(psutil, "net_if_stats", dict)
         route_out(monkeypatch, lambda outside: None)
-        seen = network_module.network({})
+        seen = machine.network({})
 
         assert (seen["ipaddress"], seen["ip6address"]) == ("10.0.0.2", "fe80::1")
         assert seen["macaddress"] == "02:00:00:00:00:BB"
@@ -396,14 +395,14 @@ class TestInterfaces:
         }
         monkeypatch.setattr(psutil, "net_if_addrs", lambda: addresses)
         monkeypatch.setattr(psutil, "net_if_stats", dict)
-        monkeypatch.setattr(network_module, "ROUTES4", tmp_path / "route")
-        monkeypatch.setattr(network_module, "ROUTES6", tmp_path / "ipv6_route")
+        monkeypatch.setattr(machine, "ROUTES4", tmp_path / "route")
+        monkeypatch.setattr(machine, "ROUTES6", tmp_path / "ipv6_route")
         return tmp_path / "route"
 
     def test_the_default_route_decides_and_is_told(self, monkeypatch, machine_with_vpn):
         machine_with_vpn.write_text(route4("eth0", "0.0.0.0", "10.0.0.1"))
         route_out(monkeypatch, lambda outside: "10.8.0.6")
-        seen = network_module.network({})
+        seen = machine.network({})
 
         assert seen["ipaddress"] == "10.0.0.2"
         assert seen["network"]["default_interface"] == "eth0"
@@ -413,7 +412,7 @@ class TestInterfaces:
     def test_no_default_route_among_the_routes_leaves_it_to_ohais_order(self, monkeypatch, machine_with_vpn):
         machine_with_vpn.write_text(route4("eth0", "10.0.0.0", "0.0.0.0", mask="255.255.255.0"))
         route_out(monkeypatch, lambda outside: "10.0.0.2")
-        seen = network_module.network({})
+        seen = machine.network({})
 
         assert seen["ipaddress"] == "10.8.0.6"
         assert "default_interface" not in seen["network"]
@@ -422,7 +421,7 @@ class TestInterfaces:
         """Elsewhere than on Linux a VPN's longer prefix must not make its address the node's."""
         route_out(monkeypatch, {"203.0.113.1": "10.0.0.2"}.get)
 
-        assert network_module.network({})["ipaddress"] == "10.0.0.2"
+        assert machine.network({})["ipaddress"] == "10.0.0.2"
 
 
 class TestFactFunctions:

@@ -58,6 +58,7 @@ EXACT = {
     "bang-chain": "node.default!['a']['b'] = 1",
     "send": "node.send(:default)['a']['b'] = 1",
     "public-send": "node.public_send('override')['a']['b'] = 1",
+    "try": "run_context.try(:node).default['a']['b'] = 1",
     "send-bang": "node.send(:override!, 'a', 'b', 1)",
     "send-write": "node.__send__(:write, :normal, 'a', 'b', 1)",
     "ruby-block": "ruby_block 'x' do\n  block { node.normal['a']['b'] = 1 }\nend",
@@ -113,6 +114,14 @@ ANYTHING = {
     "block-argument": "[self].map(&:node).each { |n| n.default['a']['b'] = 1 }",
     "send-computed": "node.send(['def', 'ault'].join)['a']['b'] = 1",
     "send-node": "send(:node).tap { |n| n.default['a']['b'] = 1 }",
+    "try-node": "run_context.try(:node).tap { |n| n.default['a']['b'] = 1 }",
+    "level-of-a-computed-send": "run_context.send(name).default['a']['b'] = 1",
+    "level-of-a-computed-try": "(run_context.try(name)).default!('a', 'b', 1)",
+    "removal-of-a-computed-send": "run_context.public_send(name).rm('a', 'b')",
+    "level-of-a-held-computed-send": "one = run_context.send(name)\none.default['a']['b'] = 1",
+    "level-of-a-kept-computed-send": "@one ||= run_context.send(name)\n@one.override['a']['b'] = 1",
+    "tap-of-a-computed-send": "run_context.send(name).tap { |one| one.default['a']['b'] = 1 }",
+    "write-of-a-computed-send": "run_context&.send(name).write(:default, 'a', 'b', 1)",
     "method-node": "method(:node).call.default['a']['b'] = 1",
     "write-computed": "level = :default\nnode.write(level, 'a', 'b', 1)",
     "key-computed": "k = 'a'\nnode.default[k]['b'] = 1",
@@ -149,6 +158,8 @@ NOTHING = {
     "unused-library": "AppHelper.tune",
     "class-eval": "Chef::Recipe.class_eval { include AppNothing }",
     "send-to-others": "new_resource.send(name, 1)",
+    "held-send-to-others": "one = new_resource.send(name)\none.each { |two| puts two }\nother.default['a'] = 1",
+    "constant-send-to-others": "new_resource.send(:options).default['a'] = 1",
     "require": "require 'json'",
 }
 """Recipes that set no attribute."""
@@ -299,7 +310,8 @@ class TestLibraries:
             ("def initialize(one)\n  @other = one.run_context.node\nend", False),
             ("def initialize(one)\n  tune(@node = one.node)\nend", False),
             ("def tuned\n  @node = run_context.node\nend", False),
-            ("def tuned\n  run_context.node\nend", False),
+            ("def tuned\n  run_context.node\nend", True),
+            ("def tuned\n  run_context.node\nend\ndef tune\n  set(tuned)\nend", False),
             ("def tune\n  (node = one.node).default['a']['b'] = 1\nend", False),
             ("def tune\n  send(NAME)['a']['b'] = 1\nend", False),
             ("def tune\n  set(send(NAME))\nend", False),
@@ -312,6 +324,65 @@ class TestLibraries:
 
         node = node_of("App::Help.new(self)", {"cookbooks/app/libraries/help.rb": library})
         assert is_certain == (not places(node, "a.b"))
+
+    GIVING = "class App\n  def own\n    @resource.run_context.node\n  end\n  def tune\n    {}\n  end\nend\n"
+
+    @pytest.mark.parametrize(
+        ("body", "paths"),
+        [
+            ("1", []),
+            ("own['z']['y'] == 1", []),
+            ("own['a']['b'] ? self.own['z']['y'] : own.read('a')", []),
+            ("own.default['a']['b'] = 1", ["a.b"]),
+            ("self.own.override['a']['b'] = 1", ["a.b"]),
+            ("send(:own).rm('z')", ["a.b", "z.y"]),
+            ("set(own)", ["a.b", "z.y"]),
+            ("[self].map(&:own).each { |one| one.default['a'] = 1 }", ["a.b", "z.y"]),
+            ("set(own:)", ["a.b", "z.y"]),
+            ("n = own\nn.default['a'] = 1", ["a.b", "z.y"]),
+        ],
+    )
+    def test_a_method_that_only_gives_the_node_is_read_as_the_node_in_its_own_text(self, node_of, body, paths):
+        """As in the cookbook ark: `def node_in_run_context; resource.run_context.node; end`."""
+        node = node_of("App.new.tune", {"cookbooks/app/libraries/help.rb": self.GIVING.replace("{}", body)})
+
+        assert paths == [path for path in ("a.b", "z.y") if places(node, path)]
+
+    @pytest.mark.parametrize(
+        ("text", "is_certain"),
+        [
+            ("App.new.own.default['a'] = 1", False),
+            ("one = App.new.send(name)\n    one.default['a'] = 1", False),
+            ("App.new.tune", True),
+            ("App.new.send(:tune)", True),
+        ],
+    )
+    @pytest.mark.parametrize("in_library", [False, True])
+    def test_other_code_that_uses_the_name_of_such_a_method_may_set_anything(
+        self, node_of, text, is_certain, in_library
+    ):
+        """In a recipe, and in a library of another cookbook."""
+        other = {"cookbooks/other/libraries/more.rb": f"module More\n  def self.go\n    {text}\n  end\nend\n"}
+        recipe = "More.go" if in_library else text
+        node = node_of(recipe, {"cookbooks/app/libraries/help.rb": self.GIVING, **(other if in_library else {})})
+
+        assert is_certain == (not places(node, "z.y"))
+
+    @pytest.mark.parametrize(
+        "method",
+        [
+            "def own(one)\n    one.node\n  end",
+            "def own\n    tune\n    @resource.node\n  end",
+            "def own\n    @own ||= @resource.node\n  end",
+            "def own\n    @resource.node { 1 }\n  end",
+            "def self.own\n    Chef.node\n  end",
+        ],
+    )
+    def test_a_method_that_does_more_than_give_the_node_hides_what_is_set(self, node_of, method):
+        """Each caller of the library counts."""
+        library = f"class App\n  {method}\n  def tune\n    1\n  end\nend\n"
+
+        assert places(node_of("App.new.tune", {"cookbooks/app/libraries/help.rb": library}), "z.y")
 
 
 class TestAttributeFiles:

@@ -66,7 +66,7 @@ class Addition(NamedTuple):
     value: Binding
 
 
-class NameScope:
+class _NameScope:
     """A module, class, function or comprehension, with the names that it binds. `Scopes` creates it and fills `names`.
 
     node:  its syntax node
@@ -77,14 +77,14 @@ class NameScope:
     scope binds the name, as for a built-in function.
     """
 
-    def __init__(self, node: ast.AST, above: NameScope | None) -> None:
+    def __init__(self, node: ast.AST, above: _NameScope | None) -> None:
         self.node = node
         self.above = above
         self.names: dict[str, list[Binding]] = defaultdict(list)
 
-    def scope_of_name(self, name: str) -> NameScope | None:
+    def scope_of_name(self, name: str) -> _NameScope | None:
         """The scope that defines *name*, as seen from here, by Python's rules; None where no scope does."""
-        here: NameScope | None = self
+        here: _NameScope | None = self
         while here is not None and (name not in here.names or (here is not self and here.is_class)):
             here = here.above
         return here
@@ -121,11 +121,11 @@ class Scopes:
         self.passed: dict[ast.AST | str, list[ast.Call]] = defaultdict(list)
         self.decorated: dict[str, list[ast.AST]] = defaultdict(list)
         self.fields: dict[str, list[str]] = {}
-        self._of: dict[ast.AST, NameScope] = {}
-        self._top = NameScope(tree, None)
+        self._of: dict[ast.AST, _NameScope] = {}
+        self._top = _NameScope(tree, None)
         self._visit(tree, self._top)
 
-    def of(self, node: ast.AST) -> NameScope:
+    def of(self, node: ast.AST) -> _NameScope:
         """The scope that contains a node; for a function the scope around it; the module for an unknown node."""
         return self._of.get(node, self._top)
 
@@ -139,25 +139,25 @@ class Scopes:
         found = (node for node in self._of if isinstance(node, ast.ClassDef))
         return [one.name for one in found if name in map(name_of, one.bases)]
 
-    def additions(self, root: str, scope: NameScope | None) -> Iterator[Addition]:
+    def additions(self, root: str, scope: _NameScope | None) -> Iterator[Addition]:
         """Yield the values that were put into a name of *scope*; with None, into any attribute of the name *root*."""
         for one in self.added.get(root, ()):
             if scope is None or self.of(one.site).scope_of_name(root) is scope:
                 yield one
 
-    def _visit(self, node: ast.AST, scope: NameScope) -> None:
+    def _visit(self, node: ast.AST, scope: _NameScope) -> None:
         self._of[node] = scope
         if type(node) in _NOTED:
             self._note(node, scope)
         if type(node) in _SCOPES:
-            scope = NameScope(node, scope)
+            scope = _NameScope(node, scope)
             if isinstance(node, _FUNCTIONS):
                 for argument in _arguments(node):
                     scope.names[argument.arg].append(Binding(argument))
         for child in ast.iter_child_nodes(node):
             self._visit(child, scope)
 
-    def _note(self, node: ast.AST, scope: NameScope) -> None:
+    def _note(self, node: ast.AST, scope: _NameScope) -> None:
         match node:
             case ast.Assign():
                 self._assign(node, scope)
@@ -181,7 +181,7 @@ class Scopes:
                 if isinstance(node, ast.Yield):
                     self.generators.add(_function(scope))
 
-    def _assign(self, node: ast.Assign, scope: NameScope) -> None:
+    def _assign(self, node: ast.Assign, scope: _NameScope) -> None:
         """Bind each target; `Point = namedtuple("Point", "x y")` declares fields too."""
         for target in node.targets:
             self._bind(target, Binding(node.value), scope)
@@ -190,13 +190,13 @@ class Scopes:
                 for target in node.targets:
                     self.fields[name_of(target)] = names.replace(",", " ").split()
 
-    def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, scope: NameScope) -> None:
+    def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, scope: _NameScope) -> None:
         self._bind(ast.Name(node.name), Binding(node), scope)
         self.fields[node.name] = [name_of(one.target) for one in node.body if isinstance(one, ast.AnnAssign)]
         for one in node.decorator_list:
             self.decorated[name_of(one.func if isinstance(one, ast.Call) else one)].append(node)
 
-    def _bind(self, target: ast.AST, binding: Binding, scope: NameScope) -> None:
+    def _bind(self, target: ast.AST, binding: Binding, scope: _NameScope) -> None:
         match target:
             case ast.Name():
                 scope.names[target.id].append(binding)
@@ -243,14 +243,14 @@ class Scopes:
         self.added[root].append(Addition(site, into, value))
 
 
-def _function(scope: NameScope) -> ast.AST:
-    here: NameScope | None = scope
+def _function(scope: _NameScope) -> ast.AST:
+    here: _NameScope | None = scope
     while here is not None and not isinstance(here.node, _FUNCTIONS):
         here = here.above
     return scope.node if here is None else here.node
 
 
-def _outside(scope: NameScope) -> NameScope:
+def _outside(scope: _NameScope) -> _NameScope:
     while isinstance(scope.node, _LOOPS) and scope.above is not None:
         scope = scope.above
     return scope

@@ -38,7 +38,7 @@ from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.dialects.common import WithFacts
 from nodeattrs.dialects.resources import part_of_resources
 from nodeattrs.errors import NodeattrsError, NotFound
-from nodeattrs.formats.documents import parse, text_of
+from nodeattrs.formats.documents import parse
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.node.running import merged_shared
 from nodeattrs.node.watched import note_overlaps
@@ -68,7 +68,8 @@ def _unread(layer: Layer) -> Unread:
 class Nodes(WithFacts):
     """The nodes of one version of a repository, for the verbs. Made by `Chef.open`; reads no file before it is asked.
 
-    `subjects` names the nodes. `answer` runs one for the verbs, and `run` returns the run itself; each call runs it
+    `is_there` returns whether the folder looks like a repository of Chef. `subjects` gives the names of the nodes, or
+    of roles if there is no node. `answer` runs one for the verbs, and `run` returns the run itself. Each call runs it
     again. The request names the facts of a node. Otherwise a node has the facts of its last run, or, if it never ran,
     an unknown platform. `facts` does not look at the last run.
     After `answer`, the attribute `unread` lists the layers that could not be read for it.
@@ -240,7 +241,7 @@ class Nodes(WithFacts):
         if look == FILE:
             if name.startswith("role[") or name in self.repository.suites():
                 raise NotFound(f"{name} is no node with a file of its own")
-            return self._described(name), repr(self.enc.get(name)), self.environment_of(name)
+            return _as_text(self.repository.node_document(name)), repr(self.enc.get(name)), self.environment_of(name)
         if look == NAME:
             return name
         if kind == NAMED:
@@ -249,20 +250,6 @@ class Nodes(WithFacts):
             self._known_facts = name, {**self._facts(name, None).tree, "name": name}
         facts = self._known_facts[1]
         return self._scopes.look(self.repository.hiera, name, facts, look) if kind in HIERA else fact_at(facts, look)
-
-    def _described(self, name: str) -> str:
-        """The content of a node's file without its name, as text to compare; "" for a node without a file.
-
-        A file that equals an earlier one, apart from the name, is not parsed. raises: DocumentError
-        """
-        place = os.path.join(self.side.root, "nodes", name)
-        if os.path.isfile(f"{place}.json") and not any(os.path.lexists(f"{place}{one}") for one in (".yaml", ".yml")):
-            begin, named, rest = text_of(Path(f"{place}.json"), name).partition(f'"name": "{name}",')
-            if named and begin.strip() == "{" and '"name"' not in rest:
-                if rest not in self._of_texts:
-                    self._of_texts[rest] = _as_text(self.repository.node_document(name))
-                return self._of_texts[rest]
-        return _as_text(self.repository.node_document(name))
 
     @cached_property
     def _scopes(self) -> LookedScopes:
@@ -286,11 +273,6 @@ class Nodes(WithFacts):
             else:
                 looks.refuse("" if root is None else self._unnoted(root))
         looks.refuse(self._unnoted(self.side.root / "roles") or self._unnoted(self.side.root / "environments"))
-
-    @cached_property
-    def _of_texts(self) -> dict[str, str]:
-        """Text of a node's file behind its name -> its content as text."""
-        return {}
 
     @cached_property
     def _unnoted(self) -> Callable[[Path], str]:
@@ -319,6 +301,7 @@ class Nodes(WithFacts):
 
 
 def _as_text(node: NodeFile | None) -> str:
+    """The content of a node's file without its name, as text to compare; "" for a node without a file."""
     own = ("name", "locator")
     return "" if node is None else repr([value for field, value in vars(node).items() if field not in own])
 

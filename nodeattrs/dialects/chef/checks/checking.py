@@ -1,7 +1,8 @@
 """Check a repository with its Hiera trees: faults, doubtful places (warnings), and how many files were checked.
 
-Used by `dialect.Chef.check`. This module reads all files and finds what is missing; the modules beside it have the
-other checks. Nothing is printed, and no attribute file or recipe runs.
+Used by `dialect.Chef.check`. This module reads all files, and finds what is missing, what no node reaches, and what is
+against a rule of the settings. The modules beside it have the other checks. Nothing is printed, and no attribute file
+or recipe runs.
 """
 
 from __future__ import annotations
@@ -22,10 +23,9 @@ from nodeattrs.contract.peers import Lookup, doubts_of, lookup_of
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.code import may_run
-from nodeattrs.core.tree import Path
+from nodeattrs.core.tree import Path, spell
 from nodeattrs.dialects.chef.checks.fixes import SAFE, fixes
 from nodeattrs.dialects.chef.checks.overrides import overrides, type_changes
-from nodeattrs.dialects.chef.checks.rules import against_rules
 from nodeattrs.dialects.chef.checks.schema import against_schema
 from nodeattrs.dialects.chef.checks.spelling import (
     CodeWords,
@@ -35,16 +35,16 @@ from nodeattrs.dialects.chef.checks.spelling import (
     misspelt_keys,
     shadowed_maps,
 )
-from nodeattrs.dialects.chef.checks.stacks import known_nodes, role_stacks
-from nodeattrs.dialects.chef.checks.usage import unused
+from nodeattrs.dialects.chef.checks.stacks import KnownNodes, known_nodes, leaves_of, role_stacks
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.cookbooks import NOT_RUN, RUBY, Cookbook, check_versions
-from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.repository.repository import Repository, attribute_maps, readable
 from nodeattrs.dialects.chef.repository.roles import DEFAULT_ENVIRONMENT, Role
 from nodeattrs.dialects.chef.run.ruby_files import may_set
 from nodeattrs.errors import CookbookNotFound, DocumentError, NodeattrsError, RecipeNotFound, RoleNotFound
 from nodeattrs.formats.documents import text_of
 from nodeattrs.kinds import (
+    AGAINST_RULE,
     DEPENDENCY_RING,
     FETCHED_COOKBOOK,
     FOLDER_NAME,
@@ -53,11 +53,14 @@ from nodeattrs.kinds import (
     MISSING_RECIPE,
     MISSING_ROLE,
     NOT_LITERAL,
+    UNREAD_ATTRIBUTES,
     UNUSED_ATTRIBUTE,
+    UNUSED_ROLE,
 )
 from nodeattrs.kinds import NOT_RUN as CODE_NOT_RUN
 from nodeattrs.kinds import RUBY as RUBY_NOT_READ
 from nodeattrs.node.run_list import RunListItem, cookbook_of
+from nodeattrs.project.config import CheckRule
 from nodeattrs.project.fields import fault, known_or_near
 from nodeattrs.reports.findings import Finding, finding_of
 
@@ -196,8 +199,8 @@ def _doubtful(repository: Repository, run_code: bool) -> Iterator[NodeattrsError
     words.add_layers(layers_of_data(data))
     yield from misspelt_keys(layers, words)
     yield from shadowed_maps(layers, words)
-    yield from unused(repository, known, unrun)
-    yield from against_rules(repository, unrun)
+    yield from _unused(repository, known, unrun)
+    yield from _against_rules(repository, unrun)
     yield from against_schema(repository, known.stacks)
 
 
@@ -379,3 +382,108 @@ def _rings(cookbooks: dict[str, Cookbook]) -> Iterator[DocumentError]:
                 yield found
             elif needed in cookbooks and needed not in done:
                 way[needed] = sorted(cookbooks[needed].depends)
+
+
+# Roles and cookbooks that no node reaches by its run-list
+
+_ITEM = re.compile(r"""(?<![a-z])(role|recipe)(?:\[|\W{1,3})([\w.-]+)""")
+_SKIPPED = frozenset((".git", "cookbooks", "vendor", "node_modules"))
+_MOST_BYTES = 200_000
+_MOST_FILES = 2_000
+
+
+def _texts(root: pathlib.Path) -> Iterator[str]:
+    """Yield the beginnings of up to 2,000 files below a folder. Cookbooks, roles and nodes are left out."""
+    left = _MOST_FILES
+    for folder, folders, names in os.walk(root):
+        inside = os.path.relpath(folder, root)
+        folders[:] = sorted(set(folders) - _SKIPPED - ({"roles", "nodes"} if inside == "." else set()))
+        for path in (os.path.join(folder, name) for name in sorted(names)):
+            if left and os.path.isfile(path):
+                left -= 1
+                with suppress(OSError), open(path, encoding="utf-8", errors="replace") as stream:
+                    yield stream.read(_MOST_BYTES)
+
+
+def _unused(repository: Repository, known: KnownNodes, unrun: Iterable[str] = ()) -> Iterator[DocumentError]:
+    """Yield a warning for each unused role, and each unused cookbook with attribute files.
+
+    Unused means: no run-list of the known nodes leads to it, and no other text of the repository names it.
+    Yields nothing if not all nodes are known. A role or cookbook that cannot be read is not reported.
+    unrun: names of roles in Python that did not run; they are not reported
+    """
+    if not known.complete:
+        return
+    # What other texts name, such as scripts and pages: ("role", "web").
+    items = {(found[1], found[2]) for text in _texts(repository.root) for found in _ITEM.finditer(text)}
+    for name in repository.roles():
+        if name not in known.roles and name not in unrun and ("role", name) not in items:
+            yield from _unused_role(repository, name)
+    reached = known.cookbooks | {name.partition("::")[0] for kind, name in items if kind == "recipe"}
+    for name in repository.cookbooks():
+        if name not in reached:
+            yield from _unused_cookbook(repository, name)
+
+
+def _unused_role(repository: Repository, name: str) -> Iterator[DocumentError]:
+    try:
+        at = repository.role(name).locator.at(())
+    except NodeattrsError:
+        return
+    message = f"role {name} is on no run-list of a node, or of a role that a node has"
+    yield DocumentError(message, file=at.file, line=at.line, column=at.column, kind=UNUSED_ROLE)
+
+
+def _unused_cookbook(repository: Repository, name: str) -> Iterator[DocumentError]:
+    try:
+        cookbook = repository.cookbook(name)
+        files = cookbook.attribute_paths
+    except NodeattrsError:
+        return
+    if not cookbook.unread and files:
+        message = f"no run-list reaches cookbook {spell((name,))}, and nothing reads its attributes"
+        more = [f"and {len(files) - 1} more of its files"] if len(files) > 1 else []
+        yield DocumentError(message, file=cookbook.shown(files[0]), details=more, kind=UNREAD_ATTRIBUTES)
+
+
+# Places where values are set, and the rules of nodeattrs.toml: `[[check.rules]]`
+
+_Written = tuple[str, str, Any, Locator]
+"""The place ("roles", "data_bags", ...), the level or "", the tree, and a locator of its lines."""
+
+
+def _against_rules(repository: Repository, unrun: Iterable[str] = ()) -> Iterator[DocumentError]:
+    """Yield a warning for each value that a rule of `[[check.rules]]` does not allow where it is set.
+
+    Yields nothing without rules. Documents that cannot be read, and environments in Python, are not checked.
+    unrun: names of roles in Python that did not run, and are not checked
+    """
+    rules = repository.config.check_rules
+    for place, level, tree, locator in _written(repository, frozenset(unrun)) if rules else ():
+        for path in leaves_of(tree):
+            for rule in rules:
+                if place not in rule.only and rule.is_about(path, level):
+                    yield _rule_warning(rule, place, path, level, locator)
+
+
+def _rule_warning(rule: CheckRule, place: str, path: Path, level: str, locator: Locator) -> DocumentError:
+    at = locator.at(path)
+    message = f"{spell(path)} is set {f'at the level {level} ' if rule.level else ''}in {place}, against a rule"
+    wanted = f"only in {', '.join(rule.only)}" if rule.only else "nowhere"
+    details = [f"{rule.place}: {wanted}{f', because {rule.because}' if rule.because else ''}"]
+    return DocumentError(message, file=at.file, line=at.line, column=at.column, details=details, kind=AGAINST_RULE)
+
+
+def _written(repository: Repository, unrun: frozenset[str]) -> Iterator[_Written]:
+    roles = [name for name in repository.roles() if name not in unrun]
+    environments = sorted({*repository.environments()} - repository.names_in_python("environments"))
+    yield from attribute_maps(repository, roles, environments)
+    for bag in repository.data_bags():
+        for tree, locator in readable(repository.data_bag(bag), partial(repository.item_as_written, bag)):
+            yield "data_bags", "", tree, locator
+    hiera = repository.hiera
+    if hiera is None:
+        return
+    for environment in hiera.environments() or ["production"]:
+        for file in hiera.data_files(environment):
+            yield "hiera", "", dict(file.tree), file.document.locator("hiera", "")

@@ -61,7 +61,7 @@ def overrides(stacks: Sequence[Stack]) -> Iterator[DocumentError]:
 
 def _finding(kind: Kind, layer: StackLayer, path: Path, message: str, others: Iterable[StackLayer]) -> DocumentError:
     by = "by" if kind == ALWAYS_OVERRIDDEN else "the same value:"
-    origins = [other.origin(path) for other in others]
+    origins = [other.locator.at(path) for other in others]
     places = list(dict.fromkeys(f"{by} {one.place or one} ({one.who})" for one in origins))
     places = places[:3] + [f"and {len(places) - 3} more"] * (len(places) > 3)
     return layer_warning(kind, layer, path, f"{spell(path)} {message}", details=places)
@@ -69,7 +69,7 @@ def _finding(kind: Kind, layer: StackLayer, path: Path, message: str, others: It
 
 def layer_warning(kind: Kind, layer: StackLayer, path: Path, message: str, **facts: Any) -> DocumentError:
     """A warning at the line where a layer sets a path; raises nothing. facts: further arguments of the DocumentError"""
-    at = layer.origin(path)
+    at = layer.locator.at(path)
     inside = layer.locator.under if hasattr(layer.locator, "under") else ()
     return DocumentError(
         message, file=at.file, line=at.line, column=at.column, path=(*inside, *path), kind=kind, **facts
@@ -140,7 +140,7 @@ def _changes(upper: StackLayer, lower: StackLayer) -> Iterator[DocumentError]:
             if all(maps):
                 left.append((here, above, below))
             elif any(maps) and None not in (above, below) and {} not in (above, below):
-                place = lower.origin(here)
+                place = lower.locator.at(here)
                 message = (
                     f"{spell(here)} is {kind_in_words(above)} here, and {kind_in_words(below)} where it is overridden"
                 )

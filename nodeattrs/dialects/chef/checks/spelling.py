@@ -95,7 +95,7 @@ _LEVEL = re.compile(r"\b(?:default|force_default|normal|set|override|force_overr
 _CODE = (".rb", ".py", ".erb", ".j2")
 
 
-class PathUse(NamedTuple):
+class _PathUse(NamedTuple):
     """A line of code that names a path. sets: whether the line sets it"""
 
     file: str
@@ -118,7 +118,7 @@ class CodeWords:
 
     def __init__(self, repository: Repository) -> None:
         self.words: set[str] = set()
-        self.chains: dict[Path, PathUse] = {}
+        self.chains: dict[Path, _PathUse] = {}
         self.below: dict[Path, set[str]] = {}
         self.whole: set[Path] = set()
         self.cookbooks = {shape_of(name) for name in repository.cookbooks()}
@@ -132,9 +132,9 @@ class CodeWords:
         """
         for layer in layers:
             for path in layer.leaves:
-                at = layer.origin(path)
+                at = layer.locator.at(path)
                 self.words.update(str(step) for step in path)
-                self._name(path, PathUse(str(at.file), at.line or 1, sets=True))
+                self._name(path, _PathUse(str(at.file), at.line or 1, sets=True))
 
     def _take(self, file: str, text: str) -> None:
         self.words.update(_WORD.findall(text))
@@ -146,9 +146,9 @@ class CodeWords:
             sets = bool(_LEVEL.search(before) and _SET.match(text, found.end()))
             if not sets:
                 self.whole.add(steps)
-            self._name(steps, PathUse(file, text.count("\n", 0, found.start()) + 1, sets))
+            self._name(steps, _PathUse(file, text.count("\n", 0, found.start()) + 1, sets))
 
-    def _name(self, steps: Path, place: PathUse) -> None:
+    def _name(self, steps: Path, place: _PathUse) -> None:
         for depth in range(1, len(steps) + 1):
             self.below.setdefault(steps[: depth - 1], set()).add(steps[depth - 1])
             if depth == len(steps) and (place.sets or steps not in self.chains):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.cookbooks import Cookbook
@@ -48,7 +48,7 @@ _ALL = frozenset((*_UNKNOWN, "rm"))
 
 @dataclass(frozen=True, slots=True)
 class StackLayer:
-    """The attributes that one document sets at one level. `origin` gives the line of a path.
+    """The attributes that one document sets at one level.
 
     `value_at` gives the value at a path, or a value on the way to it that is not a map; ABSENT for neither.
 
@@ -74,10 +74,6 @@ class StackLayer:
     def level(self) -> str:
         """The level: "default", "override" or "normal". Lists of layers of one level are joined."""
         return self.kind.partition(" ")[2]
-
-    def origin(self, path: Path) -> Origin:
-        """The line that sets a path."""
-        return self.locator.at(path)
 
     def value_at(self, path: Path) -> Any:
         """The value at a path. If the path leads through a value that is not a map, that value.

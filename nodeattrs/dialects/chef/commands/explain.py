@@ -68,11 +68,11 @@ def _perform(question: Question) -> Output:
         )
         raise BadUsage(f"{word} names {what}, so it needs --repo")
     node, revision, run = named_node(question)
+    behind: list[Unread] = []
     if repository is None or run is None:
         explanation = explained(node, path, revision)
     else:
-        explanation = _of_run(question, repository, run, path)
-    behind = [] if repository is None or run is None else _behind(repository, run, path)
+        explanation, behind = _of_run(question, repository, run, path)
     if not explanation.has_claims and not behind:
         found = _elsewhere(question, node, path, repository)
         if asked["format"] != "text":
@@ -84,21 +84,17 @@ def _perform(question: Question) -> Output:
     return Output(explanation, unread=[*dict.fromkeys((*unread_at(node, path), *behind))])
 
 
-def _of_run(question: Question, repository: Repository, run: Run, path: Path) -> NodeExplanation:
-    """The explanation of a path of the node that was run for this question."""
+def _of_run(question: Question, repository: Repository, run: Run, path: Path) -> tuple[NodeExplanation, list[Unread]]:
+    """The explanation of a path of the node that was run for this question, and what may change it indirectly."""
     from nodeattrs.dialects.chef.blame import changes_of_trace as changes_of
     from nodeattrs.dialects.chef.causes import causes_of_trace as causes_of
+    from nodeattrs.dialects.chef.reads import UnreadInputs
     from nodeattrs.dialects.chef.reports.explain import explained as explained_run
 
     causes = causes_of(repository, run) if question.arguments["because"] else None
     changes = changes_of(repository) if question.arguments["git"] else None
-    return explained_run(run.node, path, repository, causes, changes, run.search)._replace(facts=run.facts)
-
-
-def _behind(repository: Repository, run: Run, path: Path) -> list[Unread]:
-    from nodeattrs.dialects.chef.reads import UnreadInputs
-
-    return UnreadInputs(repository, run).of(path)
+    explanation = explained_run(run.node, path, repository, causes, changes, run.search)._replace(facts=run.facts)
+    return explanation, UnreadInputs(repository, run).of(path)
 
 
 def _elsewhere(question: Question, node: Node, path: Path, repository: Repository | None) -> list[OtherSetter]:

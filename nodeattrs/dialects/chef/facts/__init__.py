@@ -189,7 +189,17 @@ def load_facts(
     by_caller: whether the caller named the file, which then may be a pipe or lie anywhere
     raises:    DocumentError, also for a document that is not a map, and for a role, an environment or a node
     """
-    return _facts_in(documents.read(path, file, by_caller=by_caller), path.name, settled)
+    document = documents.read(path, file, by_caller=by_caller)
+    if not isinstance(document.tree, dict):
+        raise document.error("facts are a map of names", hint=_WRITTEN)
+    if of_chef := next((name for name in _OF_CHEF if name in document.tree), None):
+        raise document.error(f"these are no facts but a document of Chef: it has {of_chef}", hint=_WRITTEN)
+    locator = document.locator("facts", path.name)
+    if not _is_facter(document.tree):
+        return Facts(document.tree, locator, document.warnings, settled and document.levels <= ROOM)
+    renamed, locator = facter.with_ohai_names(document, locator)
+    tree = copied(renamed) if settled else renamed  # of which parts may be those of other machines
+    return Facts(tree, locator, document.warnings)
 
 
 def _is_facter(tree: dict[Any, Any]) -> bool:
@@ -200,20 +210,6 @@ def _is_facter(tree: dict[Any, Any]) -> bool:
     """
     own = (("os", "family"), ("networking", "interfaces"), ("networking", "hostname"), ("processors", "count"))
     return "platform" not in tree and any(dig(tree, path) is not ABSENT for path in own)
-
-
-def _facts_in(document: documents.Document, name: str, settled: bool) -> Facts:
-    if not isinstance(document.tree, dict):
-        raise document.error("facts are a map of names", hint=_WRITTEN)
-    if of_chef := next((name for name in _OF_CHEF if name in document.tree), None):
-        raise document.error(f"these are no facts but a document of Chef: it has {of_chef}", hint=_WRITTEN)
-    locator = document.locator("facts", name)
-
-    if not _is_facter(document.tree):
-        return Facts(document.tree, locator, document.warnings, settled and document.levels <= ROOM)
-    renamed = facter.with_ohai_names(document)
-    tree = copied(renamed.tree) if settled else renamed.tree  # of which parts may be those of other machines
-    return Facts(tree, facter.Translator(locator, renamed.sources), document.warnings)
 
 
 def facts_of_last_run(automatic: Mapping[str, Any]) -> Facts:

@@ -33,7 +33,7 @@ _PLATFORMS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Translator:
+class _Translator:
     """A locator for the facts that `with_ohai_names` returns: gives the line of Facter's fact for both kinds of names.
 
     facter:  the locator of Facter's document
@@ -55,6 +55,10 @@ class Translator:
         return self.facter.at(path)
 
 
+def _same(value: Any) -> Any:
+    return value
+
+
 @dataclass
 class _Translation:
     """The facts of a Facter document while Ohai's names are added.
@@ -71,7 +75,7 @@ class _Translation:
         value = dig(self.document.tree, source)
         return None if value is ABSENT else value
 
-    def put(self, target: Path, source: Path, spelled: Callable[[Any], Any] = lambda value: value) -> None:
+    def put(self, target: Path, source: Path, spelled: Callable[[Any], Any] = _same) -> None:
         """Copy the fact at *source* to *target*, converted by *spelled*; does nothing where the fact is missing.
 
         raises: DocumentError, where the fact has a form that Facter does not write
@@ -117,10 +121,46 @@ class _Translation:
         return list(range(len(value))) if isinstance(value, list) else []
 
 
-def with_ohai_names(document: Document) -> _Translation:
-    """The facts of a Facter document with Ohai's names added: `tree`, and `sources` for a `Translator`.
+def _named(name: str) -> str:
+    return platforms.ohai_name(_PLATFORMS.get(name.lower(), name.lower()))
 
-    The document is not changed; the tree shares maps with it.
+
+def _kilobytes(count: Any) -> str:
+    return f"{int(count) // 1024}kB"
+
+
+_KERNEL: tuple[tuple[Path, Path, Callable[[Any], Any]], ...] = (
+    (("kernel", "name"), ("kernel",), _same),
+    (("kernel", "os"), ("kernel",), lambda name: "GNU/Linux" if name == "Linux" else name),
+    (("kernel", "release"), ("kernelrelease",), str),
+    (("kernel", "machine"), ("os", "hardware"), _same),
+)
+"""Ohai's facts of the kernel: its path, the path of Facter's fact, and the function from Facter's value to Ohai's."""
+
+_OTHERS: tuple[tuple[Path, Path, Callable[[Any], Any]], ...] = (
+    (("cpu", "total"), ("processors", "count"), int),
+    (("cpu", "real"), ("processors", "physicalcount"), int),
+    (("memory", "total"), ("memory", "system", "total_bytes"), _kilobytes),
+    (("memory", "available"), ("memory", "system", "available_bytes"), _kilobytes),
+    (("memory", "swap", "total"), ("memory", "swap", "total_bytes"), _kilobytes),
+    (("memory", "swap", "free"), ("memory", "swap", "available_bytes"), _kilobytes),
+    (("uptime_seconds",), ("system_uptime", "seconds"), int),
+    (("hostname",), ("networking", "hostname"), _same),
+    (("fqdn",), ("networking", "fqdn"), _same),
+    (("domain",), ("networking", "domain"), _same),
+    (("ipaddress",), ("networking", "ip"), _same),
+    (("ip6address",), ("networking", "ip6"), _same),
+    (("macaddress",), ("networking", "mac"), str.upper),
+    (("network", "default_interface"), ("networking", "primary"), _same),
+)
+"""Other facts whose path is always the same, in the form of `_KERNEL`."""
+
+
+def with_ohai_names(document: Document, locator: Locator) -> tuple[dict[Any, Any], Locator]:
+    """Returns (facts, locator): the facts of a Facter document with Ohai's names added, and the line of each.
+
+    The document is not changed; the facts share maps with it. A fact under Ohai's name has the line of Facter's fact.
+    locator: gives the lines of the document
     raises: DocumentError, for a fact in another form than Facter's
     """
     tree = {**document.tree}
@@ -128,14 +168,15 @@ def with_ohai_names(document: Document) -> _Translation:
         if isinstance(tree.get(shared), dict):
             tree[shared] = copied(tree[shared])
     to = _Translation(document, tree)
+    to.sources |= {("cpu",): ("processors",), ("network",): ("networking",)}
     _platform(to)
-    _kernel(to)
+    for target, source, spelled in (*(_KERNEL if to.text(("kernel",)) is not None else ()), *_OTHERS):
+        to.put(target, source, spelled)
     _processors(to)
-    _memory(to)
     _mountpoints(to)
-    _networking(to)
-    to.put(("uptime_seconds",), ("system_uptime", "seconds"), int)
-    return to
+    for name in to.entries(("networking", "interfaces")):
+        _interface(to, ("network", "interfaces", name), ("networking", "interfaces", name))
+    return to.tree, _Translator(locator, to.sources)
 
 
 def _platform(to: _Translation) -> None:
@@ -148,40 +189,12 @@ def _platform(to: _Translation) -> None:
     )
 
 
-def _named(name: str) -> str:
-    return platforms.ohai_name(_PLATFORMS.get(name.lower(), name.lower()))
-
-
-def _kernel(to: _Translation) -> None:
-    if to.text(("kernel",)) is None:
-        return
-    to.put(("kernel", "name"), ("kernel",))
-    to.put(("kernel", "os"), ("kernel",), lambda name: "GNU/Linux" if name == "Linux" else name)
-    to.put(("kernel", "release"), ("kernelrelease",), str)
-    to.put(("kernel", "machine"), ("os", "hardware"))
-
-
 def _processors(to: _Translation) -> None:
     here = ("processors",)
-    to.sources["cpu",] = here
-    to.put(("cpu", "total"), (*here, "count"), int)
-    to.put(("cpu", "real"), (*here, "physicalcount"), int)
     sockets = to.found((*here, "physicalcount"))
     to.put(("cpu", "cores"), (*here, "cores"), lambda cores: int(cores) * int(sockets or 1))
     for index in to.entries((*here, "models")):
         to.put(("cpu", str(index), "model_name"), (*here, "models", index))
-
-
-def _memory(to: _Translation) -> None:
-    for target, source in (((), "system"), (("swap",), "swap")):
-        to.put(("memory", *target, "total"), ("memory", source, "total_bytes"), _kilobytes)
-        to.put(
-            ("memory", *target, "free" if target else "available"), ("memory", source, "available_bytes"), _kilobytes
-        )
-
-
-def _kilobytes(count: Any) -> str:
-    return f"{int(count) // 1024}kB"
 
 
 def _always(value: Any) -> Callable[[Any], Any]:
@@ -216,18 +229,6 @@ def _mountpoints(to: _Translation) -> None:
             to.sources[view] = source
             for target, name, spelled in _OF_A_MOUNT:
                 to.put((*view, target), (*source, name), spelled)
-
-
-def _networking(to: _Translation) -> None:
-    here = ("networking",)
-    for target, name in (("hostname", "hostname"), ("fqdn", "fqdn"), ("domain", "domain"), ("ipaddress", "ip")):
-        to.put((target,), (*here, name))
-    to.put(("ip6address",), (*here, "ip6"))
-    to.put(("macaddress",), (*here, "mac"), str.upper)
-    to.sources["network",] = here
-    to.put(("network", "default_interface"), (*here, "primary"))
-    for name in to.entries((*here, "interfaces")):
-        _interface(to, ("network", "interfaces", name), (*here, "interfaces", name))
 
 
 def _interface(to: _Translation, target: Path, source: Path) -> None:

@@ -71,6 +71,8 @@ def _declared(resource: Resource) -> dict[str, Any]:
 class CatalogList:
     """The report of `catalog list`: the resources in the order of their declaration, without containers.
 
+    `to_dict` returns the data for JSON. `lines` yields the text; for no resource it yields one sentence.
+
     catalog: the declared resources
     name:    the name of the node, or of the catalog's file
     reads:   a path as text, to list fewer resources: those whose text in the recipe reads this path, or a path above or
@@ -113,7 +115,8 @@ def _meets(read: str, wanted: Path) -> bool:
 class CatalogOrder:
     """The report of `catalog order`: the resources in the order in which applying visits them.
 
-    Both methods raise the faults of the plan, such as DependencyCycle.
+    `to_dict` returns the data for JSON, with [] for a plan without resources. `lines` yields the text, and nothing for
+    such a plan. Both raise the faults of the plan, such as DependencyCycle.
 
     name:    the name of the node, or of the catalog's file
     shuffle: the seed of another valid order; None: Puppet's order
@@ -193,6 +196,8 @@ class CatalogGraph:
 class WhyReport:
     """The report of `catalog why`: the edges that lead from one resource to another.
 
+    `to_dict` returns the data for JSON, with [] for no edges. `lines` yields the text, and for no edges two sentences.
+
     first: the resource that is visited earlier
     then:  the resource that is visited later
     steps: the edges from *first* to *then*, in order. () if no relationship connects them: then *first* is visited
@@ -227,7 +232,10 @@ class WhyReport:
 
 @dataclass(frozen=True, slots=True)
 class ImpactReport:
-    """The report of `catalog impact`: the resources that refresh if one changes, and are skipped if it fails."""
+    """The report of `catalog impact`: the resources that refresh if one changes, and are skipped if it fails.
+
+    `to_dict` returns the data for JSON, with [] where there are none. `lines` yields the text, with "none".
+    """
 
     impact: Impact
 
@@ -253,6 +261,8 @@ class ImpactReport:
 @dataclass(frozen=True, slots=True)
 class ResourceExplanation:
     """The report of `catalog explain`: a resource with its line, its relationships, and the values that its line read.
+
+    `to_dict` returns the data for JSON. `lines` yields the text, which is one line where there is nothing to name.
 
     plan:     the plan, which has the relationships
     ref:      the resource; it must be in the plan
@@ -316,7 +326,7 @@ class AppliedCatalog:
     report_file: the file in which the report was written; None if it was not written
     shows_diffs: whether the differences of files are shown
 
-    `lines` leaves unchanged resources out; `to_dict` has all of them.
+    `to_dict` returns the data for JSON with all resources. `lines` yields the text; it leaves unchanged resources out.
     """
 
     plan: Plan
@@ -402,7 +412,8 @@ class AppliedRuns:
     """The report of `nodeattrs run --apply`: each run, with the result of applying its catalog.
 
     Both are matched by the node's name. A run that failed, or whose catalog was not applied, has no catalog here.
-    `lines` shows all runs first, then all catalogs.
+    `to_dict` returns the data for JSON, with null for a missing catalog. `lines` yields all runs first, then all
+    catalogs.
     """
 
     runs: RunReports

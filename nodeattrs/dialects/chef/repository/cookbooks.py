@@ -56,7 +56,8 @@ class Cookbook:
     `attribute_files` and `recipes` map names to paths. `attribute_paths` has all paths of attribute files, in loading
     order. `recipe_file` gives the path of one recipe, or raises RecipeNotFound. `attribute_name` and `shown` give the
     name of a path, for origins and messages. `program`, `attribute_data` and `recipe_data` read the file at such a
-    path. `pins` yields the version constraints of the dependencies.
+    path. `pins` yields the version constraints of the dependencies. `origin_of_version` and `origin_of_dependency` give
+    lines of the metadata.
 
     version: "0.0.0" if the metadata has none
     depends: cookbook -> version constraint, as text

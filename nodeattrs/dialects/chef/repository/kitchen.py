@@ -161,7 +161,8 @@ class Kitchen:
         if one is None:
             return None
         attributes, hidden = _attributes_of(one)
-        items = [*_run_list_of(one, "platform"), *_run_list_of(one, "suite")] or _common_run_list(one)
+        # The run-list of the provisioner itself counts where neither suite nor platform has one.
+        items = [*_run_list_of(one, "platform"), *_run_list_of(one, "suite")] or _items(one, one.get("run_list"))
         policyfile = self._policyfile(one)
         named = [item for item in items if _HIDDEN not in item]
         unread = [*self.unread]
@@ -374,11 +375,6 @@ def _run_list_of(one: KitchenInstance, of: str) -> list[str]:
     """The run-list of the suite or of the platform. raises: DocumentError"""
     found = (source.get(("run_list",)) for source in one.sources if source.path[0] == f"{of}s")
     return _items(one, next((one for one in found if one is not ABSENT and one is not None), None))
-
-
-def _common_run_list(one: KitchenInstance) -> list[str]:
-    """The run-list of the provisioner itself, which counts where neither suite nor platform has one."""
-    return _items(one, one.get("run_list"))
 
 
 def _items(one: KitchenInstance, found: Any) -> list[str]:

@@ -19,8 +19,8 @@ import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property, partial
-from typing import Any, TypeVar, cast
+from functools import cached_property, partial, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from nodeattrs import border
 from nodeattrs.contract.folder import Folder
@@ -104,6 +104,23 @@ LEAVES = SCALARS | {Sensitive}
 """The types of values in an item of a data bag, beside maps and lists."""
 
 _Thing = TypeVar("_Thing")
+_Arguments = ParamSpec("_Arguments")
+
+
+def _once(
+    method: Callable[Concatenate[Repository, _Arguments], _Thing],
+) -> Callable[Concatenate[Repository, _Arguments], _Thing]:
+    """A method whose result is kept for its arguments; None is not kept. All nodes see the same state of the files."""
+
+    @wraps(method)
+    def kept(self: Repository, /, *given: _Arguments.args, **named: _Arguments.kwargs) -> _Thing:
+        key = (method.__name__, *given, *named.items())
+        found: _Thing | None = self._read.get(key)
+        if found is None:
+            found = self._read[key] = method(self, *given, **named)
+        return found
+
+    return kept
 
 
 class Repository(Folder):
@@ -113,7 +130,9 @@ class Repository(Folder):
     `role`, `environment`, `cookbook`, `policy` and the like take a name. They raise BadName for a name that cannot be a
     file name, DocumentError for a bad file, and the NotFound of their kind, with similar names, for a missing one.
     `node_document` returns None for a missing node. `roles`, `cookbooks` and the like list names, [] for none;
-    `suites` lists the nodes of Test Kitchen. `names_in_python` gives the roles or environments that are Python.
+    `data_bag` lists the items of one bag. `suites` lists the nodes of Test Kitchen, and `kitchen` has their settings.
+    `has_node` says whether a file or a suite has a name. `names_in_python` gives the roles or environments that are
+    Python. `commit` is the checked-out commit of Git, "" for none.
     A run calls `for_node`, since a suite of Test Kitchen may have its own folders, and `cookbook_for_run`, which gives
     a stand-in for a missing cookbook. Of a data bag item, `data_bag_item` gives a copy. `decrypted_item` and
     `item_as_written` give the kept item and its locator.
@@ -136,7 +155,7 @@ class Repository(Folder):
         super().__init__(root, settings=settings)
         self.options = options
         self._moved_folders: Mapping[str, str] = {}  # folder of Chef -> where it lies instead, relative to the root
-        self._read: dict[tuple[str, ...], Any] = {}
+        self._read: dict[tuple[object, ...], Any] = {}
 
     @cached_property
     def commit(self) -> str:
@@ -156,7 +175,7 @@ class Repository(Folder):
         One in Ruby that cannot be read without an extra gives a role that is `unread`, and a warning.
         raises: BadName, RoleNotFound, DocumentError
         """
-        return self._described("role", name, RoleNotFound, read_role, Role)
+        return self._described("role", checked_name(name, "role"), RoleNotFound, read_role, Role)
 
     def roles(self) -> list[str]:
         """The names of all roles, sorted, by their files; reads those in folders below roles/ only."""
@@ -171,7 +190,9 @@ class Repository(Folder):
             self._files("environments", name, _READ_OR_RUN) or name in self._nested("environments")
         ):
             return Environment(name)
-        return self._described("environment", name, EnvironmentNotFound, read_environment, Environment)
+        return self._described(
+            "environment", checked_name(name, "environment"), EnvironmentNotFound, read_environment, Environment
+        )
 
     def environments(self) -> list[str]:
         """The names of all environments on disk, sorted; "_default" is among them only where it has a file."""
@@ -183,14 +204,14 @@ class Repository(Folder):
         A file in nodes/ is preferred.
         raises: BadName, DocumentError
         """
+        return self._node_document(checked_name(name, "node"))
 
-        def make() -> NodeFile | None:
-            path = self._file("nodes", name, _DATA, f"node {name}")
-            if path is None:
-                return self.kitchen.node(name)
-            return self._from(path, "node", name, partial(read_node, name))
-
-        return self._once(("node", checked_name(name, "node")), make)
+    @_once
+    def _node_document(self, name: str) -> NodeFile | None:
+        path = self._file("nodes", name, _DATA, f"node {name}")
+        if path is None:
+            return self.kitchen.node(name)
+        return self._from(path, "node", name, partial(read_node, name))
 
     def nodes(self) -> list[str]:
         """The names of the nodes in nodes/, sorted."""
@@ -226,32 +247,32 @@ class Repository(Folder):
         A suite may have its own folders of roles, environments and data bags. Then it has a repository of its own,
         which is made once and reads its files itself. It gets the current `options` of this one at each call.
         """
-
-        def make() -> Repository:
-            folders = {folder: place for folder, place in self.kitchen.folders(name).items() if folder != place}
-            if not folders or self._files("nodes", name, _DATA):
-                return self
-            found = Repository(self.root, options=self.options, settings=self.settings)
-            found.also_sensitive, found._moved_folders = self.also_sensitive, folders
-            return found
-
-        repository = self._once(("repository of a node", name), make)
+        repository = self._repository_of_node(name)
         repository.options = self.options
         return repository
+
+    @_once
+    def _repository_of_node(self, name: str) -> Repository:
+        folders = {folder: place for folder, place in self.kitchen.folders(name).items() if folder != place}
+        if not folders or self._files("nodes", name, _DATA):
+            return self
+        found = Repository(self.root, options=self.options, settings=self.settings)
+        found.also_sensitive, found._moved_folders = self.also_sensitive, folders
+        return found
 
     def data_bag(self, bag: str) -> list[str]:
         """The names of the items of a data bag, sorted, as a new list.
 
         raises: BadName; DataBagItemNotFound, for a missing bag
         """
+        return list(self._data_bag(checked_name(bag, "data bag")))
 
-        def make() -> list[str]:
-            folder = f"data_bags/{bag}"
-            if not os.path.isdir(self._folder(folder)):
-                raise DataBagItemNotFound(f"there is no data bag {bag}", hint=known_or_near(bag, self.data_bags()))
-            return self._names(folder, _DATA)
-
-        return list(self._once(("data bag", checked_name(bag, "data bag")), make))
+    @_once
+    def _data_bag(self, bag: str) -> list[str]:
+        folder = f"data_bags/{bag}"
+        if not os.path.isdir(self._folder(folder)):
+            raise DataBagItemNotFound(f"there is no data bag {bag}", hint=known_or_near(bag, self.data_bags()))
+        return self._names(folder, _DATA)
 
     def data_bags(self) -> list[str]:
         """The names of all data bags, sorted: the folders in data_bags/."""
@@ -275,13 +296,17 @@ class Repository(Folder):
         tree, locator = found = self.item_as_written(bag, item)
         if not is_encrypted(tree):
             return found
-        key, what = ("decrypted", bag, item), f"item {item} of data bag {bag}"
+        what = f"item {item} of data bag {bag}"
         if f"{item}_keys" in self.data_bag(bag):
             hint = f"{item}_keys has its key, encrypted for each client and admin; that is not read here"
             raise CannotDecrypt(f"{what} is an item of chef-vault", origins=(locator.at(()),), hint=hint)
         if secret is not None:
             return decrypted(tree, secret.encode(), what), locator
-        return self._once(key, lambda: decrypted(tree, self._secret(what), what)), locator
+        return self._decrypted(bag, item, what), locator
+
+    @_once
+    def _decrypted(self, bag: str, item: str, what: str) -> dict[str, Any]:
+        return decrypted(self.item_as_written(bag, item)[0], self._secret(what), what)
 
     def _secret(self, what: str) -> bytes:
         """What encrypted items need. raises: CannotDecrypt, where no file is named; DocumentError"""
@@ -292,6 +317,7 @@ class Repository(Folder):
         path = self.root / os.path.expanduser(named)
         return documents.content_of(path, self.shown(path)).strip(b"\0\t\n\v\f\r ")
 
+    @_once
     def item_as_written(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
         """Returns an item as its file has it, encrypted or not, and its locator. It must not be changed.
 
@@ -306,16 +332,14 @@ class Repository(Folder):
             fields.finish()
             return {"id": item, **fields.tree}, fields.locator
 
-        def make() -> tuple[dict[str, Any], Locator]:
-            items, what = self.data_bag(bag), f"item {item} of data bag {bag}"
-            path = self._file(f"data_bags/{bag}", checked_name(item, "data bag item"), _DATA, what)
-            if path is None:
-                raise DataBagItemNotFound(f"data bag {bag} has no item {item}", hint=known_or_near(item, items))
-            document = documents.read(path, self.shown(path))
-            return self._understood(document, document.locator("data bag", bag), what, content)
+        items, what = self.data_bag(bag), f"item {item} of data bag {bag}"
+        path = self._file(f"data_bags/{bag}", checked_name(item, "data bag item"), _DATA, what)
+        if path is None:
+            raise DataBagItemNotFound(f"data bag {bag} has no item {item}", hint=known_or_near(item, items))
+        document = documents.read(path, self.shown(path))
+        return self._understood(document, document.locator("data bag", bag), what, content)
 
-        return self._once(("data bag item", bag, item), make)
-
+    @_once
     def policy(self, name: str, group: str = "") -> Policy:
         """A policy by its name, or by the path of its lock file or Policyfile in the repository.
 
@@ -323,7 +347,7 @@ class Repository(Folder):
         group: a policy group; then its file `policy_groups/GROUP.json` counts, where `chef export` wrote one
         raises: BadName, PolicyNotFound, DocumentError
         """
-        return self._once(("policy", name, group), lambda: replace(self._locked(name, group), group=group))
+        return replace(self._locked(name, group), group=group)
 
     def policies(self) -> list[str]:
         """The names that lock files and Policyfiles give themselves, sorted. raises: DocumentError, for a bad one"""
@@ -388,7 +412,10 @@ class Repository(Folder):
         real = os.path.realpath(found)
         if real in map(os.path.realpath, including) or len(including) > _MOST_INCLUDING:
             return unread_policy(name, f"the included policy {name} includes itself, or is included too deeply", by)
-        return self._once(("included policy", name, real), lambda: self._policy_in(found, name, including))
+        if ("included", name, real) not in self._read:
+            self._read["included", name, real] = self._policy_in(found, name, including)
+        policy: Policy = self._read["included", name, real]
+        return policy
 
     def _locks_of(self, name: str, group: str) -> Iterator[str]:
         """Where a policy may lie: as `chef export` writes it, and as people keep locks."""
@@ -402,13 +429,10 @@ class Repository(Folder):
         yield from (f"policies/{name}.lock.json", f"policyfiles/{name}.lock.json", f"{name}.lock.json")
         yield "Policyfile.lock.json"
 
+    @_once
     def document(self, path: pathlib.Path) -> documents.Document:
         """A data file below the root, parsed once, by its absolute path with links followed. raises: DocumentError"""
-
-        def make() -> documents.Document:
-            return documents.read(path, os.path.relpath(path, os.path.realpath(self.root)).replace(os.sep, "/"))
-
-        return self._once(("document", str(path)), make)
+        return documents.read(path, os.path.relpath(path, os.path.realpath(self.root)).replace(os.sep, "/"))
 
     def cookbook(self, name: str, lock: Lock | None = None) -> Cookbook:
         """The cookbook *name*, for questions about the repository. Without metadata: version 0.0.0, no dependencies.
@@ -441,13 +465,11 @@ class Repository(Folder):
             raise CookbookNotFound(f"there is no {_called(name, lock)}", hint=hint)
         return found or self._missing(name, lock)
 
+    @_once
     def _found_cookbook(self, name: str, lock: Lock | None, constraints: tuple[str, ...]) -> Cookbook | None:
-        def make() -> Cookbook | None:
-            checked_name(name, "cookbook")
-            root = None if self.options.roles_only else self.cookbook_paths.find(name, lock, constraints)
-            return None if root is None else self._cookbook(name, root)
-
-        return self._once(("cookbook", name, *(lock or ()), *constraints), make)
+        checked_name(name, "cookbook")
+        root = None if self.options.roles_only else self.cookbook_paths.find(name, lock, constraints)
+        return None if root is None else self._cookbook(name, root)
 
     @cached_property
     def cookbook_paths(self) -> CookbookPaths:
@@ -464,23 +486,21 @@ class Repository(Folder):
         """The names of all cookbooks, sorted."""
         return self.cookbook_paths.names()
 
+    @_once
     def _missing(self, name: str, lock: Lock | None) -> Cookbook:
         """A cookbook that stands for one that is not there; the first time with a warning."""
-
-        def make() -> Cookbook:
-            unread = "was not read: --roles-only" if self.options.roles_only else "is not there"
-            hint = None if self.options.roles_only else self.cookbook_paths.hint(name)
-            self.warnings.append(DocumentError(f"{_called(name, lock)} {unread}", hint=hint, kind=MISSING_COOKBOOK))
-            is_vouched = self._chef.missing_cookbooks == "own" and not self.options.roles_only
-            own = frozenset(((name,), (name.replace("-", "_"),)) if is_vouched else ())
-            return Cookbook(name, locator=Origin("cookbook", name), unread=unread, sets_only=own)
-
-        return self._once(("missing cookbook", name, *(lock or ())), make)
+        unread = "was not read: --roles-only" if self.options.roles_only else "is not there"
+        hint = None if self.options.roles_only else self.cookbook_paths.hint(name)
+        self.warnings.append(DocumentError(f"{_called(name, lock)} {unread}", hint=hint, kind=MISSING_COOKBOOK))
+        is_vouched = self._chef.missing_cookbooks == "own" and not self.options.roles_only
+        own = frozenset(((name,), (name.replace("-", "_"),)) if is_vouched else ())
+        return Cookbook(name, locator=Origin("cookbook", name), unread=unread, sets_only=own)
 
     def names_in_python(self, folder: str) -> set[str]:
         """The names of the roles or environments whose files are Python. folder: "roles" or "environments" """
         return set(self._names(folder, (".py",)))
 
+    @_once
     def _described(
         self,
         kind: str,
@@ -489,23 +509,12 @@ class Repository(Folder):
         read: Callable[[str, Fields], _Thing],
         unread: Callable[..., _Thing],
     ) -> _Thing:
-        def make() -> _Thing:
-            path = self._file(f"{kind}s", name, _READ_OR_RUN, f"{kind} {name}")
-            if path is None and name in (nested := self._nested(f"{kind}s")):
-                path = self._counting(nested[name], f"{kind} {name}")
-            if path is None:
-                hint = known_or_near(name, self._described_names(f"{kind}s"))
-                raise missing(f"there is no {kind} {name}", hint=hint)
-            return self._from(path, kind, name, partial(read, name), partial(unread, name))
-
-        return self._once((kind, checked_name(name, kind)), make)
-
-    def _once(self, key: tuple[str, ...], make: Callable[[], _Thing]) -> _Thing:
-        """What was read under a key; None is not kept. All nodes of one repository see the same state of its files."""
-        found: _Thing | None = self._read.get(key)
-        if found is None:
-            found = self._read[key] = make()
-        return found
+        path = self._file(f"{kind}s", name, _READ_OR_RUN, f"{kind} {name}")
+        if path is None and name in (nested := self._nested(f"{kind}s")):
+            path = self._counting(nested[name], f"{kind} {name}")
+        if path is None:
+            raise missing(f"there is no {kind} {name}", hint=known_or_near(name, self._described_names(f"{kind}s")))
+        return self._from(path, kind, name, partial(read, name), partial(unread, name))
 
     def _from(
         self,
@@ -609,25 +618,22 @@ class Repository(Folder):
         place = os.path.join(self._folder(folder), name)
         return [pathlib.Path(place + suffix) for suffix in suffixes if os.path.lexists(place + suffix)]
 
+    @_once
     def _nested(self, folder: str) -> dict[str, list[pathlib.Path]]:
         """Name -> the files of that name in folders below *folder*, as Chef finds roles there.
 
         A file counts where its text has a word of roles or environments. Links to folders are not followed.
         """
-
-        def make() -> dict[str, list[pathlib.Path]]:
-            found: dict[str, list[pathlib.Path]] = {}
-            top = self._folder(folder)
-            for here, folders, names in os.walk(top):
-                depth = len(pathlib.Path(here).relative_to(top).parts)
-                is_end = depth == _DEEPEST
-                folders[:] = [] if is_end else sorted(one for one in folders if one not in _OF_OTHERS)
-                paths = (pathlib.Path(here, name) for name in sorted(names) if depth)
-                for path in (one for one in paths if one.suffix in (".json", RUBY) and self._describes(one)):
-                    found.setdefault(path.stem, []).append(path)
-            return found
-
-        return self._once(("nested", folder), make)
+        found: dict[str, list[pathlib.Path]] = {}
+        top = self._folder(folder)
+        for here, folders, names in os.walk(top):
+            depth = len(pathlib.Path(here).relative_to(top).parts)
+            is_end = depth == _DEEPEST
+            folders[:] = [] if is_end else sorted(one for one in folders if one not in _OF_OTHERS)
+            paths = (pathlib.Path(here, name) for name in sorted(names) if depth)
+            for path in (one for one in paths if one.suffix in (".json", RUBY) and self._describes(one)):
+                found.setdefault(path.stem, []).append(path)
+        return found
 
     def _describes(self, path: pathlib.Path) -> bool:
         """Whether a file has a word of roles or environments; False where it cannot be read."""

@@ -31,11 +31,16 @@ _ENVIRONMENT_FIELDS = ("name", "description", "cookbook_versions", *_ATTRIBUTE_F
 
 
 class _AttributeLevels:
-    """The base of documents with default and override attributes."""
+    """The base of roles and environments: documents with default and override attributes."""
 
     name: str
     locator: Locator
     unread: str
+
+    def __post_init__(self) -> None:
+        """Add the name of the document to the default locator."""
+        if isinstance(self.locator, Origin) and self.locator == type(self).locator:
+            object.__setattr__(self, "locator", self.locator._replace(name=self.name))
 
     @property
     def default_locator(self) -> Locator:
@@ -75,10 +80,6 @@ class Role(_AttributeLevels):
     unread: str = ""
     run_list_field: str = field(default="run_list", compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        if self.locator == Origin("role"):
-            object.__setattr__(self, "locator", Origin("role", self.name))
-
     def run_list_for(self, environment: str) -> tuple[Path, Sequence[str]]:
         """Returns (path, items) for the run-list in *environment*: its path in the document, and its items.
 
@@ -114,10 +115,6 @@ class Environment(_AttributeLevels):
     description: str = ""
     locator: Locator = field(default=Origin("environment"), compare=False, repr=False)
     unread: str = ""
-
-    def __post_init__(self) -> None:
-        if self.locator == Origin("environment"):
-            object.__setattr__(self, "locator", Origin("environment", self.name))
 
     def pins(self) -> Iterator[tuple[str, str, Origin]]:
         """Yield (cookbook, constraint, line) for each cookbook version."""

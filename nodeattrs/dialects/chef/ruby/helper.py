@@ -49,7 +49,7 @@ _PATIENCE = 0.5
 class Helper:
     """A Ruby process that exchanges messages with this one. The constructor starts it.
 
-    It ends with `close`, or when this object is freed.
+    It ends with `close`, or when this object is freed. `alive` is False after `close` and after an error.
 
     `begin` makes it work for an owner, in a new child process. Then hold `lock`, `send` a request, and `receive`
     messages until the task ends. These methods raise RecipeFailed for a timeout, a bad message or a process that has

@@ -80,8 +80,9 @@ class NodeMessages:
     """Carries out the messages of one Ruby process on one node: a method for each kind of message.
 
     Each method is called with the place (the line in Ruby) and the checked parts of a message. Methods in `COMMANDS`
-    change the node or report something. Methods in `QUESTIONS` return the answer, packed for Ruby. The
-    caller sets the current setter of the node to the place before each call. Errors of the node are not caught.
+    change the node, or give something to `services`; Ruby gets no answer. Methods in `QUESTIONS` return the answer,
+    packed for Ruby; the answer for an attribute that is not set is null. The caller sets the current setter of the node
+    to the place before each call. Errors of the node are not caught.
 
     node:     is read and changed
     services: the functions of the run

@@ -23,7 +23,10 @@ class DeclaredResource(NamedTuple):
 class RecipeNotes:
     """What a session calls with the resources that recipes in Ruby declare, and with the code that it does not run.
 
-    This base class ignores all calls, and `is_harmless` answers False. It is for sessions that run no recipe.
+    `add_resource` takes a declared resource, and `remove_resource` one that the recipe deleted. `add_later_block`,
+    `add_hidden_place` and `add_undefined_resource` take places whose effect is not known. All five return None.
+    `is_harmless` returns whether a resource can set no attribute.
+    This base class ignores all calls, and `is_harmless` returns False. It is for sessions that run no recipe.
     `run.ruby_recipes.CompiledRecipes` overrides each method and keeps what it gets.
     """
 

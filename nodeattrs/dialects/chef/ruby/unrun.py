@@ -52,6 +52,10 @@ _REMOVING: Mapping[str, tuple[str, ...]] = {
 _BY_LEVEL = {"write": -1, "write!": -1, "unlink": None, "unlink!": None}
 """Methods whose first argument names the level -> where the keys end among the others."""
 
+_WRITING = frozenset((*_LEVELS, *_REMOVING, *_BY_LEVEL, "tap", "then", "yield_self"))
+"""Methods that write to the node, or hand it to a block."""
+
+
 _TAGS = ("tag", "tags", "untag")
 CHANGING: Mapping[str, tuple[str, tuple[str, ...]]] = {
     **dict.fromkeys(_TAGS, ("normal", ("tags",))),
@@ -77,7 +81,6 @@ _OF_CHEF = frozenset(("Chef", "DSL", "Mixin", "Node", "Provider", "Recipe", "Res
 """Classes and modules that a library opens to add methods; these are reached by their own names."""
 
 _BARE = ("argument_list", "identifier", "instance_variable", "self")
-_NODES = (("node",), ("@node",))
 _NAMES_OF_NODE = ("node", "@node")
 _ASSIGNING = ("assignment", "operator_assignment")
 _GIVING_NO_NODE = ("initialize", "node")
@@ -87,7 +90,9 @@ _ASKING = ("all?", "any?", "count", "find", "none?", "one?", "partition", "rejec
 """Methods for which the value of their block only decides what other code does."""
 
 _ITSELF = ("attribute", "attributes", "construct_attributes", "itself")
-_SENDING = ("__send__", "instance_variable_get", "method", "public_send", "send")
+_SENDING = ("__send__", "instance_variable_get", "method", "public_send", "send", "try", "try!")
+"""Methods whose first argument names the method, or the instance variable, that gives the value."""
+
 _EVALUATING = ("class_eval", "class_exec", "instance_eval", "instance_exec", "module_eval", "module_exec")
 _HIDING = ("binding", "consume_attributes", "eval", "from_file", "recipe_eval")
 _HIDING_ALONE = ("load", "require_relative")
@@ -114,6 +119,8 @@ class UnrunCode:
     words:      the names that the text uses; each may be a method or resource that other code defines
     names:      the names under which other code can call this code
     is_reached: whether Chef may call this code although no other code uses one of *names*
+    givers:     one for each method of a library that only gives the node, under its name. This code knows that the
+                method gives the node; other code that uses the name may set any attribute
     """
 
     lines: dict[str, dict[Path, int]] = field(default_factory=dict)
@@ -123,6 +130,7 @@ class UnrunCode:
     words: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     is_reached: bool = False
+    givers: list[UnrunCode] = field(default_factory=list)
 
 
 def resource_code(types: Mapping[str, int]) -> UnrunCode:
@@ -156,7 +164,10 @@ def _read(text: Text, part: str, names: tuple[str, ...]) -> UnrunCode:
     reader = CodeReader(text, part)
     reader.code.names.update(names)
     try:
-        reader.visit(parsed(text))
+        root = parsed(text)
+        if part == "libraries":
+            reader.find_givers(root)
+        reader.visit(root)
     except MissingExtra:
         raise
     except (DocumentError, RecursionError):
@@ -202,6 +213,7 @@ class CodeReader:
     """Collects in `code` what one Ruby text may do to the node. Nothing is run.
 
     Call `visit` with the root of the text's syntax tree. Another call, with a part of a tree, adds to the same `code`.
+    `find_givers`, called before, lets `visit` know the methods that only give the node.
     `leading_keys` gives the constant keys at the beginning of a list of expressions; () if the first is not constant.
 
     text: the source that the tree was parsed from
@@ -214,15 +226,42 @@ class CodeReader:
         self._text = text
         self._part = part
         self._around = _Surroundings(is_node=part == "attributes")
+        self._givers: set[str] = set()
+        self._computed: set[str] = set()
+
+    def find_givers(self, node: Node) -> None:
+        """Note the methods below *node* whose whole body gives the node: `def its_node; run_context.node; end`.
+
+        Code in the same text that calls such a method is then read as code that uses the node. A method with the name
+        `node` needs no note.
+        """
+        body = node.child_by_field_name("body") if node.type == "method" else None
+        inside = body.named_children if body is not None else []
+        name = self._defined(node)[1] if len(inside) == 1 and node.child_by_field_name("parameters") is None else "node"
+        if name != "node" and self._ends_in_node(inside[0]):
+            self._givers.add(name)
+            hidden = inside[0].start_point.row + 1, self._shown(inside[0])
+            self.code.givers.append(UnrunCode(hidden=hidden, names={name}))
+        for child in node.named_children:
+            self.find_givers(child)
+
+    def _ends_in_node(self, node: Node) -> bool:
+        """Whether the last name of an expression is `node` or `@node`, without arguments."""
+        named = node.child_by_field_name("method") if node.type == "call" else node
+        is_bare = all(node.child_by_field_name(one) is None for one in ("arguments", "block"))
+        return named is not None and is_bare and self._slice(named) in _NAMES_OF_NODE
 
     def _note_hidden(self, node: Node) -> None:
         """Note an expression that may set anything."""
         self._note_reach()
         while node.type in _BARE and node.parent is not None:
             node = node.parent
+        self.code.hidden = self.code.hidden or (node.start_point.row + 1, self._shown(node))
+
+    def _shown(self, node: Node) -> str:
+        """The text of an expression on one line, shortened."""
         shown = " ".join(self._slice(node).split())
-        shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
-        self.code.hidden = self.code.hidden or (node.start_point.row + 1, shown)
+        return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
     def _slice(self, node: Node) -> str:
         """The text of an expression."""
@@ -240,7 +279,7 @@ class CodeReader:
             return
         if node.type in _NAMING:
             self._mention(node)
-        if node.type in _SHORT and self._slice(node) in _SHORT[node.type]:
+        if self._hands_node(node):
             self._note_hidden(node)
         around, self._around = self._around, self._within(node)
         if node.type in _DEFINITIONS:
@@ -248,6 +287,11 @@ class CodeReader:
         if node.type != "interpolation" or self._slice(node) != "#{node}":
             self._visit_all(self._inside(node))
         self._around = around
+
+    def _hands_node(self, node: Node) -> bool:
+        """Whether a short form gives the node to other code: `&:node`, `node:`, or the name of a giving method."""
+        is_name = node.type in (*_NAMING, "pair") and self._slice(node).strip(":") in self._givers
+        return is_name or (node.type in _SHORT and self._slice(node) in _SHORT[node.type])
 
     def _within(self, node: Node) -> _Surroundings:
         """The surroundings of the parts of a statement."""
@@ -276,6 +320,8 @@ class CodeReader:
         """The parts of a statement that are evaluated: no names that it defines or assigns."""
         skipped = node.child_by_field_name("name") if node.type in _DEFINITIONS else None
         left = node.child_by_field_name("left") if node.type in _ASSIGNING else None
+        if left is not None and self._is_computed(node.child_by_field_name("right")):
+            self._computed.add(self._slice(left))
         is_name = left is not None and node.type == "assignment" and left.type in ("constant", "identifier")
         if left is not None and (is_name or self._slice(left) in _NAMES_OF_NODE):
             skipped = left
@@ -283,7 +329,8 @@ class CodeReader:
         return (child for child in node.named_children if child != skipped)
 
     def _is_named_node(self, node: Node) -> bool:
-        """Whether an expression only gives the node its usual name: `@node = x.node`, or the value of a method `node`.
+        """Whether an expression only gives the node its usual name: `@node = x.node`, or the value of a method `node`
+        or of one that `find_givers` noted.
 
         Code that uses the name is read as code that uses the node.
         """
@@ -294,7 +341,7 @@ class CodeReader:
         if body is None or body.parent is None or body.type != "body_statement" or body.parent.type != "method":
             return is_assigned and body is not None and body.type == "program"
         name = self._defined(body.parent)[1]
-        return name in _GIVING_NO_NODE if is_assigned else name == "node"
+        return name in _GIVING_NO_NODE if is_assigned else name == "node" or name in self._givers
 
     def _visit_all(self, nodes: Iterator[Node | None]) -> None:
         for node in nodes:
@@ -334,7 +381,7 @@ class CodeReader:
         self._mention(node)
         if word == "binding":
             self._note_hidden(node)
-        if word == "@node" or (word == "node" and not self._around.is_shadowed):
+        if word == "@node" or (word == "node" and not self._around.is_shadowed) or word in self._givers:
             return _NODE
         if not self._around.is_node:
             return None
@@ -378,7 +425,7 @@ class CodeReader:
             method, given = "".join(map(str, self.leading_keys(given[:1]))), given[1:]
         if self._is_hidden(node, method, given, is_own, place):
             self._note_hidden(node)
-        elif (method,) in _NODES and not given:
+        elif method in (*_NAMES_OF_NODE, *self._givers) and not given:
             return _NODE
         elif place is not None and place.levels is not None:
             self._use(place, node)
@@ -387,7 +434,12 @@ class CodeReader:
         return None
 
     def _is_hidden(self, node: Node, method: str, given: list[Node], is_own: bool, place: _Place | None) -> bool:
-        """Whether a call runs code that its text does not show. method: "" for a name that is computed"""
+        """Whether a call runs code that its text does not show, or writes to what a computed name gives.
+
+        method: "" for a name that is computed
+        """
+        if method in _WRITING and self._is_computed(node.child_by_field_name("receiver")):
+            return True
         if not method:
             is_decision = not given and self._around.is_own_class and self._only_decides(node)
             return place is _NODE or (is_own and not is_decision)
@@ -397,8 +449,20 @@ class CodeReader:
             is_of_node = receiver is not None and (place is _NODE or self._slice(receiver).endswith("Node"))
             return is_text or (is_of_node and not is_own)
         if method.startswith("def_delegator"):
-            return self.leading_keys(given[:1]) in _NODES
+            return self.leading_keys(given[:1]) in (("node",), ("@node",))
         return method in _HIDING or (method in _HIDING_ALONE and is_own and self._part != "libraries")
+
+    def _is_computed(self, node: Node | None) -> bool:
+        """Whether an expression may be the node by a computed name: `one.send(name)`, or a variable that holds it."""
+        if node is not None and self._slice(node) in self._computed:
+            return True
+        if node is not None and node.type == "parenthesized_statements" and len(node.named_children) == 1:
+            return self._is_computed(node.named_children[0])
+        named = node.child_by_field_name("method") if node is not None and node.type == "call" else None
+        listed = node.child_by_field_name("arguments") if node is not None else None
+        if named is None or listed is None or self._slice(named) not in _SENDING:
+            return False
+        return not self.leading_keys(listed.named_children[:1])
 
     def _only_decides(self, node: Node) -> bool:
         """Whether the value of an expression only decides what other code does, and is given to no code."""

@@ -21,37 +21,12 @@ _SHORT = 4
 """A text of fewer characters may stand in another one by chance."""
 
 
-class Secrets:
-    """Remembers the secrets that were sent to Ruby, so that a text from Ruby that contains a secret becomes one, too.
-
-    Call `note` before a secret is sent; `RubyValues` looks at each text that comes back. A secret of fewer than four
-    characters counts only as a whole text.
-    """
-
-    def __init__(self) -> None:
-        self._texts: set[str] = set()
-
-    def note(self, value: Any) -> None:
-        """Remember the texts in a secret value, in maps and lists, too. Keys, numbers and empty texts are ignored."""
-        if isinstance(value, dict):
-            value = list(value.values())
-        if isinstance(value, list):
-            for one in value:
-                self.note(one)
-        elif isinstance(value, str) and value:
-            self._texts.add(value)
-
-    def _as_secret(self, text: str) -> str | Sensitive:
-        """A text from Ruby: as a Sensitive where it equals a secret or contains a longer one, else unchanged."""
-        is_secret = any(one == text or (len(one) >= _SHORT and one in text) for one in self._texts)
-        return Sensitive(text) if is_secret else text
-
-
 class RubyValues:
     """Converts values between one node and one Ruby process: `pack` for Ruby, `unpack` from Ruby.
 
-    It remembers the secrets that it packed, so a text from Ruby that has one becomes a Sensitive. It also remembers the
-    deferred values that it unpacked: one number always gives the same object. `unpack` raises BadValue or TooDeep.
+    It remembers the secrets that it packed, so a text from Ruby that has one becomes a Sensitive. A secret of fewer
+    than four characters counts only as a whole text. It also remembers the deferred values that it unpacked: one number
+    always gives the same object. `unpack` raises BadValue or TooDeep.
 
     compute: called with the number that Ruby gave a deferred value, when its value is needed; returns the value
     place:   a function that returns the name of the file that runs now, for the errors of a deferred value
@@ -60,7 +35,7 @@ class RubyValues:
     def __init__(self, compute: Callable[[int], Any], place: Callable[[], str]) -> None:
         self._compute = compute
         self._place = place
-        self._secrets = Secrets()
+        self._secrets: set[str] = set()
         self._deferred: dict[int, Deferred] = {}
         self._numbers: dict[int, int] = {}
 
@@ -89,9 +64,19 @@ class RubyValues:
             value.read(path)
         if isinstance(value, Sensitive):
             value = value.unwrap()
-            self._secrets.note(value)
+            self._note_secret(value)
             return self.pack(value, path)
         return value
+
+    def _note_secret(self, value: Any) -> None:
+        """Remember the texts in a secret value, in maps and lists, too. Keys, numbers and empty texts are ignored."""
+        if isinstance(value, dict):
+            value = list(value.values())
+        if isinstance(value, list):
+            for one in value:
+                self._note_secret(one)
+        elif isinstance(value, str) and value:
+            self._secrets.add(value)
 
     def unpack(self, value: Any) -> Any:
         """A value from Ruby, for the node; a text with a known secret becomes a Sensitive.
@@ -106,7 +91,8 @@ class RubyValues:
     def _unpacked(self, value: Any, room: int) -> Any:
         """The same for a part of a value. room: the number of levels that may follow"""
         if isinstance(value, str):
-            return self._secrets._as_secret(value)
+            is_secret = any(one == value or (len(one) >= _SHORT and one in value) for one in self._secrets)
+            return Sensitive(value) if is_secret else value
         if not isinstance(value, (dict, list)):
             return value
         if not room:

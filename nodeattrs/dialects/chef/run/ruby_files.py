@@ -112,7 +112,7 @@ class Unrun:
 
     def _by(self, code: UnrunCode) -> Iterator[Reached]:
         for word in sorted(code.words & self._named.keys()):
-            yield from self._named[word]
+            yield from (one for one in self._named[word] if one[2] not in code.givers)
 
     @cached_property
     def _named(self) -> dict[str, list[Reached]]:
@@ -122,10 +122,11 @@ class Unrun:
             for file in cookbook.files:
                 kind = _KINDS.get(file.partition("/")[0])
                 if kind is not None and file.endswith(SUFFIX):
-                    code = _code(cookbook, file)
-                    one = cookbook, Origin(kind, cookbook.name, cookbook.shown(file)), code
-                    for name in ("", *code.names) if code.is_reached else code.names:
-                        found.setdefault(name, []).append(one)
+                    whole = _code(cookbook, file)
+                    for code in (whole, *whole.givers):
+                        one = cookbook, Origin(kind, cookbook.name, cookbook.shown(file)), code
+                        for name in ("", *code.names) if code.is_reached else code.names:
+                            found.setdefault(name, []).append(one)
         return found
 
 
