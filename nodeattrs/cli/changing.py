@@ -174,7 +174,7 @@ def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Pat
     """
     from nodeattrs.contract.sides import private_folder
     from nodeattrs.reports.finding_forms import FORMS
-    from nodeattrs.reports.findings import Findings
+    from nodeattrs.reports.selection import Findings
     from nodeattrs.verbs.impact import ImpactOptions, impact
     from nodeattrs.verbs.impact_report import ImpactReport, Pattern
 

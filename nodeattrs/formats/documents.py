@@ -287,17 +287,17 @@ def syntax_in(text: str, file: str) -> Syntax:
     lines = map(str.strip, text.removeprefix("\ufeff").splitlines())
     first = next((line for line in lines if line and line[0] not in "#;"), "")
     likely: tuple[Syntax, ...] = ("yaml",)
-    if _ENTRY.match(first):
+    if re.match(_ENTRY, first):
         likely = ("toml", "env", "ini")
     elif first[:1] in ("{", "["):
-        likely = ("json", "toml", "ini", "yaml") if _SECTION.match(first) else ("json", "yaml")
-        likely = ("json",) if _OBJECT.match(text) else likely  # broken JSON may be YAML
+        likely = ("json", "toml", "ini", "yaml") if re.match(_SECTION, first) else ("json", "yaml")
+        likely = ("json",) if re.match(_OBJECT, text) else likely  # broken JSON may be YAML
     return next((one for one in likely if _can_read(one, text, file)), likely[0])
 
 
-_OBJECT = re.compile(r'\ufeff?\s*\{\s*"')
-_SECTION = re.compile(r"\[\[?[^\[\]{},:]+\]\]?\s*(?:[#;].*)?$")
-_ENTRY = re.compile(r"(?:export\s+)?[^\s:={}\[\]][^:={}]*=")
+_OBJECT = r'\ufeff?\s*\{\s*"'
+_SECTION = r"\[\[?[^\[\]{},:]+\]\]?\s*(?:[#;].*)?$"
+_ENTRY = r"(?:export\s+)?[^\s:={}\[\]][^:={}]*="
 
 
 def _can_read(syntax: Syntax, text: str, file: str) -> bool:

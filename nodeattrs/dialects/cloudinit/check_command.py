@@ -7,7 +7,6 @@ make the findings. This module chooses what is merged, and names the machine of 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -117,8 +116,8 @@ def _of_machine(found: Finding, machine: Given) -> Finding:
     is_named = not machine.address or found.message.startswith(machine.address)
     message = found.message if is_named else f"{machine.address}: {found.message}"
     if (found.line or 1) > 1:
-        return replace(found, message=message)
-    return replace(found, message=message, line=machine.origin.line or 1, column=machine.origin.column or 1)
+        return found._replace(message=message)
+    return found._replace(message=message, line=machine.origin.line or 1, column=machine.origin.column or 1)
 
 
 def _tried(file: str, form: str | None) -> list[Given]:
