@@ -15,7 +15,6 @@ The core computes the trace; this module formats it. `str(trace)` is the plain f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.claim import Cause, Origin
@@ -36,8 +35,7 @@ _BELOW = " " * 12
 _ASIDE = " " * 17
 
 
-@dataclass(frozen=True, slots=True)
-class LineChange:
+class LineChange(NamedTuple):
     """The last change of one line, by `git blame`.
 
     commit: the full hash; "" where the line has no commit, and then author, date and summary are "" as well
@@ -55,11 +53,10 @@ class LineChange:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as JSON-able data; null for an empty one."""
-        return {name: getattr(self, name) or None for name in self.__slots__}
+        return {name: value or None for name, value in self._asdict().items()}
 
 
-@dataclass(frozen=True, slots=True)
-class OtherSetter:
+class OtherSetter(NamedTuple):
     """A source, such as a role, that sets an attribute, but does not count for the node that is explained.
 
     origin: the source and its line
@@ -102,8 +99,7 @@ class LookupExplanation(Protocol):
     def to_dict(self) -> dict[str, Any]: ...
 
 
-@dataclass(frozen=True)
-class ReadValue:
+class ReadValue(NamedTuple):
     """A value that the winning line read, with its explanation.
 
     what:  the expression in the source: a path, or "lookup(key)"
