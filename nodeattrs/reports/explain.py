@@ -15,12 +15,12 @@ The core computes the trace; this module formats it. `str(trace)` is the plain f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
+from nodeattrs.core.answer import LookupExplanation
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.trace import Earlier, Element, Outcome, Row, Trace, columns_of, rows
 from nodeattrs.core.tree import Path, near, spell
-from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.node import Node
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import claimed, on_one_line
@@ -76,27 +76,6 @@ class OtherSetter(NamedTuple):
         """The origin's fields, the nodes and the reason (as "lacks") as JSON-able data."""
         named = self.origin._asdict()
         return {**named, "nodes": list(self.nodes), "lacks": self.reason}
-
-
-class LookupExplanation(Protocol):
-    """The protocol of an explanation by another dialect (Hiera, bindings), for a key that a recipe looked up.
-
-    `origins` and `trace` take a path in the value, and `to_dict` gives data for JSON.
-    value:  the value; it has a meaning only if *error* is None
-    error:  the reason why the key has no value; None if it has a value
-    needed: the other keys that were looked up to compute the value
-    """
-
-    @property
-    def value(self) -> Any: ...
-    @property
-    def error(self) -> NodeattrsError | None: ...
-    @property
-    def needed(self) -> Sequence[str]: ...
-
-    def origins(self, path: Path) -> Iterable[Origin]: ...
-    def trace(self, path: Path) -> Trace: ...
-    def to_dict(self) -> dict[str, Any]: ...
 
 
 class ReadValue(NamedTuple):
