@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from nodeattrs.formats.layers import read_layer
     from nodeattrs.formats.tags import Tagged
     from nodeattrs.node.documents import json_default
-    from nodeattrs.node.node import Node
+    from nodeattrs.node.public import Node
     from nodeattrs.node.values import Deferred, Symbol, lazy
     from nodeattrs.policies import fold
 
@@ -78,7 +78,7 @@ _HOMES = {
     "MEET": "core.policy",
     "Meet": "core.policy",
     "NULL": "core.policy",
-    "Node": "node.node",
+    "Node": "node.public",
     "NodeattrsError": "errors",
     "Origin": "core.claim",
     "Part": "core.part",

@@ -32,7 +32,8 @@ from nodeattrs.dialects.chef.checks.checking import checked
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.running import setting_as
 from nodeattrs.project.settings import Settings
-from nodeattrs.reports.findings import Selection, baseline_data, finding_of
+from nodeattrs.reports.findings import finding_of
+from nodeattrs.reports.selection import Selection, baseline_data
 from nodeattrs.store import search
 
 

@@ -16,7 +16,8 @@ from nodeattrs.cli import main
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import DocumentError, MergeConflict
 from nodeattrs.reports.finding_forms import FORMS
-from nodeattrs.reports.findings import Finding, Findings, Selection, finding_of
+from nodeattrs.reports.findings import Finding, finding_of
+from nodeattrs.reports.selection import Findings, Selection
 from nodeattrs.store import Saved, open_store
 
 Check = Callable[..., tuple[int, str, str]]

@@ -16,7 +16,8 @@ from nodeattrs.cli import main as nodeattrs
 from nodeattrs.cli.program import run
 from nodeattrs.contract.reading import watched
 from nodeattrs.contract.request import Request
-from nodeattrs.contract.sides import Side, folder_side, sides_of
+from nodeattrs.contract.sides import Side, folder_side
+from nodeattrs.contract.written_sides import sides_of
 from nodeattrs.core.changed import changes
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import BadName, NoRevision, NotFound

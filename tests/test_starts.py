@@ -129,11 +129,23 @@ def test_a_run_loads_no_dialect_that_its_repository_does_not_name(tmp_path: Path
     assert [] == [name for name in loaded if name.startswith(others) and not name.endswith(".dialect")]
 
 
-@pytest.mark.parametrize("command", ["explain", "search", "history", "show", "diff", "help"])
-def test_a_look_at_a_store_reads_no_metadata_of_packages(command: str, place: Path):
-    code, loaded, errors = counted(LINES[command], place)
+PARSERS = {f"nodeattrs.formats.{name}" for name in ("flat_text", "hcl_text", "repeated", "toml_text", "yaml_text")}
+"""Modules that read files of one kind; no such file lies where the lines run."""
 
-    assert (code, "importlib.metadata" in loaded, "nodeattrs.dialects.registry" in loaded) == (0, False, False), errors
+
+@pytest.mark.parametrize("command", ["explain", "search", "history", "show", "diff", "help"])
+def test_a_look_at_a_store_reads_no_metadata_of_packages_and_loads_no_parser(command: str, place: Path):
+    code, loaded, errors = counted(LINES[command], place)
+    needless = {"importlib.metadata", "nodeattrs.dialects.registry", *PARSERS}
+    needless |= set() if command == "show" else {"yaml"}  # `show` writes YAML
+
+    assert (code, needless.intersection(loaded)) == (0, set()), errors
+
+
+def test_a_lookup_in_hiera_loads_no_node(place: Path):
+    code, loaded, errors = counted(LINES["lookup"], place)
+
+    assert (code, "nodeattrs.node.node" in loaded) == (0, False), errors
 
 
 @pytest.mark.parametrize("command", ["explain", "search", "history", "show", "diff"])

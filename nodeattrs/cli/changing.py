@@ -172,9 +172,9 @@ def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Pat
             request for both
     raises: the errors of `verbs.impact.impact`
     """
-    from nodeattrs.contract.sides import private_folder
+    from nodeattrs.contract.written_sides import private_folder
     from nodeattrs.reports.finding_forms import FORMS
-    from nodeattrs.reports.findings import Findings
+    from nodeattrs.reports.selection import Findings
     from nodeattrs.verbs.impact import ImpactOptions, impact
     from nodeattrs.verbs.impact_report import ImpactReport, Pattern
 

@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import pathlib
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs import border
@@ -23,7 +22,8 @@ from nodeattrs.kinds import LAYER_IS_UNKNOWN
 if TYPE_CHECKING:
     from nodeattrs.contract.command import CheckFindings
     from nodeattrs.project.config import RepositorySettings
-    from nodeattrs.reports.findings import Finding, Selection
+    from nodeattrs.reports.findings import Finding
+    from nodeattrs.reports.selection import Selection
 
 FORM_NAMES = ("sarif", "github", "gitlab", "junit")
 """The formats of findings beside text and JSON; `reports.finding_forms.FORMS` writes them."""
@@ -59,7 +59,7 @@ def selection_of(
     raises:     BadUsage, for an unknown code; DocumentError, for a file that is no baseline
     """
     from nodeattrs.project.config import Config, listed_codes
-    from nodeattrs.reports.findings import Selection
+    from nodeattrs.reports.selection import Selection
 
     settings = repository.config if repository else Config()
     place = options.baseline
@@ -81,7 +81,7 @@ def finish(
     repository: the repository whose settings count, too; None for the options alone
     raises:     BadUsage, for an unknown code; DocumentError, for a file that is no baseline
     """
-    from nodeattrs.reports.findings import Findings
+    from nodeattrs.reports.selection import Findings
 
     selection, place = selection_of(options, repository, checked.root)
     selected, passed_over = selection.reported(map(_as_unread, checked.found))
@@ -105,12 +105,12 @@ def finish(
 def _as_unread(found: Finding) -> Finding:
     """A finding about a file that nodeattrs refused to read, as a note that it was not looked at."""
     is_refused = border.REASON in found.message
-    return replace(found, code=LAYER_IS_UNKNOWN.entry.code, severity="note") if is_refused else found
+    return found._replace(code=LAYER_IS_UNKNOWN.entry.code, severity="note") if is_refused else found
 
 
 def _write(place: str, found: list[Finding], terminal: Terminal) -> int:
     from nodeattrs.disk import write_whole
-    from nodeattrs.reports.findings import baseline_data
+    from nodeattrs.reports.selection import baseline_data
 
     text = json.dumps(baseline_data(found), indent=2, ensure_ascii=False) + "\n"
     write_whole(place, text.encode("utf-8", "backslashreplace"))

@@ -18,7 +18,6 @@ from nodeattrs.cli.changing import asking, request_of
 from nodeattrs.cli.checks import CHECKING, finish
 from nodeattrs.cli.many import go_through
 from nodeattrs.cli.options import actions_of, add_arguments_of, settings_of
-from nodeattrs.cli.prompt import open_prompt
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import RUBY, RUN_CODE, SETTINGS_FROM, STORE, STRICT, TEXT, output
@@ -175,6 +174,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     else:
         terminal.report(output.report, output.unread)
     if output.prompt is not None:
+        from nodeattrs.cli.prompt import open_prompt
+
         open_prompt(output.prompt)
     return output.code
 

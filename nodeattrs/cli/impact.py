@@ -48,7 +48,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
     raises: the errors of a revision or folder that does not exist, and of `verbs.impact.impact`
     """
-    from nodeattrs.contract.sides import sides_of
+    from nodeattrs.contract.written_sides import sides_of
 
     def sides(private: Path) -> tuple[Side, Side, Request]:
         home = "" if options.other is not None else os.path.realpath(options.repo)

@@ -30,8 +30,9 @@ from nodeattrs.core.tree import spell
 from nodeattrs.core.unread import sentences
 from nodeattrs.dialects import named
 from nodeattrs.errors import NodeattrsError, missing_extra
-from nodeattrs.reports.findings import Finding, Selection, finding_of
+from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import first_of
+from nodeattrs.reports.selection import Selection
 
 if TYPE_CHECKING:
     from lsprotocol import types

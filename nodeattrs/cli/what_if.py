@@ -58,7 +58,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     values = [_value(options, text) for text in options.set]
 
     def sides(private: Path) -> tuple[Side, Side, Request]:
-        from nodeattrs.contract.sides import commit_side, folder_side
+        from nodeattrs.contract.sides import folder_side
+        from nodeattrs.contract.written_sides import commit_side
         from nodeattrs.dialects import every
         from nodeattrs.verbs.what_if import side_after
 

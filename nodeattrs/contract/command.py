@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.contract.argument import Argument as Argument
@@ -108,8 +107,7 @@ class Output(NamedTuple):
     prompt: Prompt | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PlainReport:
+class PlainReport(NamedTuple):
     """A report that is ready: its lines, and the same as data.
 
     text: what `lines` gives, for any width of screen

@@ -6,14 +6,13 @@ import difflib
 import os
 import pathlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from nodeattrs.disk import FolderEntry, folder_below
 from nodeattrs.reports.findings import Finding
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """A proposed correction of one file. The function `apply` of this module writes it; the methods write nothing.
 
     file:   the name relative to the folder of the check, with forward slashes

@@ -11,13 +11,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from nodeattrs.core.answer import LookupExplanation
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.looks import Look, Looks
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.peers import peer
-from nodeattrs.reports.explain import LookupExplanation
 
 
 class LookupScope(Protocol):

@@ -7,11 +7,13 @@ and of bindings.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path
+from nodeattrs.errors import NodeattrsError
 
 
 @runtime_checkable
@@ -40,3 +42,24 @@ class Answer(Protocol):
 
     def to_dict(self) -> Any:
         """The answer as data for JSON."""
+
+
+class LookupExplanation(Protocol):
+    """The protocol of an explanation by another dialect (Hiera, bindings), for a key that a recipe looked up.
+
+    `origins` and `trace` take a path in the value, and `to_dict` gives data for JSON.
+    value:  the value; it has a meaning only if *error* is None
+    error:  the reason why the key has no value; None if it has a value
+    needed: the other keys that were looked up to compute the value
+    """
+
+    @property
+    def value(self) -> Any: ...
+    @property
+    def error(self) -> NodeattrsError | None: ...
+    @property
+    def needed(self) -> Sequence[str]: ...
+
+    def origins(self, path: Path) -> Iterable[Origin]: ...
+    def trace(self, path: Path) -> Trace: ...
+    def to_dict(self) -> dict[str, Any]: ...

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.cache import CACHE
 from nodeattrs.core.budget import in_force
@@ -186,8 +185,7 @@ _ATTRIBUTES: dict[str, tuple[str, _Form]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
+class _Kind(NamedTuple):
     """A kind of file.
 
     words: word -> the field that it sets, and how

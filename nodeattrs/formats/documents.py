@@ -23,16 +23,16 @@ import stat
 import sys
 from collections.abc import Iterable
 from functools import cached_property
+from importlib import import_module
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.formats import flat_text, hcl_text, json_text, repeated, toml_text, yaml_text
 from nodeattrs.formats.blobs import blob_name
 from nodeattrs.formats.places import HALF_PAIR, Mark, ParsedText, Text
-from nodeattrs.formats.yaml_text import Tags
+from nodeattrs.formats.tags import Tags
 
 Syntax = Literal["json", "yaml", "toml", "env", "ini", "properties", "git", "systemd", "hcl"]
 SYNTAXES: tuple[Syntax, ...] = get_args(Syntax)
@@ -47,6 +47,20 @@ _LAYER_SYNTAX_OF: dict[str, Syntax] = {
     ".code-workspace": "json",
     ".tfvars": "hcl",
 }
+_PARSERS: dict[Syntax, str] = {
+    "json": "json_text",
+    "yaml": "yaml_text",
+    "toml": "toml_text",
+    "env": "flat_text",
+    "ini": "flat_text",
+    "properties": "flat_text",
+    "git": "repeated",
+    "systemd": "repeated",
+    "hcl": "hcl_text",
+}
+"""Syntax -> the module of this package that parses it, imported when the first text in that syntax is read."""
+_OF_SEVERAL = ("flat_text", "repeated")
+"""The modules that parse several syntaxes; their `read` takes the syntax, too."""
 
 
 _Error = TypeVar("_Error", bound=DocumentError)
@@ -273,17 +287,17 @@ def syntax_in(text: str, file: str) -> Syntax:
     lines = map(str.strip, text.removeprefix("\ufeff").splitlines())
     first = next((line for line in lines if line and line[0] not in "#;"), "")
     likely: tuple[Syntax, ...] = ("yaml",)
-    if _ENTRY.match(first):
+    if re.match(_ENTRY, first):
         likely = ("toml", "env", "ini")
     elif first[:1] in ("{", "["):
-        likely = ("json", "toml", "ini", "yaml") if _SECTION.match(first) else ("json", "yaml")
-        likely = ("json",) if _OBJECT.match(text) else likely  # broken JSON may be YAML
+        likely = ("json", "toml", "ini", "yaml") if re.match(_SECTION, first) else ("json", "yaml")
+        likely = ("json",) if re.match(_OBJECT, text) else likely  # broken JSON may be YAML
     return next((one for one in likely if _can_read(one, text, file)), likely[0])
 
 
-_OBJECT = re.compile(r'\ufeff?\s*\{\s*"')
-_SECTION = re.compile(r"\[\[?[^\[\]{},:]+\]\]?\s*(?:[#;].*)?$")
-_ENTRY = re.compile(r"(?:export\s+)?[^\s:={}\[\]][^:={}]*=")
+_OBJECT = r'\ufeff?\s*\{\s*"'
+_SECTION = r"\[\[?[^\[\]{},:]+\]\]?\s*(?:[#;].*)?$"
+_ENTRY = r"(?:export\s+)?[^\s:={}\[\]][^:={}]*="
 
 
 def _can_read(syntax: Syntax, text: str, file: str) -> bool:
@@ -306,7 +320,7 @@ def parse_all(text: str, file: str, syntax: Syntax, budget: Budget, tags: Tags) 
     source = _source(text, file)
     if syntax != "yaml":
         return [Document(source, _reading(source, syntax, budget))]
-    return [Document(source, reading) for reading in yaml_text.read_all(source, budget, tags)]
+    return [Document(source, reading) for reading in _parser("yaml").read_all(source, budget, tags)]
 
 
 def _parsed(text: str, file: str, syntax: Syntax, budget: Budget) -> Document:
@@ -323,17 +337,13 @@ def _source(text: str, file: str) -> Text:
 
 
 def _reading(source: Text, syntax: Syntax, budget: Budget) -> ParsedText:
-    match syntax:
-        case "json":
-            return json_text.read(source, budget)
-        case "yaml":
-            return yaml_text.read(source, budget)
-        case "toml":
-            return toml_text.read(source, budget)
-        case "env" | "ini" | "properties":
-            return flat_text.read(source, budget, syntax)
-        case "git" | "systemd":
-            return repeated.read(source, budget, syntax)
-        case "hcl":
-            return hcl_text.read(source, budget)
-    raise BadArgument(f"no such syntax: {syntax!r}", hint=f"write {', '.join(SYNTAXES[:-1])} or {SYNTAXES[-1]}")
+    if syntax not in _PARSERS:
+        raise BadArgument(f"no such syntax: {syntax!r}", hint=f"write {', '.join(SYNTAXES[:-1])} or {SYNTAXES[-1]}")
+    limits = (budget, syntax) if _PARSERS[syntax] in _OF_SEVERAL else (budget,)
+    reading: ParsedText = _parser(syntax).read(source, *limits)
+    return reading
+
+
+def _parser(syntax: Syntax) -> Any:
+    """The module that parses a syntax."""
+    return import_module(f"nodeattrs.formats.{_PARSERS[syntax]}")

@@ -294,18 +294,18 @@ _MOST_POWER, _MOST_TIMES = 40, 10**12
 _PER_STEP = 20
 """How many steps `re` makes in the time of one step of a budget."""
 
-_TOKEN = re.compile(
-    r"""
+_TOKEN = r"""
     (?P<open>  \( (?!\?) | \(\? (?: P<\w+> | [:=!>] | <[=!] | [aimsu-]*: ) )
   | (?P<flags> \(\?[aimsu]+\) )
   | (?P<close> \) )
   | (?P<or>    \| )
   | (?P<repeat> [*+?] | \{ (?=[\d,]) \d*,?\d* \} ) [?+]?
   | (?P<atom>  \[ \^? \]? (?: \\. | [^\]\\] )* \] | \\[^1-9] | [^\\(\[] )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-"""The tokens of an expression that `re` has compiled. References to groups, conditions and comments are left out."""
+    """
+"""The tokens of an expression that `re` has compiled, as a verbose expression.
+
+References to groups, conditions and comments are left out.
+"""
 
 
 @dataclass
@@ -329,8 +329,9 @@ def _cost_of(pattern: re.Pattern[str]) -> _Cost | None:
         return None
     source, groups, closed = pattern.pattern, [_Group()], _Group()
     power, times, at = 1, len(source), 0
+    tokens = re.compile(_TOKEN, re.VERBOSE | re.DOTALL)
     while at < len(source):
-        found = _TOKEN.match(source, at)
+        found = tokens.match(source, at)
         if found is None:
             return None
         at, kind = found.end(), found.lastgroup

@@ -6,9 +6,13 @@ The value is kept as it is written. A policy, or `tags=` of `read_layer`, gives 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from nodeattrs.core.tree import strict_key
+
+Tags = Mapping[str, Callable[[Any], Any]]
+"""A tag as it is written, such as "!Ref" -> a function from the value under it to the value of the tree."""
 
 
 class Tagged:

@@ -7,7 +7,6 @@ objects, NaN and infinity. Dates stay text, as they are written. Aliases and mer
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -18,7 +17,7 @@ from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.numbers import NoNumber
 from nodeattrs.formats.places import ParsedText, Text
-from nodeattrs.formats.tags import Tagged
+from nodeattrs.formats.tags import Tagged, Tags
 from nodeattrs.formats.yaml_events import MERGE, YAML, Builder, Frame, tag_of
 from nodeattrs.kinds import TAG_REFUSED
 
@@ -43,10 +42,6 @@ def read(text: Text, budget: Budget | None = None) -> ParsedText:
     """
     builder = _Plain(text, budget=budget)
     return ParsedText(builder.run(), lambda: builder.mark, tuple(builder.warnings))
-
-
-Tags = Mapping[str, Callable[[Any], Any]]
-"""A tag as it is written, such as "!Ref" -> a function from the value under it to the value of the tree."""
 
 
 def read_all(text: Text, budget: Budget, tags: Tags) -> list[ParsedText]:

@@ -18,7 +18,6 @@ from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, as_path, checked_name, near, spell
 from nodeattrs.errors import BadArgument, BadValue, TypeConflict, UnknownName, wrong_argument
 from nodeattrs.node.component_tree import ComponentTree, Place, joined_place, part_to_merge, step_down, value_of
-from nodeattrs.node.documents import write_as_yaml
 from nodeattrs.node.joined import entry_at, joined, joined_roots
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import Branch, Joined
@@ -26,8 +25,8 @@ from nodeattrs.node.node_trace import trace_of
 from nodeattrs.node.slot_tree import SlotTree
 from nodeattrs.node.slots import COMPONENTS, DEFAULT_ENVIRONMENT, DEFAULT_GROUP, OVERRIDE_GROUP, PLAN, SLOTS, component
 from nodeattrs.node.values import Deferred, Secrets, key_of, refuse_spelled, steps_of, stored
-from nodeattrs.node.view import ListView, MapView
-from nodeattrs.node.writers import FullWriter, ListWriter, UnlessWriter, Writer
+from nodeattrs.node.view import MapView
+from nodeattrs.node.writers import FullWriter, UnlessWriter, Writer
 
 _INSTEAD = {
     "set": "write node.normal[...] = ...",
@@ -550,6 +549,3 @@ def _stepped(place: Place, path: Path) -> Place:
             )
         place = step_down(place, step)
     return place
-
-
-write_as_yaml((Attributes, MapView, ListView, Writer, ListWriter))

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import yaml
-
 from nodeattrs.core.tree import ABSENT, NO_ENTRIES, SCALARS, Path
 from nodeattrs.errors import DeferredCycle, ValueWithheld
 from nodeattrs.node.joined import joined_roots, plain
@@ -92,17 +90,6 @@ def json_default(value: Any) -> Any:
     if isinstance(value, (Deferred, Sensitive, Withheld)):
         return json_ready(value)
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
-
-
-def write_as_yaml(kinds: tuple[type, ...]) -> None:
-    """Make PyYAML's dumpers write objects of these types as `json_default` gives them."""
-    for name in ("SafeDumper", "CSafeDumper", "Dumper", "CDumper"):
-        for kind in kinds if hasattr(yaml, name) else ():
-            getattr(yaml, name).add_multi_representer(kind, _represented)
-
-
-def _represented(dumper: Any, value: Any) -> Any:
-    return dumper.represent_data(json_default(value))
 
 
 def chef_document(

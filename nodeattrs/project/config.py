@@ -72,7 +72,6 @@ from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, MissingExtra, NotFound
-from nodeattrs.formats.chef_words import ruby_document
 from nodeattrs.formats.documents import SYNTAXES, Document, read
 from nodeattrs.formats.nearest import SETTINGS_FILE
 from nodeattrs.kinds import LIST_LOSES_VALUES, NOT_TRUSTED, OUTSIDE, RUBY, SET_TWICE
@@ -347,7 +346,7 @@ class RepositorySettings:
             return config
         file, kind = self.shown(path), "knife" if path.name == "knife.rb" else "settings"
         try:
-            document = ruby_document(path, file, kind) if path.suffix == ".rb" else read(path, file)
+            document = _read_ruby(path, file, kind) if path.suffix == ".rb" else read(path, file)
             fields = Fields(document.tree, document.locator(kind, ""), f"{kind} ")
             config = _completed_by_chef(config, fields)
         except MissingExtra as error:
@@ -363,6 +362,12 @@ class RepositorySettings:
         whole, start = os.path.normpath(path), os.path.join(self.root, "")
         inside = whole[len(start) :] if whole.startswith(start) else os.path.relpath(path, self.root)
         return (str(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
+
+
+def _read_ruby(path: FilePath, file: str, kind: str) -> Document:
+    from nodeattrs.formats.chef_words import ruby_document  # needs the extra `ruby`
+
+    return ruby_document(path, file, kind)
 
 
 def judged(document: Document, root: FilePath) -> tuple[Config, list[DocumentError]]:

@@ -15,13 +15,12 @@ The core computes the trace; this module formats it. `str(trace)` is the plain f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
+from nodeattrs.core.answer import LookupExplanation
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.trace import Earlier, Element, Outcome, Row, Trace, columns_of, rows
 from nodeattrs.core.tree import Path, near, spell
-from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.node import Node
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import claimed, on_one_line
@@ -36,8 +35,7 @@ _BELOW = " " * 12
 _ASIDE = " " * 17
 
 
-@dataclass(frozen=True, slots=True)
-class LineChange:
+class LineChange(NamedTuple):
     """The last change of one line, by `git blame`.
 
     commit: the full hash; "" where the line has no commit, and then author, date and summary are "" as well
@@ -55,11 +53,10 @@ class LineChange:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as JSON-able data; null for an empty one."""
-        return {name: getattr(self, name) or None for name in self.__slots__}
+        return {name: value or None for name, value in self._asdict().items()}
 
 
-@dataclass(frozen=True, slots=True)
-class OtherSetter:
+class OtherSetter(NamedTuple):
     """A source, such as a role, that sets an attribute, but does not count for the node that is explained.
 
     origin: the source and its line
@@ -81,29 +78,7 @@ class OtherSetter:
         return {**named, "nodes": list(self.nodes), "lacks": self.reason}
 
 
-class LookupExplanation(Protocol):
-    """The protocol of an explanation by another dialect (Hiera, bindings), for a key that a recipe looked up.
-
-    `origins` and `trace` take a path in the value, and `to_dict` gives data for JSON.
-    value:  the value; it has a meaning only if *error* is None
-    error:  the reason why the key has no value; None if it has a value
-    needed: the other keys that were looked up to compute the value
-    """
-
-    @property
-    def value(self) -> Any: ...
-    @property
-    def error(self) -> NodeattrsError | None: ...
-    @property
-    def needed(self) -> Sequence[str]: ...
-
-    def origins(self, path: Path) -> Iterable[Origin]: ...
-    def trace(self, path: Path) -> Trace: ...
-    def to_dict(self) -> dict[str, Any]: ...
-
-
-@dataclass(frozen=True)
-class ReadValue:
+class ReadValue(NamedTuple):
     """A value that the winning line read, with its explanation.
 
     what:  the expression in the source: a path, or "lookup(key)"

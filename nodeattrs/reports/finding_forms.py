@@ -14,8 +14,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 from nodeattrs.codes import entry_of
 from nodeattrs.formats.hidden import ESCAPES
-from nodeattrs.reports.findings import Finding, Findings
+from nodeattrs.reports.findings import Finding
 from nodeattrs.reports.screen import printable
+from nodeattrs.reports.selection import Findings
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _GITHUB = {"error": "error", "warning": "warning", "note": "notice"}

@@ -15,7 +15,8 @@ from typing import NamedTuple
 from nodeattrs.contract.answers import Answered
 from nodeattrs.contract.reading import EVERYTHING, watched
 from nodeattrs.contract.request import AS_IT_IS
-from nodeattrs.contract.sides import Side, copy_side, write_file
+from nodeattrs.contract.sides import Side
+from nodeattrs.contract.written_sides import copy_side, write_file
 from nodeattrs.core.code import held_back
 from nodeattrs.core.tree import overlap
 from nodeattrs.verbs.comparing import NO_ANSWER, Difference, Job, answered, differences

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.contract.request import Request, WhatIf
-from nodeattrs.contract.sides import Side, copy_side, write_file
+from nodeattrs.contract.sides import Side
+from nodeattrs.contract.written_sides import copy_side, write_file
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import near
 from nodeattrs.errors import NotFound

@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.contract.request import Request
-from nodeattrs.contract.sides import Side, folder_side, private_folder, sides_of
+from nodeattrs.contract.sides import Side, folder_side
+from nodeattrs.contract.written_sides import private_folder, sides_of
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.verbs.hunks import Line

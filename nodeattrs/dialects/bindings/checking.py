@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice, product
 from math import prod
 from pathlib import Path
@@ -83,7 +82,7 @@ def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
                 )
                 first.setdefault(note, who)
     for found, who in first.items():
-        yield replace(found, details=(*found.details, f"for {who}")) if who else found
+        yield found._replace(details=(*found.details, f"for {who}")) if who else found
 
 
 def title_of(state: State) -> str:
@@ -107,4 +106,4 @@ def looked(root: Path) -> Iterator[CheckedFiles]:
 
 
 def _seen_from(root: Path, site: Path, one: Finding) -> Finding:
-    return replace(one, file=os.path.relpath(site / one.file, root).replace(os.sep, "/")) if one.file else one
+    return one._replace(file=os.path.relpath(site / one.file, root).replace(os.sep, "/")) if one.file else one

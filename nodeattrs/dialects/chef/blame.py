@@ -10,7 +10,6 @@ import difflib
 import pathlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from nodeattrs.core.trace import Trace
@@ -69,7 +68,7 @@ def _blamed(git: Git, commit: str | None, place: pathlib.Path, file: str, lines:
     for line in lines:
         then = changes.get(line_then.get(line, 0))
         note = "changed and not committed" if line <= len(now) else "the file is shorter now"
-        found[line] = LineChange(file, line, note=note) if then is None else replace(then, line=line)
+        found[line] = LineChange(file, line, note=note) if then is None else then._replace(line=line)
     return found
 
 

@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -208,8 +207,8 @@ def _of_machine(found: Finding, machine: Given) -> Finding:
     is_named = not machine.address or found.message.startswith(machine.address)
     message = found.message if is_named else f"{machine.address}: {found.message}"
     if (found.line or 1) > 1:
-        return replace(found, message=message)
-    return replace(found, message=message, line=machine.origin.line or 1, column=machine.origin.column or 1)
+        return found._replace(message=message)
+    return found._replace(message=message, line=machine.origin.line or 1, column=machine.origin.column or 1)
 
 
 def _tried(file: str, form: str | None) -> list[Given]:

@@ -37,7 +37,8 @@ from nodeattrs.errors import BadArgument, BadUsage
 from nodeattrs.formats.hidden import ESCAPES
 from nodeattrs.project.config import listed_codes
 from nodeattrs.project.settings import sensitive_beside
-from nodeattrs.reports.findings import Finding, Selection
+from nodeattrs.reports.findings import Finding
+from nodeattrs.reports.selection import Selection
 
 _MANY: Mapping[str, Any] = {"action": "append", "default": []}
 _FLAG: Mapping[str, Any] = {"action": "store_true"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.claim import Origin
@@ -54,7 +54,7 @@ def faults_of(merged: Merged, but: Collection[int] = ()) -> Iterator[Finding]:
             at = Origin("part", f"of {part.file}", report.filename, one.line, one.column)
             at = at if part.file and not part.line else at._replace(name="", file=part.file or one.file)
             code = report.kind.entry.code
-            yield _placed(replace(one, code=code), f"{report.status}: {one.message}", report.title, at)
+            yield _placed(one._replace(code=code), f"{report.status}: {one.message}", report.title, at)
 
 
 def findings_of(merged: Merged, schema: Schema | None = None) -> Iterator[Finding]:
@@ -88,7 +88,7 @@ def findings_of_each_branch(
             if key not in seen:
                 seen.add(key)
                 is_on_all = all(key in other for other in ways)
-                yield one if is_on_all else replace(one, message=f"{one.message}, in a branch of the template")
+                yield one if is_on_all else one._replace(message=f"{one.message}, in a branch of the template")
 
 
 _INDEX = re.compile(r"\.\d+(?=[. ])")
@@ -105,7 +105,7 @@ def _on_one_way(
         found = [finding_that_ended(error)]
     by_key: dict[Finding, Finding] = {}
     for one in found:
-        by_key.setdefault(replace(one, message=_INDEX.sub("", one.message)), one)
+        by_key.setdefault(one._replace(message=_INDEX.sub("", one.message)), one)
     return by_key
 
 
@@ -204,7 +204,7 @@ def finding_that_ended(error: CloudConfigError) -> Finding:
     """The error that stopped the unpacking or merging of a machine, as a finding; without a line it is on line 1."""
     one = finding_of(error)
     code = error.kind.entry.code
-    return replace(one, code=code, line=one.line or 1, column=one.column or 1)
+    return one._replace(code=code, line=one.line or 1, column=one.column or 1)
 
 
 def finding_about(warned: Warned, at: Origin) -> Finding:
@@ -220,7 +220,7 @@ def _placed(found: Finding, message: str, title: str, at: Origin) -> Finding:
         message, file = f"{message} (line {line} of {at.file})", at.name.removeprefix("of ")
         line = column = 1
     shown = message if title in ("", file, at.file) else f"{title}: {message}"
-    return replace(found, message=shown, file=file, line=line, column=column)
+    return found._replace(message=shown, file=file, line=line, column=column)
 
 
 @dataclass(frozen=True, slots=True)

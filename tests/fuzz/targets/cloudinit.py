@@ -26,7 +26,7 @@ from nodeattrs.cloudinit import (
 )
 from nodeattrs.dialects.cloudinit.reports import findings_of
 from nodeattrs.reports.finding_forms import FORMS
-from nodeattrs.reports.findings import Findings
+from nodeattrs.reports.selection import Findings
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.mutation import mutated
 from tests.fuzz.shapes import TREE, as_yaml, grown, spoiled

@@ -7,15 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.catalog import Catalog, Outcome, Plan, catalog_from
+from nodeattrs.catalog import Catalog, Plan, catalog_from
 from nodeattrs.catalog.compiled import compiled_catalog, is_compiled, without_notices
 from nodeattrs.catalog.differing import difference
 from nodeattrs.catalog.module_types import ModuleTypes
 from nodeattrs.catalog.questions import impact_of, known_ref, mermaid, why_before
-from nodeattrs.catalog.types import Site, subject_of
+from nodeattrs.catalog.types import subject_of
 from nodeattrs.contract.arguments import RUN_CODE, output
 from nodeattrs.contract.command import Argument, CheckFindings, Command, CommandGroup, Output, Question
 from nodeattrs.core.unread import Unread
+from nodeattrs.dialects.chef.commands.applying import applied, exit_code
 from nodeattrs.dialects.chef.commands.arguments import APPLYING, RUN
 from nodeattrs.dialects.chef.commands.inputs import (
     facts_from,
@@ -23,9 +24,7 @@ from nodeattrs.dialects.chef.commands.inputs import (
     run_list,
     run_options,
 )
-from nodeattrs.dialects.chef.commands.many import INTERRUPTED
 from nodeattrs.dialects.chef.reports.catalog import (
-    AppliedCatalog,
     CatalogGraph,
     CatalogList,
     CatalogOrder,
@@ -36,7 +35,6 @@ from nodeattrs.dialects.chef.reports.catalog import (
     findings_of,
 )
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.run.applying import apply_catalog, report_place
 from nodeattrs.dialects.chef.run.lookups import readings
 from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.errors import BadUsage, UnknownLayer
@@ -83,38 +81,6 @@ _CATALOG = "a catalog as JSON, YAML or TOML, or one that Puppet compiled"
 
 _Undeclared = Sequence[Unread] | None
 """Recipes whose resources are not in a catalog, or not all of them; None for a catalog that is whole."""
-
-
-def applied(catalog: Catalog, name: str, question: Question) -> AppliedCatalog:
-    """Apply a catalog as the options of `APPLYING` say (--noop, --root, --report, ...); returns the result to show.
-
-    With --noop, `catalog.noop` is set to True. Progress and the warnings of the plan are given to `question.caller`. If
-    a resource fails, no error is raised.
-    name:   of the node, for the default file of the report; "" writes a report only with --report
-    raises: ReferenceNotFound, DependencyCycle, before any change; StoreError, if the report cannot be written
-    """
-    asked = question.arguments
-    catalog.noop = catalog.noop or asked["noop"]
-    kept = Path(asked["report"]) if asked["report"] else report_place(name) if name else None
-    count, done = sum(not one.is_container for one in catalog), 0
-
-    def progress(outcome: Outcome) -> None:
-        nonlocal done
-        done += 1
-        question.caller.progress(f"{done} of {count}  {outcome.ref}"[:100])
-
-    site = Site(Path(asked["root"]), Path(asked["backups"]) if asked["backups"] else None)
-    question.caller.warn(catalog.plan(documented=asked["documented"]).warnings())
-    plan, report = apply_catalog(
-        catalog, site, node=name, documented=asked["documented"], journal=kept, on_outcome=progress
-    )
-    shown = name or str(asked["source"])
-    return AppliedCatalog(plan, report, shown, str(kept) if kept else None, not asked["no_diff"])
-
-
-def exit_code(one: AppliedCatalog) -> int:
-    """The exit code for an applied catalog: done, failed (also where resources were skipped), or interrupted."""
-    return INTERRUPTED if one.report.interrupted else int(not one.report.ok)
 
 
 def _perform(act: Callable[[Question], Output], question: Question) -> Output:

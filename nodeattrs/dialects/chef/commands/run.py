@@ -10,8 +10,8 @@ from functools import partial
 from nodeattrs.catalog import Catalog, Report
 from nodeattrs.contract.arguments import REPO_HELP, STORE, output
 from nodeattrs.contract.command import Argument, Command, Output, Question
+from nodeattrs.dialects.chef.commands.applying import applied, exit_code
 from nodeattrs.dialects.chef.commands.arguments import APPLYING, RUN
-from nodeattrs.dialects.chef.commands.catalog import applied, exit_code
 from nodeattrs.dialects.chef.commands.inputs import (
     facts_from,
     facts_place,

@@ -9,7 +9,7 @@ from nodeattrs.contract.command import Argument, Command, Output, Prompt, Questi
 from nodeattrs.core.tree import parse
 from nodeattrs.dialects.chef.commands.arguments import RUN
 from nodeattrs.dialects.chef.commands.inputs import named_node
-from nodeattrs.node.node import words_of
+from nodeattrs.node.public import words_of
 from nodeattrs.reports.explain import explained
 
 _DESCRIPTION = """\

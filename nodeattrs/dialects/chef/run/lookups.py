@@ -16,6 +16,7 @@ from typing import Any
 from nodeattrs.causes.program_reads import reads_of
 from nodeattrs.contract.hiera_looks import LooksOfScope
 from nodeattrs.contract.peers import LookupScope
+from nodeattrs.core.answer import LookupExplanation
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.looks import quietly
 from nodeattrs.core.trace import Trace
@@ -27,7 +28,7 @@ from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.node.running import note_read, origin_here
 from nodeattrs.node.watched import looks_of
-from nodeattrs.reports.explain import LookupExplanation, ReadValue
+from nodeattrs.reports.explain import ReadValue
 from nodeattrs.store.search import fields_of, parse_query
 from nodeattrs.store.search.query import And, Condition, Everything, Not, Or, PathTerm, QueryNotSupported, Range
 

@@ -33,7 +33,7 @@ from nodeattrs.dialects.chef.run.ruby_files import RubyFiles, note_anything
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NotFound, RecipeNotFound
 from nodeattrs.formats.documents import Document
 from nodeattrs.node.intake import Intake, NodeFields, split_node_fields
-from nodeattrs.node.node import Node
+from nodeattrs.node.public import Node
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.running import double_keys, setting_as
 from nodeattrs.node.watched import WatchedNode, note_looks
