@@ -521,6 +521,23 @@ class TestCallsAndExpressions:
 
         assert parse_expression(text).evaluate(known.__getitem__, FUNCTIONS) == value
 
+    @pytest.mark.parametrize(
+        ("value", "is_true"),
+        [("undef", False), ("false", False), ("''", False), ("0", True), ("0.0", True), ("[]", True), ("{}", True)],
+    )
+    def test_only_undef_false_and_the_empty_text_are_false_in_conditions(self, value, is_true):
+        """As in Puppet 3, whose language the document extends; in Puppet 4 and later the empty text is true."""
+        for text in (
+            f"if {value} {{ true }} else {{ false }}",
+            f"unless {value} {{ false }} else {{ true }}",
+            f"!!{value}",
+            f"{value} and true",
+            f"true and {value}",
+            f"{value} or false",
+            f"false or {value}",
+        ):
+            assert parse_expression(text).evaluate(str, FUNCTIONS) is is_true, text
+
     @pytest.mark.parametrize("text", ["1 / 0", "'a' + 1", "nobody(1)", "{[1] + [2] => 1}", "size(1)", "1[2]"])
     def test_what_means_nothing_is_an_error_that_shows_it(self, text):
         """Never a raw traceback."""

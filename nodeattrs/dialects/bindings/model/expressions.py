@@ -199,6 +199,18 @@ class Call(_Written):
             raise BindingError(EXPRESSION, f"{self.source}: {error}") from error
 
 
+def is_true(value: Any) -> bool:
+    """Whether a value counts as true in a condition: False for null, false and the empty text alone.
+
+    So 0 and empty lists and hashes are true. source: Puppet 3, whose language ARM-8 extends; in Puppet 4 and later the
+    empty text is true.
+
+    >>> [is_true(value) for value in (None, False, "", 0, [])]
+    [False, False, False, True, True]
+    """
+    return value is not None and value is not False and value != ""
+
+
 @dataclass(frozen=True)
 class Operation(_Written):
     """Two expressions and an operator between them.
@@ -214,18 +226,16 @@ class Operation(_Written):
     right: Node
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        """The value of the operation. In `and` and `or`, null, 0, "" and empty lists and hashes count as false.
+        """The value of the operation. `and` and `or` take their sides as `is_true` does.
 
         raises: BindingError, for values that the operator cannot take, and for a division by zero
         """
         left = self.left.evaluate(variable, functions)
-        if self.sign == "and" and not left:
-            return False
-        if self.sign == "or" and left:
-            return True
+        if self.sign in ("and", "or") and is_true(left) == (self.sign == "or"):
+            return self.sign == "or"
         right = self.right.evaluate(variable, functions)
         if self.sign in ("and", "or"):
-            return bool(right)
+            return is_true(right)
         if self.sign in _ARITHMETIC:
             return self._computed(left, right)
         return compared(left, self.sign, right)
@@ -258,12 +268,12 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True)
 class Not(_Written):
-    """The opposite of a condition, `!`: True for false, null, 0 and empty values."""
+    """The opposite of a condition, `!`: True for null, false and the empty text (`is_true`)."""
 
     of: Node
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        return not self.of.evaluate(variable, functions)
+        return not is_true(self.of.evaluate(variable, functions))
 
 
 @dataclass(frozen=True)
@@ -330,7 +340,7 @@ class StatementBlock(_Written):
 class Branch(_Written):
     """An `if`; its value is the value of the chosen side. An `unless` is read as a Branch, too.
 
-    condition: decides which side is evaluated
+    condition: decides which side is evaluated (`is_true`)
     then:      the expression for a true condition
     otherwise: the expression for a false condition; None: the value is null
     """
@@ -340,7 +350,7 @@ class Branch(_Written):
     otherwise: Node | None
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        if self.condition.evaluate(variable, functions):
+        if is_true(self.condition.evaluate(variable, functions)):
             return self.then.evaluate(variable, functions)
         return self.otherwise.evaluate(variable, functions) if self.otherwise else None
 
