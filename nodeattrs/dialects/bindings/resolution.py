@@ -285,6 +285,12 @@ class Declaration:
         return isinstance(self.root.item, Multibind)
 
     @property
+    def constant(self) -> Constant | None:
+        """The constant that the value is a copy of; None for an abstract declaration, a multibind, another producer."""
+        producer = None if self.abstract or self.is_multibind else self.root.producer
+        return producer if isinstance(producer, Constant) else None
+
+    @property
     def scope(self) -> str:
         """How long the product is kept: "" with the injector, "none" not at all, else with the scope of that name."""
         named = self.options.get("scope")

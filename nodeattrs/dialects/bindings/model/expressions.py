@@ -8,7 +8,7 @@ expression without variables and operations.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -16,7 +16,7 @@ from nodeattrs.core.claim import Locator
 from nodeattrs.dialects.bindings.codes import EXPRESSION
 from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.model.producers import Computed, Constant, Producing
-from nodeattrs.dialects.bindings.model.values import as_data, compared, hash_as_data
+from nodeattrs.dialects.bindings.model.values import as_data, compared, hash_as_data, text_in_language
 from nodeattrs.errors import NodeattrsError
 
 Variables = Callable[[str], Any]
@@ -80,7 +80,7 @@ class InterpolatedText(Node):
         def replaced(found: re.Match[str]) -> str:
             if found["escaped"]:
                 return {"n": "\n", "t": "\t"}.get(found["escaped"], found["escaped"])
-            return _text(variable(found[2] or found[3]))
+            return text_in_language(variable(found[2] or found[3]))
 
         return _VARIABLE.sub(replaced, self.text)
 
@@ -89,10 +89,6 @@ class InterpolatedText(Node):
 
     def __str__(self) -> str:
         return f'"{self.text}"'
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
 
 
 @dataclass(frozen=True)
@@ -241,7 +237,10 @@ class Operation(_Written):
         return compared(left, self.sign, right)
 
     def _computed(self, left: Any, right: Any) -> Any:
-        """The result of an arithmetic operator. raises: BindingError, for other values and for a division by zero"""
+        """The result of an arithmetic operator.
+
+        raises: BindingError, for other values, for a division by zero, and for numbers that are too large
+        """
         if self.sign == "+" and isinstance(left, list):
             return [*left, *(right if isinstance(right, list) else [right])]
         if self.sign == "+" and isinstance(left, dict) and isinstance(right, dict):
@@ -250,7 +249,10 @@ class Operation(_Written):
             raise BindingError(EXPRESSION, f"{self.source}: {left!r} {self.sign} {right!r} means nothing")
         if self.sign in "/%" and not right:
             raise BindingError(EXPRESSION, f"{self.source}: division by zero")
-        return _ARITHMETIC[self.sign](left, right)
+        try:
+            return _ARITHMETIC[self.sign](left, right)
+        except OverflowError as error:
+            raise BindingError(EXPRESSION, f"{self.source}: {error}") from None
 
 
 def _divided(left: Any, right: Any) -> Any:
@@ -292,7 +294,7 @@ class Index(_Written):
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
         """The entry; null if it is missing. raises: BindingError, for an index that the value cannot have"""
         holder, step = self.of.evaluate(variable, functions), self.at.evaluate(variable, functions)
-        if isinstance(holder, dict):
+        if isinstance(holder, dict) and isinstance(step, Hashable):
             return holder.get(step)
         if isinstance(holder, list) and type(step) is int:
             return holder[step] if -len(holder) <= step < len(holder) else None

@@ -93,10 +93,6 @@ class Bound:
         """The declaration that decides a key; for an unbound class that can be filled one that makes it; else None."""
         return self.declaration(wanted) or self._of_unbound_class(wanted)
 
-    def _is_given(self, wanted: Asked) -> bool:
-        """Whether the scope was opened with a value for a key; the key of the injector always has one."""
-        return wanted.key in self._given
-
     def needs(self, one: Declaration) -> Iterator[Asked]:
         """Yield the keys that a declaration looks up, if they are known before its product is made.
 
@@ -138,7 +134,7 @@ class Bound:
         wanted = slot.wanted
         if wanted is None:
             return False
-        return slot.is_required or self._is_given(wanted) or self.declaration(wanted) is not None
+        return slot.is_required or wanted.key in self._given or self.declaration(wanted) is not None
 
     def _of_unbound_class(self, wanted: Asked) -> Declaration | None:
         """The declaration that makes an unbound class; None where the key is no such class, or cannot be filled."""
