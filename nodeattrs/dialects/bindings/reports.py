@@ -39,7 +39,10 @@ _TIES = "tie below the winner: without it they would be a conflict"
 
 @dataclass(frozen=True, slots=True)
 class InjectedValue:
-    """The report of `inject`: a key in words, and its value. `lines` prints the value alone."""
+    """The report of `inject`: a key in words, and its value. `lines` gives the value alone, and `to_dict` both.
+
+    Secrets are withheld. A value that is no plain data is shown as its `str`. The empty text is one empty line.
+    """
 
     key: str
     value: Any

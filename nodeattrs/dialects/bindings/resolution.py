@@ -143,7 +143,7 @@ class DeclarationPlace:
         )
 
 
-class OpenBlock(NamedTuple):
+class _OpenBlock(NamedTuple):
     """A block with a condition on a category that has no value, so that it is not known whether the block is in effect.
 
     `keys` are the names that it may bind; None if they are not known.
@@ -349,7 +349,7 @@ class Resolution:
     faults: list[BindingError] = field(default_factory=list)
     warnings: list[BindingError] = field(default_factory=list)
     unknown: list[UnknownSet] = field(default_factory=list)
-    open: list[OpenBlock] = field(default_factory=list)
+    open: list[_OpenBlock] = field(default_factory=list)
 
     def may_count(self) -> Iterator[Unread]:
         """Yield the open blocks as unread places, with the keys that each may set; no keys if they are not known.
@@ -483,7 +483,7 @@ class _DeclarationTable:
         if inside:
             self._block(item.items, place.when(item, self.state.listed_at), tuple(inside))
         elif names := self._without_value(item):
-            self.resolution.open.append(OpenBlock(item, place, names))
+            self.resolution.open.append(_OpenBlock(item, place, names))
 
     def _without_value(self, item: When) -> tuple[str, ...]:
         """The categories without a value that keep a condition from holding; a node may have no name."""
