@@ -420,11 +420,7 @@ def _every(value: Any) -> Iterator[Node]:
 
 def is_constant(node: Node) -> bool:
     """Whether an expression is a literal, or a list or hash of literals at any depth."""
-    if isinstance(node, ListOf):
-        return all(map(is_constant, node.items))
-    if isinstance(node, HashOf):
-        return all(is_constant(key) and is_constant(value) for key, value in node.pairs)
-    return isinstance(node, Literal)
+    return all(isinstance(one, (Literal, ListOf, HashOf)) for one in _every(node))
 
 
 def _no_variable(name: str) -> Any:
