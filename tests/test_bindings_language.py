@@ -512,7 +512,8 @@ class TestCallsAndExpressions:
             ("!true or false", False), ("$x[0]", "a"), ("$x[9]", None), ("$h['k']", 1), ("'abc' =~ /b/", True),
             ("'abc' !~ 'z'", True), ("upcase('a')", "A"), ("join(['a', 'b'], '-')", "a-b"), ("size($x)", 2),
             ("if $h { 1 } else { 2 }", 1), ("unless $h { 1 } else { 2 }", 2), ("default", "default"),
-            ("if false { 1 } else if true { 3 }", 3),
+            ("if false { 1 } else if true { 3 }", 3), ("join([true, undef, 1], '-')", "true--1"),
+            ("upcase(undef)", ""), ("upcase(true)", "TRUE"), ("stringify(false)", "false"),
         ],
     )  # fmt: skip
     def test_expressions(self, text, value):
@@ -521,7 +522,30 @@ class TestCallsAndExpressions:
 
         assert parse_expression(text).evaluate(known.__getitem__, FUNCTIONS) == value
 
-    @pytest.mark.parametrize("text", ["1 / 0", "'a' + 1", "nobody(1)", "{[1] + [2] => 1}", "size(1)", "1[2]"])
+    @pytest.mark.parametrize(
+        ("value", "is_true"),
+        [("undef", False), ("false", False), ("''", False), ("0", True), ("0.0", True), ("[]", True), ("{}", True)],
+    )
+    def test_only_undef_false_and_the_empty_text_are_false_in_conditions(self, value, is_true):
+        """As in Puppet 3, whose language the document extends; in Puppet 4 and later the empty text is true."""
+        for text in (
+            f"if {value} {{ true }} else {{ false }}",
+            f"unless {value} {{ false }} else {{ true }}",
+            f"!!{value}",
+            f"{value} and true",
+            f"true and {value}",
+            f"{value} or false",
+            f"false or {value}",
+        ):
+            assert parse_expression(text).evaluate(str, FUNCTIONS) is is_true, text
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "1 / 0", "'a' + 1", "nobody(1)", "{[1] + [2] => 1}", "size(1)", "1[2]", "{a => 1}[[1]]",
+            f"1{'0' * 400} / 1.5",
+        ],
+    )  # fmt: skip
     def test_what_means_nothing_is_an_error_that_shows_it(self, text):
         """Never a raw traceback."""
         with pytest.raises(BindingError):

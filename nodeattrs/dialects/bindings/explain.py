@@ -121,7 +121,7 @@ def _class_account(maker: ValueMaker) -> _ClassAccount:
 
 @dataclass(frozen=True, slots=True)
 class LookupStep:
-    """A look-up on the way to a value.
+    """A look-up on the way to a value, as three facts in words for a report.
 
     depth: 1 for a look-up by the key itself, 2 for one by a key that it looks up
     asked: the key that is looked up, or a fragment, in words

@@ -13,8 +13,6 @@ from nodeattrs.core.trace import Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.dialects.bindings.explain import Explanation
 from nodeattrs.dialects.bindings.injector import Injector
-from nodeattrs.dialects.bindings.model.producers import Constant
-from nodeattrs.dialects.bindings.resolution import Declaration
 from nodeattrs.dialects.bindings.tracing import data_of
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.reports.explain import NodeExplanation as Explained
@@ -41,7 +39,10 @@ _TIES = "tie below the winner: without it they would be a conflict"
 
 @dataclass(frozen=True, slots=True)
 class InjectedValue:
-    """The report of `inject`: a key in words, and its value. `lines` prints the value alone."""
+    """The report of `inject`: a key in words, and its value. `lines` gives the value alone, and `to_dict` both.
+
+    Secrets are withheld. A value that is no plain data is shown as its `str`. The empty text is one empty line.
+    """
 
     key: str
     value: Any
@@ -127,14 +128,6 @@ class ExplainedBinding:
                 yield f"{one.step} = {shown(one.value, 40)}  {one.place}{counts}"
 
 
-def _gives(one: Declaration) -> str:
-    """The value of a constant as text, or the words of any other declaration."""
-    producer = one.root.producer
-    if one.abstract or one.is_multibind or not isinstance(producer, Constant):
-        return one.describe()
-    return shown(data_of(producer.value), 200)
-
-
 @dataclass(frozen=True, slots=True)
 class ListedBindings:
     """A report: every bound key whose name begins with *prefix*, with its value or producer and its line.
@@ -157,7 +150,7 @@ class ListedBindings:
             yield {
                 "kind": key[0],
                 "name": key[1],
-                "gives": _gives(winner),
+                "gives": shown(data_of(winner.constant.value), 200) if winner.constant else winner.describe(),
                 "layer": winner.place.layer,
                 "when": resolution.when(winner),
                 "place": winner.origin.place or "",

@@ -143,7 +143,7 @@ class DeclarationPlace:
         )
 
 
-class OpenBlock(NamedTuple):
+class _OpenBlock(NamedTuple):
     """A block with a condition on a category that has no value, so that it is not known whether the block is in effect.
 
     `keys` are the names that it may bind; None if they are not known.
@@ -285,6 +285,12 @@ class Declaration:
         return isinstance(self.root.item, Multibind)
 
     @property
+    def constant(self) -> Constant | None:
+        """The constant that the value is a copy of; None for an abstract declaration, a multibind, another producer."""
+        producer = None if self.abstract or self.is_multibind else self.root.producer
+        return producer if isinstance(producer, Constant) else None
+
+    @property
     def scope(self) -> str:
         """How long the product is kept: "" with the injector, "none" not at all, else with the scope of that name."""
         named = self.options.get("scope")
@@ -343,7 +349,7 @@ class Resolution:
     faults: list[BindingError] = field(default_factory=list)
     warnings: list[BindingError] = field(default_factory=list)
     unknown: list[UnknownSet] = field(default_factory=list)
-    open: list[OpenBlock] = field(default_factory=list)
+    open: list[_OpenBlock] = field(default_factory=list)
 
     def may_count(self) -> Iterator[Unread]:
         """Yield the open blocks as unread places, with the keys that each may set; no keys if they are not known.
@@ -477,7 +483,7 @@ class _DeclarationTable:
         if inside:
             self._block(item.items, place.when(item, self.state.listed_at), tuple(inside))
         elif names := self._without_value(item):
-            self.resolution.open.append(OpenBlock(item, place, names))
+            self.resolution.open.append(_OpenBlock(item, place, names))
 
     def _without_value(self, item: When) -> tuple[str, ...]:
         """The categories without a value that keep a condition from holding; a node may have no name."""

@@ -24,7 +24,6 @@ from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, copied
 from nodeattrs.core.walk import SetValue
 from nodeattrs.dialects.bindings.model.items import Rebinding
-from nodeattrs.dialects.bindings.model.producers import Constant
 from nodeattrs.dialects.bindings.model.types import Asked, Key, spelled_key
 from nodeattrs.dialects.bindings.model.values import texts_of
 from nodeattrs.dialects.bindings.production.maker import ValueMaker
@@ -407,16 +406,11 @@ class _DeclarationFolding:
         """The value that a declaration shows: the injected one, its constant, or its words."""
         if one is self.giver and self.value is not ABSENT:
             return plain(self.value)
-        producer = one.root.producer
-        if isinstance(producer, Constant) and not one.abstract and not one.is_multibind:
-            return plain(producer.value)
-        return ValueText(one.describe())
+        return plain(one.constant.value) if one.constant else ValueText(one.describe())
 
 
 def _words(one: Declaration) -> ValueText | None:
     """The words of a declaration without a value of its own; None for a constant."""
     if isinstance(one.item, Rebinding) and one.source is not None:
         return ValueText(f"{one.item.verb} of {one.source.words}")
-    if one.abstract or one.is_multibind or not isinstance(one.producer, Constant):
-        return ValueText(one.describe())
-    return None
+    return None if one.constant else ValueText(one.describe())

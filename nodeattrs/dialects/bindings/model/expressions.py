@@ -8,7 +8,7 @@ expression without variables and operations.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -16,7 +16,7 @@ from nodeattrs.core.claim import Locator
 from nodeattrs.dialects.bindings.codes import EXPRESSION
 from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.model.producers import Computed, Constant, Producing
-from nodeattrs.dialects.bindings.model.values import as_data, compared, hash_as_data
+from nodeattrs.dialects.bindings.model.values import as_data, compared, hash_as_data, text_in_language
 from nodeattrs.errors import NodeattrsError
 
 Variables = Callable[[str], Any]
@@ -80,7 +80,7 @@ class InterpolatedText(Node):
         def replaced(found: re.Match[str]) -> str:
             if found["escaped"]:
                 return {"n": "\n", "t": "\t"}.get(found["escaped"], found["escaped"])
-            return _text(variable(found[2] or found[3]))
+            return text_in_language(variable(found[2] or found[3]))
 
         return _VARIABLE.sub(replaced, self.text)
 
@@ -89,10 +89,6 @@ class InterpolatedText(Node):
 
     def __str__(self) -> str:
         return f'"{self.text}"'
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
 
 
 @dataclass(frozen=True)
@@ -199,6 +195,18 @@ class Call(_Written):
             raise BindingError(EXPRESSION, f"{self.source}: {error}") from error
 
 
+def is_true(value: Any) -> bool:
+    """Whether a value counts as true in a condition: False for null, false and the empty text alone.
+
+    So 0 and empty lists and hashes are true. source: Puppet 3, whose language ARM-8 extends; in Puppet 4 and later the
+    empty text is true.
+
+    >>> [is_true(value) for value in (None, False, "", 0, [])]
+    [False, False, False, True, True]
+    """
+    return value is not None and value is not False and value != ""
+
+
 @dataclass(frozen=True)
 class Operation(_Written):
     """Two expressions and an operator between them.
@@ -214,24 +222,25 @@ class Operation(_Written):
     right: Node
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        """The value of the operation. In `and` and `or`, null, 0, "" and empty lists and hashes count as false.
+        """The value of the operation. `and` and `or` take their sides as `is_true` does.
 
         raises: BindingError, for values that the operator cannot take, and for a division by zero
         """
         left = self.left.evaluate(variable, functions)
-        if self.sign == "and" and not left:
-            return False
-        if self.sign == "or" and left:
-            return True
+        if self.sign in ("and", "or") and is_true(left) == (self.sign == "or"):
+            return self.sign == "or"
         right = self.right.evaluate(variable, functions)
         if self.sign in ("and", "or"):
-            return bool(right)
+            return is_true(right)
         if self.sign in _ARITHMETIC:
             return self._computed(left, right)
         return compared(left, self.sign, right)
 
     def _computed(self, left: Any, right: Any) -> Any:
-        """The result of an arithmetic operator. raises: BindingError, for other values and for a division by zero"""
+        """The result of an arithmetic operator.
+
+        raises: BindingError, for other values, for a division by zero, and for numbers that are too large
+        """
         if self.sign == "+" and isinstance(left, list):
             return [*left, *(right if isinstance(right, list) else [right])]
         if self.sign == "+" and isinstance(left, dict) and isinstance(right, dict):
@@ -240,7 +249,10 @@ class Operation(_Written):
             raise BindingError(EXPRESSION, f"{self.source}: {left!r} {self.sign} {right!r} means nothing")
         if self.sign in "/%" and not right:
             raise BindingError(EXPRESSION, f"{self.source}: division by zero")
-        return _ARITHMETIC[self.sign](left, right)
+        try:
+            return _ARITHMETIC[self.sign](left, right)
+        except OverflowError as error:
+            raise BindingError(EXPRESSION, f"{self.source}: {error}") from None
 
 
 def _divided(left: Any, right: Any) -> Any:
@@ -258,12 +270,12 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True)
 class Not(_Written):
-    """The opposite of a condition, `!`: True for false, null, 0 and empty values."""
+    """The opposite of a condition, `!`: True for null, false and the empty text (`is_true`)."""
 
     of: Node
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        return not self.of.evaluate(variable, functions)
+        return not is_true(self.of.evaluate(variable, functions))
 
 
 @dataclass(frozen=True)
@@ -282,7 +294,7 @@ class Index(_Written):
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
         """The entry; null if it is missing. raises: BindingError, for an index that the value cannot have"""
         holder, step = self.of.evaluate(variable, functions), self.at.evaluate(variable, functions)
-        if isinstance(holder, dict):
+        if isinstance(holder, dict) and isinstance(step, Hashable):
             return holder.get(step)
         if isinstance(holder, list) and type(step) is int:
             return holder[step] if -len(holder) <= step < len(holder) else None
@@ -330,7 +342,7 @@ class StatementBlock(_Written):
 class Branch(_Written):
     """An `if`; its value is the value of the chosen side. An `unless` is read as a Branch, too.
 
-    condition: decides which side is evaluated
+    condition: decides which side is evaluated (`is_true`)
     then:      the expression for a true condition
     otherwise: the expression for a false condition; None: the value is null
     """
@@ -340,7 +352,7 @@ class Branch(_Written):
     otherwise: Node | None
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        if self.condition.evaluate(variable, functions):
+        if is_true(self.condition.evaluate(variable, functions)):
             return self.then.evaluate(variable, functions)
         return self.otherwise.evaluate(variable, functions) if self.otherwise else None
 
@@ -408,11 +420,7 @@ def _every(value: Any) -> Iterator[Node]:
 
 def is_constant(node: Node) -> bool:
     """Whether an expression is a literal, or a list or hash of literals at any depth."""
-    if isinstance(node, ListOf):
-        return all(map(is_constant, node.items))
-    if isinstance(node, HashOf):
-        return all(is_constant(key) and is_constant(value) for key, value in node.pairs)
-    return isinstance(node, Literal)
+    return all(isinstance(one, (Literal, ListOf, HashOf)) for one in _every(node))
 
 
 def _no_variable(name: str) -> Any:

@@ -33,7 +33,11 @@ from nodeattrs.puppet.references import Reference
 
 
 class Producer(ABC):
-    """The base class of custom producers: objects that give a value each time they are asked."""
+    """The base class of custom producers. `produce` gives a value each time it is called; None means no value.
+
+    A binding names a subclass: `.to_producer(P)`. The injector makes one object of it, and calls `produce` for each
+    injection. A class with a method `produce` may be bound without this base class.
+    """
 
     @abstractmethod
     def produce(self) -> Any:
@@ -41,7 +45,7 @@ class Producer(ABC):
 
 
 class ConstantProducer(Producer):
-    """A custom producer that gives the same object each time."""
+    """A custom producer whose `produce` returns *value* itself at each call, not a copy; None means no value."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -187,9 +191,10 @@ def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
 
 @dataclass(frozen=True)
 class Written(Producing):
-    """The base class of producers whose value may be written in a file.
+    """The base class of producers whose value may be written in a file. `place` gives the line of an entry.
 
-    places: finds the line of an entry of the value; None: only the line of the binding is known
+    places: finds the line of an entry of the value; None: `place` returns None, and only the line of the binding is
+            known. It does not count for equality
     """
 
     places: Locator | None = field(default=None, compare=False, repr=False, kw_only=True)
@@ -200,7 +205,11 @@ class Written(Producing):
 
 @dataclass(frozen=True)
 class Constant(Written):
-    """A producer of a value: each product of a list or map is a new copy, other objects are shared unless each_time."""
+    """A producer of a fixed value; the value None produces nothing.
+
+    Each product of a list or map is a new copy of all lists and maps inside. Any other value is its own product; with
+    *each_time* the product is a deep copy of it.
+    """
 
     value: Any
 
@@ -215,7 +224,11 @@ class Constant(Written):
 
 @dataclass(frozen=True)
 class Computed(Written):
-    """A producer that evaluates an expression of the text language, such as a text with variables."""
+    """A producer that evaluates an expression of the text language for each product, such as a text with variables.
+
+    `produce` raises BindingError for an unknown variable, and for values that an operator or a function cannot take.
+    expression: the expression; its value null produces nothing
+    """
 
     expression: Any
 
@@ -228,8 +241,9 @@ class Computed(Written):
 
 @dataclass(frozen=True)
 class Lookup(Producing):
-    """A producer of the value of another key; None if that key has no value.
+    """A producer of the value of another key; None if nothing is bound to that key, or if it produces nothing.
 
+    `produce` raises LookupLoop if the other key needs this one. The other key's errors stay.
     asked: the other key
     """
 
@@ -247,9 +261,11 @@ class Lookup(Producing):
 
 @dataclass(frozen=True)
 class HashLookup(Lookup):
-    """A producer of one entry of another key's hash; None if that key is not bound to a hash, or has no such entry.
+    """A producer of one entry of another key's hash; None if that key has no value, or no such entry.
 
-    key: the key of the entry in the hash
+    asked: the other key. Without a type, its value must be a hash; `produce` raises TypeMismatch for another value.
+           With a type, the product for a value that is no hash is None
+    key:   the key of the entry in the hash
     """
 
     key: Any
@@ -264,8 +280,9 @@ class HashLookup(Lookup):
 
 @dataclass(frozen=True)
 class FirstFound(Producing):
-    """A producer of the value of the first of several keys that has one; None if no key has a value.
+    """A producer of the value of the first of several keys that has one; None if no key has a value, or for no keys.
 
+    Keys behind the first one with a value are not asked. `produce` raises the errors of the keys that are asked.
     candidates: the keys, in order
     """
 
@@ -315,7 +332,12 @@ class _OfClass(Producing):
 
 @dataclass(frozen=True)
 class Instance(_OfClass):
-    """A producer of a new object of a class."""
+    """A producer of a new object of a class; `produce` makes one at each call.
+
+    The object gets *args* and *named*; arguments of the injection replace equal names in *named*. Annotations of the
+    constructor fill the other parameters. `produce` raises BindingError for an unknown or an abstract class, and
+    NotBound for a parameter without a value.
+    """
 
     def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         return self._made(scope, given)
@@ -326,8 +348,10 @@ class Instance(_OfClass):
 
 @dataclass(frozen=True)
 class Factory(Producing):
-    """A producer of the result of a callable, whose parameters are filled by their annotations.
+    """A producer of the result of a callable; `produce` calls it anew each time. The result None produces nothing.
 
+    Annotations fill the parameters of the callable. `produce` raises NotBound for a parameter without a value; the
+    exceptions of the callable stay.
     call: the callable; arguments of the injection are passed to it by name
     """
 
@@ -390,7 +414,12 @@ PRODUCER = Type("Type", ("Producer",))
 
 @dataclass(frozen=True)
 class NamedProducer(Producing):
-    """A producer that asks the custom `Producer` object that is bound under a name; None where none is bound."""
+    """A producer whose `produce` calls `produce()` of the custom `Producer` object that is bound under a name.
+
+    The product is None if no object is bound under the name. An object without `produce` raises BindingError
+    ("type-mismatch").
+    name: the name of a key of the type `Producer`
+    """
 
     name: str
 
@@ -442,7 +471,10 @@ class Ref(Producing):
 
 @dataclass(frozen=True)
 class InstanceOfType(Instance):
-    """A producer of a new object of a class, which is written as the reference `Type[X]`."""
+    """An `Instance` that is written as the reference `Type[X]`: as `to Type[X]` and as {"ref": "Type[X]"}.
+
+    It makes the same objects as an `Instance`. As the source of parameters, the attributes of the object fill them.
+    """
 
 
 def reference_to(type: Type) -> Producing:

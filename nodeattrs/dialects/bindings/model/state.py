@@ -264,7 +264,7 @@ def effective_categories(
 
 
 class Objects:
-    """The instances that queries and parameters read, and the parameter names of their types.
+    """The instances that queries and parameters read, and the parameter names of their types. Both may be absent.
 
     `instance` and `parameters` return None for unknown references and types. `of_type` yields (reference, parameters)
     of each instance of a type.

@@ -111,8 +111,19 @@ def _uniq(value: list[Any]) -> list[Any]:
     return list(first.values())
 
 
+def text_in_language(value: Any) -> str:
+    """A value as a text of the language: null is the empty text, booleans are "true" and "false", others their `str`.
+
+    >>> text_in_language(None), text_in_language(True), text_in_language(1.5)
+    ('', 'true', '1.5')
+    """
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _joined(value: list[Any], between: str = "") -> str:
-    return between.join(str(entry) for entry in value)
+    return between.join(map(text_in_language, value))
 
 
 def _concat(*lists: Any) -> list[Any]:
@@ -124,19 +135,19 @@ def _merged(*maps: Mapping[Any, Any]) -> dict[Any, Any]:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "capitalize": lambda text: str(text).capitalize(),
+    "capitalize": lambda text: text_in_language(text).capitalize(),
     "concat": _concat,
-    "downcase": lambda text: str(text).lower(),
+    "downcase": lambda text: text_in_language(text).lower(),
     "flatten": flatten,
     "join": _joined,
     "keys": list,
     "merge": _merged,
     "size": len,
     "sort": sorted,
-    "stringify": str,
-    "strip": lambda text: str(text).strip(),
+    "stringify": text_in_language,
+    "strip": lambda text: text_in_language(text).strip(),
     "unique": _uniq,
-    "upcase": lambda text: str(text).upper(),
+    "upcase": lambda text: text_in_language(text).upper(),
     "values": lambda value: list(value.values()),
 }
 """Name -> function that expressions may call. The combinators of multibinds are others (`multibinds`)."""

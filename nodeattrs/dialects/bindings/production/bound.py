@@ -35,7 +35,7 @@ from nodeattrs.dialects.bindings.resolution import Declaration, DeclarationPlace
 _PRODUCERS = "Type[Producer["
 
 
-class Making(local):
+class _Making(local):
     """The products that the current thread is making; each thread has its own values.
 
     chain:  the declarations whose products are being made, the outermost first
@@ -73,7 +73,7 @@ class Bound:
         self.register = register
         self.objects = objects
         self.resolution: Resolution = resolve(layers, state, objects)
-        self._making = Making()
+        self._making = _Making()
         self._slots: dict[Any, tuple[Slot, ...]] = {}
         self._unbound: dict[type, Declaration] = {}
         self._given: dict[Key, Any] = {}
@@ -92,10 +92,6 @@ class Bound:
     def declaration_or_class(self, wanted: Asked) -> Declaration | None:
         """The declaration that decides a key; for an unbound class that can be filled one that makes it; else None."""
         return self.declaration(wanted) or self._of_unbound_class(wanted)
-
-    def _is_given(self, wanted: Asked) -> bool:
-        """Whether the scope was opened with a value for a key; the key of the injector always has one."""
-        return wanted.key in self._given
 
     def needs(self, one: Declaration) -> Iterator[Asked]:
         """Yield the keys that a declaration looks up, if they are known before its product is made.
@@ -138,7 +134,7 @@ class Bound:
         wanted = slot.wanted
         if wanted is None:
             return False
-        return slot.is_required or self._is_given(wanted) or self.declaration(wanted) is not None
+        return slot.is_required or wanted.key in self._given or self.declaration(wanted) is not None
 
     def _of_unbound_class(self, wanted: Asked) -> Declaration | None:
         """The declaration that makes an unbound class; None where the key is no such class, or cannot be filled."""

@@ -136,8 +136,8 @@ def _hints(call: Any) -> dict[str, Any]:
     is_class = isinstance(call, type)
     if is_class:
         target = call.__init__ if call.__init__ is not object.__init__ else call.__new__
-    elif type(call) is not types.FunctionType:
-        target = call if isroutine(call) else type(call).__call__
+    elif not isroutine(call):
+        target = type(call).__call__
     try:
         return get_type_hints(target, include_extras=True)
     except (NameError, TypeError, AttributeError):  # a name that does not exist when it runs cannot be looked up

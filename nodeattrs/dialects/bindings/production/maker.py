@@ -58,7 +58,6 @@ from nodeattrs.dialects.bindings.resolution import (
 from nodeattrs.puppet.references import Reference
 
 _T = TypeVar("_T")
-_MISSING: Any = object()
 _NOTHING: Mapping[str, Any] = {}
 _OWN: Key = ("Type[Injector]", "")
 """The injector itself: a parameter of its type gets the one that fills the parameter."""
@@ -298,9 +297,8 @@ class ValueMaker(Bound):
         raises: TypeMismatch, LookupLoop, BindingError; NotBound, if a callable on the way needs a parameter without a
                 value
         """
-        given = self._given.get(wanted.key, _MISSING)
-        if given is not _MISSING:
-            return given
+        if wanted.key in self._given:
+            return self._given[wanted.key]
         declared = self.declaration_or_class(wanted)
         if declared is None:
             return self.classes() if wanted.key == ("Data", CLASSES) else None

@@ -109,7 +109,7 @@ _HASH_WORDS = ("priority", "error", "flatten", "uniq", *_IN_ORDER, *_BY_POSITION
 
 @dataclass(frozen=True)
 class Fragment:
-    """A fragment of a multibind, and its product.
+    """A fragment of a multibind, and its product. It has the `position` and the `origin` of the declaration.
 
     declaration: the declaration of the fragment
     value:       the product of the declaration
@@ -131,9 +131,9 @@ class Fragment:
 
 @dataclass(frozen=True)
 class Collection:
-    """A collection, and the folding that made it.
+    """The result of `collect`: the list or map of a multibind, and the folding that made it.
 
-    value:   the list or map that is injected
+    value:   the list or map that is injected; empty without fragments
     folding: the merge of all fragments, for explanations; its sources are numbers of *sources*
     sources: number -> a fragment, or an unread set that may hold fragments; the strongest has the greatest number
     """

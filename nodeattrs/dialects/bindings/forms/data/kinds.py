@@ -597,10 +597,9 @@ def _site(reading: DocumentReading, data: Any) -> Site:
     found = Site(statements=[Assign("", name, value) for name, value in (whole["assign"] or {}).items()])
     if whole["site"] is not None:
         found.parts = {name: part for name, part in whole["site"].items() if part is not None}
-    for index, (name, _) in enumerate(found.listed("categories") or ()):
-        found.listed_at[name] = reading.origin(("site", "categories", index))
-    for index, _ in enumerate(found.listed("layers") or ()):
-        found.layers_at.append(reading.origin(("site", "layers", index)))
+    categories, layers = found.listed("categories") or (), found.listed("layers") or ()
+    found.listed_at = {name: reading.origin(("site", "categories", at)) for at, (name, _) in enumerate(categories)}
+    found.layers_at = [reading.origin(("site", "layers", at)) for at, _ in enumerate(layers)]
     return found
 
 

@@ -253,14 +253,10 @@ class _SetReader(_ExpressionReader):
     # --- one method an item ------------------------------------------------------------------
 
     def _when(self, tree: Tree, origin: Origin) -> Item:
-        alternatives = []
-        items = []
-        for child in tree.children:
-            if child.data == "alternative":
-                alternatives.append(tuple(self._predicate(one) for one in child.children))
-            else:
-                items.append(self.item(child))
-        return When(origin=origin, alternatives=tuple(alternatives), items=tuple(items))
+        conditions = [child for child in tree.children if child.data == "alternative"]
+        items = tree.children[len(conditions) :]
+        alternatives = tuple(tuple(map(self._predicate, one.children)) for one in conditions)
+        return When(origin=origin, alternatives=alternatives, items=tuple(map(self.item, items)))
 
     def _bind(self, tree: Tree, origin: Origin) -> Item:
         return Bind(origin=origin, **self._fields(tree.children))
