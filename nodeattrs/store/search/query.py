@@ -23,7 +23,6 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from nodeattrs.codes import declared
-from nodeattrs.core.tree import is_word
 from nodeattrs.core.tree import parse as parsed_path
 from nodeattrs.errors import BadArgument
 from nodeattrs.formats.patterns import BadPattern, expression
@@ -223,7 +222,7 @@ _PLAIN = rf"""(?P<plus>\+)|(?P<group>\()|(?P<span>[\[{{])|(?P<phrase>"(?:[^"\\]|
 _OPERAND, _VALUE, _SPACE = f"{_NEGATED}|{_OURS}|{_PLAIN}", f"{_NEGATED}|{_PLAIN}", f"[{_SPACES}]*"
 _BOOST, _END, _TO, _CLOSING = _WORD, rf"(?!-){_SIGN}+", f"TO{_ALONE}", r"[\]}]"
 _AND, _OR, _CIRCUMFLEX, _COLON, _CLOSED = rf"AND{_ALONE}|&&", rf"OR{_ALONE}|\|\|", r"\^", ":", r"\)"
-"""Patterns, compiled when a query needs them. Most queries are `field:value`, which needs none."""
+"""Patterns, compiled when a query needs them."""
 
 
 def parse_query(text: str) -> Query:
@@ -239,15 +238,7 @@ def parse_query(text: str) -> Query:
         raise QueryNotUnderstood(f"a query is text, not {type(text).__name__}", hint='parse_query("role:web")')
     if len(text) > _LONGEST:
         raise QueryNotUnderstood(f"the query has {len(text)} characters, {_LONGEST} is the most")
-    field, _, value = text.partition(":")
-    if _is_name(field) and _is_name(value):
-        return Query(text, FieldTerm(Pattern((field,)), Pattern((value,))))
     return Query(text, _Parser(_as_indexed(text)).query())
-
-
-def _is_name(text: str) -> bool:
-    """Whether a text is a word without special signs, and not AND, OR or NOT."""
-    return is_word(text) and text not in ("AND", "OR", "NOT")
 
 
 def _as_indexed(text: str) -> str:
