@@ -23,7 +23,8 @@ class Kitchen:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.node = Node("n", root=root)
-        self.resources = Resources(self.node, root=root, find=cookbook_file_finder(self.cookbook))
+        find = cookbook_file_finder(self.cookbook)
+        self.resources = Resources(self.node, root=root, find=find, bound=lambda kind, title, defaults: {})
 
     def cookbook(self, name: str) -> Cookbook:
         folder = self.root / name

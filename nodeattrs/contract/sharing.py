@@ -120,7 +120,7 @@ class LookTree:
     """
 
     def __init__(self) -> None:
-        self._top: _Branch | str | None = None
+        self._first: dict[Any, _Branch | str] = {}
 
     def find(self, value_of: Callable[[Any], Any]) -> str | None:
         """The subject that has the same value at each of its looks. None if there is no such subject, or a value cannot
@@ -129,7 +129,7 @@ class LookTree:
         value_of: called with a look, it returns the value of the subject in question. Its NodeattrsError means "cannot
                   be read"
         """
-        here = self._top
+        here = self._first.get(None)
         try:
             while isinstance(here, _Branch):
                 here = here.next.get(value_of(here.look))
@@ -150,21 +150,15 @@ class LookTree:
             found = [(look, value_of(look)) for look in looks]
         except NodeattrsError:
             return False
-        here, above, depth = self._top, None, 0
-        while here is not None:
-            if depth == len(found) or isinstance(here, str) or here.look != found[depth][0]:
+        branches, key = self._first, None
+        for look, value in found:
+            branch = branches.setdefault(key, _Branch(look))
+            if isinstance(branch, str) or branch.look != look:
                 return False
-            above, here, depth = here, here.next.get(found[depth][1]), depth + 1
-        new: _Branch | str = name
-        for look, value in reversed(found[depth:]):
-            branch = _Branch(look)
-            branch.next[value] = new
-            new = branch
-        if above is None:
-            self._top = new
-        else:
-            above.next[found[depth - 1][1]] = new
-        return True
+            branches, key = branch.next, value
+        is_new = key not in branches
+        branches.setdefault(key, name)
+        return is_new
 
 
 def has_name(name: str, answer: Any) -> bool:

@@ -253,7 +253,7 @@ def _cut(packed: Packed, allow: Names, block: Names) -> Packed:
     if isinstance(packed, dict) and "d" in packed:
         return {"d": _cut(packed["d"], allow, block)}
     if isinstance(packed, dict) and "j" in packed:
-        return _cut_plain(packed["j"], allow, block)
+        packed = {"m": _entries_of_plain(packed["j"])}
     if not isinstance(packed, dict) or "m" not in packed:
         return packed if allow is True else _WITHHELD
     pairs = []
@@ -265,18 +265,9 @@ def _cut(packed: Packed, allow: Names, block: Names) -> Packed:
     return packed | {"m": pairs}
 
 
-def _cut_plain(tree: dict[str, Any], allow: Names, block: Names) -> Packed:
-    if allow is True and not block:
-        return {"j": tree}
-    pairs = []
-    for key, value in tree.items():
-        inner_allow, inner_block = _below(allow, key), _below(block, key)
-        if inner_allow and inner_block is not True:
-            if isinstance(value, dict):
-                pairs.append([key, _cut_plain(value, inner_allow, inner_block)])
-            else:
-                pairs.append([key, packed(value) if inner_allow is True else _WITHHELD])
-    return {"m": pairs}
+def _entries_of_plain(tree: dict[str, Any]) -> list[list[Any]]:
+    """The packed entries of a map that was packed as a whole."""
+    return [[key, {"j": value} if isinstance(value, dict) else packed(value)] for key, value in tree.items()]
 
 
 def _whose_of(cut: Packed, whose: Any) -> Any:

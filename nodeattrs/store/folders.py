@@ -204,20 +204,20 @@ def _indented(value: JsonMap, what: str, *, sort: bool = False) -> bytes:
 
 def _remove_others(folder: _Folder, names: set[str], done: ExportResult) -> None:
     """Remove the files that an earlier export wrote for nodes that are not in *names*."""
-    files = set(folder.files())
-    ours = {file_stem(name) + suffix for name in names for suffix in (_DOCUMENT, _SNAPSHOT)}
-    for file in sorted(files - ours):
-        if file not in files:
-            continue  # it was removed with its document
-        pair = _exported_pair(folder, file, files)
-        files -= pair
-        for one in sorted(pair):  # the document first: a snapshot that is left alone is removed by the next export
-            folder.remove(one)
+    stems = {file_stem(name) for name in names}
+    others: dict[str, list[str]] = {}
+    for file in folder.files():
+        stem = file.removesuffix(_SNAPSHOT) if file.endswith(_SNAPSHOT) else file.removesuffix(_DOCUMENT)
+        if stem not in stems:
+            others.setdefault(stem, []).append(file)
+    for stem, files in others.items():
+        if not _is_unedited(folder, stem, files):
+            done.kept += [f"{folder.shown}/{file}" for file in files]
+            continue
+        for file in files:  # the document first: a snapshot that is left alone is removed by the next export
+            folder.remove(file)
             done.removed += 1
-        if not pair:
-            done.kept.append(f"{folder.shown}/{file}")
     if folder.has(_HISTORY):
-        stems = {file_stem(name) for name in names}
         with folder.below(_HISTORY) as older:
             for stem, its in _by_stem(older).items():
                 for file in its if stem not in stems else ():
@@ -235,22 +235,18 @@ def _remove_revision(folder: _Folder, file: str, done: ExportResult) -> None:
     done.kept.append(f"{folder.shown}/{file}")
 
 
-def _exported_pair(folder: _Folder, file: str, files: set[str]) -> set[str]:
-    """The files of a node, if an export wrote them and the document was not edited; else none."""
-    stem = file.removesuffix(_SNAPSHOT) if file.endswith(_SNAPSHOT) else file.removesuffix(_DOCUMENT)
-    pair = {stem + _DOCUMENT, stem + _SNAPSHOT} & files
-    if stem + _SNAPSHOT not in pair:
-        return set()
+def _is_unedited(folder: _Folder, stem: str, files: list[str]) -> bool:
+    """Whether an export wrote these files of a node, and the document was not edited since."""
+    if stem + _SNAPSHOT not in files:
+        return False
     with contextlib.suppress(DocumentError, StoreError):
         seal = folder.record(stem + _SNAPSHOT)
-        if not _is_ours(seal):
-            return set()
-        if len(pair) == 1:
-            return pair
+        if len(files) == 1 or not _is_ours(seal):
+            return _is_ours(seal)
         document = folder.document(stem + _DOCUMENT).tree
         if isinstance(document, dict) and isinstance(name := document.get("name"), str) and stem == file_stem(name):
-            return pair if seal.get("sha256") == _hash(document) else set()
-    return set()
+            return bool(seal.get("sha256") == _hash(document))
+    return False
 
 
 # --- import -------------------------------------------------------------------------

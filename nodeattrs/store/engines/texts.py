@@ -8,6 +8,7 @@ the snapshot has `{"j": null}` for each fact. The module knows no database.
 from __future__ import annotations
 
 import contextlib
+import json
 import marshal
 import zlib
 from collections.abc import Iterator, Mapping
@@ -195,9 +196,11 @@ class StoredText:
 
 def noted_text(name: str, noted: Noted) -> str:
     """The notes of a revision as JSON text. raises: BadValue, where reading it back would give other notes"""
-    text = StoredText(noted.to_dict(), f"what is noted of the node {name!r}")
-    text.check()
-    return text.content.decode()
+    what = f"what is noted of the node {name!r}"
+    text = written(noted.to_dict(), what)
+    if noted.report is not None and json.loads(text)["report"] != noted.report:
+        raise BadValue(f"{what} is not JSON: reading it back gives something else")
+    return text
 
 
 def texts_of(name: str, saved: Saved) -> list[StoredText | None]:

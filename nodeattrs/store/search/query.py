@@ -19,11 +19,10 @@ import json
 import operator
 import re
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from nodeattrs.codes import declared
-from nodeattrs.core.tree import is_word
 from nodeattrs.core.tree import parse as parsed_path
 from nodeattrs.errors import BadArgument
 from nodeattrs.formats.patterns import BadPattern, expression
@@ -223,7 +222,7 @@ _PLAIN = rf"""(?P<plus>\+)|(?P<group>\()|(?P<span>[\[{{])|(?P<phrase>"(?:[^"\\]|
 _OPERAND, _VALUE, _SPACE = f"{_NEGATED}|{_OURS}|{_PLAIN}", f"{_NEGATED}|{_PLAIN}", f"[{_SPACES}]*"
 _BOOST, _END, _TO, _CLOSING = _WORD, rf"(?!-){_SIGN}+", f"TO{_ALONE}", r"[\]}]"
 _AND, _OR, _CIRCUMFLEX, _COLON, _CLOSED = rf"AND{_ALONE}|&&", rf"OR{_ALONE}|\|\|", r"\^", ":", r"\)"
-"""Patterns, compiled when a query needs them. Most queries are `field:value`, which needs none."""
+"""Patterns, compiled when a query needs them."""
 
 
 def parse_query(text: str) -> Query:
@@ -239,18 +238,7 @@ def parse_query(text: str) -> Query:
         raise QueryNotUnderstood(f"a query is text, not {type(text).__name__}", hint='parse_query("role:web")')
     if len(text) > _LONGEST:
         raise QueryNotUnderstood(f"the query has {len(text)} characters, {_LONGEST} is the most")
-    field, _, value = text.partition(":")
-    if _is_name(field) and _is_name(value):
-        return Query(text, FieldTerm(Pattern((field,)), Pattern((value,))))
-    built = _Parser(_as_indexed(text)).query()
-    if built.depth > _DEEPEST:
-        raise QueryNotUnderstood(f"the query is nested {built.depth} deep, {_DEEPEST} is the most")
-    return Query(text, built.for_field(_NO_FIELD))
-
-
-def _is_name(text: str) -> bool:
-    """Whether a text is a word without special signs, and not AND, OR or NOT."""
-    return is_word(text) and text not in ("AND", "OR", "NOT")
+    return Query(text, _Parser(_as_indexed(text)).query())
 
 
 def _as_indexed(text: str) -> str:
@@ -264,74 +252,79 @@ def _as_indexed(text: str) -> str:
     return text.replace("\0", NO_NUL)
 
 
-class _Built:
-    """A part of a query whose field is not known yet. for_field: field -> the condition"""
-
-    __slots__ = ("chain", "depth", "for_field", "kind")
-
-    def __init__(self, for_field: Callable[[Pattern], Condition], depth: int = 0) -> None:
-        self.for_field, self.depth = for_field, depth
-        self.chain: list[_Built] = []
-        self.kind: type | None = None
-
-
-class _Level:
-    """The content of one pair of parentheses, as far as it is parsed.
-
-    is_value: whether the next operand belongs to a field, so that neither a field nor a term of our own may come
-    before:   changes of the next operand: negations and fields before it
-    """
-
-    def __init__(self, is_value: bool = False) -> None:
-        self.is_value = self._is_inside = is_value
-        self.before: list[Callable[[_Built], _Built]] = []
-        self._either: _Built | None = None
-        self._both: _Built | None = None
-
-    def add(self, operand: _Built) -> None:
-        for change in reversed(self.before):
-            operand = change(operand)
-        self.before.clear()
-        self.is_value = self._is_inside
-        self._both = operand if self._both is None else _joined(And, self._both, operand)
-
-    def all(self) -> _Built:
-        """The whole content so far; the next operand is joined to it by OR."""
-        assert self._both
-        self._either, self._both = self._both if self._either is None else _joined(Or, self._either, self._both), None
-        return self._either
-
-
 class _Parser:
-    """Parses a query from left to right, without recursion, so that its depth does not matter."""
+    """Parses a query from left to right.
+
+    `_refused` collects parts of the language that search does not have: an error of the language elsewhere comes first.
+    """
 
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
+        self._refused: list[QueryNotSupported] = []
 
-    def query(self) -> _Built:
-        """The whole query. raises: QueryNotUnderstood"""
-        levels = [_Level()]
-        while True:
-            operand = self._operand(levels)
-            if operand is None:
-                continue
-            self._add(operand, levels)
-            if self._has(_AND):
-                continue
-            built = levels[-1].all()
-            if not self._has(_OR) and self._at == len(self._text) and len(levels) == 1:
-                return built
+    def query(self) -> Condition:
+        """The condition of the whole query. raises: QueryNotUnderstood, QueryNotSupported"""
+        found = self._either(_NO_FIELD, False, 0)
+        if self._refused:
+            raise self._refused[0]
+        return found
 
-    def _add(self, operand: _Built, levels: list[_Level]) -> None:
-        """Add an operand to the innermost level, and close the parentheses that end behind it."""
+    def _either(self, field: Pattern, is_value: bool, depth: int) -> Condition:
+        """The operands up to the end of the query, or for a *depth* above 0 to the closing parenthesis, joined."""
+        either: list[Condition] = []
         while True:
-            while self._has(_CIRCUMFLEX):
-                _boost(self._take(_BOOST)[0])
-            levels[-1].add(operand)
-            if len(levels) == 1 or not self._has(_CLOSED):
-                return
-            inner = levels.pop().all()
-            operand = _Built(inner.for_field, inner.depth + 1)
+            both = [self._operand(field, is_value, depth)]
+            while self._has(_AND):
+                both.append(self._operand(field, is_value, depth))
+            either.append(And(tuple(both)) if len(both) > 1 else both[0])
+            if depth and self._has(_CLOSED):
+                break
+            if not self._has(_OR) and not depth and self._at == len(self._text):
+                break
+        return Or(tuple(either)) if len(either) > 1 else either[0]
+
+    def _operand(self, field: Pattern, is_value: bool, depth: int) -> Condition:
+        """The next operand, with what stands before it.
+
+        field:    the field that it is looked for in, unless it names another one
+        is_value: whether it belongs to a field, so that neither a field nor a term of our own may come
+        depth:    the parentheses and negations around it
+        """
+        if depth > _DEEPEST:
+            raise QueryNotUnderstood(f"the query is nested more than {_DEEPEST} deep")
+        found = self._take(_VALUE if is_value else _OPERAND)
+        kind, text = found.lastgroup, found[0]
+        if kind == "negated":
+            return Not(self._operand(field, is_value, depth + 1))
+        if kind == "plus":
+            self._refused.append(QueryNotSupported('"+" is not supported', hint="join with AND what must be there"))
+            return self._operand(field, is_value, depth + 1)
+        if kind == "group":
+            operand = self._either(field, is_value, depth + 1)
+        elif kind == "span":
+            low, _, high, closing = (self._take(one)[0] for one in (_END, _TO, _END, _CLOSING))
+            operand = FieldTerm(field, Range(_end(low), _end(high), text == "[", closing == "]"))
+        elif kind == "own":
+            operand = _path_term(text)
+        else:
+            operand = self._word(text, kind == "phrase", field, is_value, depth)
+        while self._has(_CIRCUMFLEX):
+            boost = self._take(_BOOST)[0]
+            if not re.fullmatch(r"\d+\.?\d*|\.\d+", boost):
+                raise QueryNotUnderstood(f"a boost is a number, not {boost!r}")
+        return operand
+
+    def _word(self, text: str, is_phrase: bool, field: Pattern, is_value: bool, depth: int) -> Condition:
+        """The term of a word or a phrase; or, where it names a field, the operand behind its colon."""
+        pattern = _phrase(text) if is_phrase else Pattern(tuple(_pieces(text)))
+        if (is_phrase and is_value) or not self._has(_COLON):
+            is_every = field._is_anything and pattern._is_anything
+            return Everything() if is_every else FieldTerm(field, pattern)
+        if not is_value:
+            return self._operand(pattern, True, depth)
+        message = f"there is a second colon, before {text!r} a first"
+        self._refused.append(QueryNotSupported(message, hint="a colon in a value is written \\:"))
+        return self._operand(field, True, depth + 1)
 
     def _has(self, what: str) -> re.Match[str] | None:
         """The match of the pattern *what* at the next place, which is passed then; None where it does not match."""
@@ -356,55 +349,6 @@ class _Parser:
             hint="a backslash takes a sign as it is: recipe:nginx\\:\\:ssl",
         )
 
-    def _operand(self, levels: list[_Level]) -> _Built | None:
-        """The next operand; None for a parenthesis, a negation, or a field before one."""
-        level = levels[-1]
-        found = self._take(_VALUE if level.is_value else _OPERAND)
-        kind, text = found.lastgroup, found[0]
-        if kind == "group":
-            levels.append(_Level(level.is_value))
-        elif kind in ("negated", "plus"):
-            level.before.append(_negated if kind == "negated" else _plus)
-        elif kind == "span":
-            low, _, high, closing = (self._take(one)[0] for one in (_END, _TO, _END, _CLOSING))
-            value = Range(_end(low), _end(high), text == "[", closing == "]")
-            return _Built(lambda field: _term(field, value))
-        elif kind == "own":
-            term = _path_term(text)
-            return _Built(lambda _: term)
-        else:
-            pattern = _phrase(text) if kind == "phrase" else Pattern(tuple(_pieces(text)))
-            if (kind == "phrase" and level.is_value) or not self._has(_COLON):
-                return _Built(lambda field: _term(field, pattern))
-            level.before.append(partial(_nested, text) if level.is_value else partial(_field, pattern))
-            level.is_value = True
-        return None
-
-
-def _boost(text: str) -> None:
-    if not re.fullmatch(r"\d+\.?\d*|\.\d+", text):
-        raise QueryNotUnderstood(f"a boost is a number, not {text!r}")
-
-
-def _negated(inner: _Built) -> _Built:
-    return _Built(lambda field: Not(inner.for_field(field)), inner.depth + 1)
-
-
-def _field(field: Pattern, value: _Built) -> _Built:
-    return _Built(lambda _: value.for_field(field), value.depth)
-
-
-def _plus(_: _Built) -> _Built:
-    return _refused(QueryNotSupported('"+" is not supported', hint="join with AND what must be there"))
-
-
-def _nested(field: str, _: _Built) -> _Built:
-    return _refused(
-        QueryNotSupported(
-            f"there is a second colon, before {field!r} a first", hint="a colon in a value is written \\:"
-        )
-    )
-
 
 def _phrase(text: str) -> Pattern:
     words: list[Any] = []
@@ -415,33 +359,7 @@ def _phrase(text: str) -> Pattern:
     return Pattern(tuple(words), phrase=True)
 
 
-def _refused(error: QueryNotSupported) -> _Built:
-    # Raised once the whole query is parsed: an error of the language elsewhere comes first.
-    def fail(field: Pattern) -> Condition:
-        raise error
-
-    return _Built(fail)
-
-
-def _joined(kind: type[And] | type[Or], first: _Built, last: _Built) -> _Built:
-    # A long chain grows in place: a query of thousands of words is neither deep nor slow.
-    if first.kind is not kind:
-        chain = [first]
-        first = _Built(lambda field: kind(tuple(one.for_field(field) for one in chain)))
-        first.chain, first.kind = chain, kind
-        first.depth = chain[0].depth
-    first.chain.append(last)
-    first.depth = max(first.depth, last.depth)
-    return first
-
-
 _NO_FIELD = Pattern(("text",))
-
-
-def _term(field: Pattern, value: Pattern | Range) -> Condition:
-    if field._is_anything and isinstance(value, Pattern) and value._is_anything:
-        return Everything()
-    return FieldTerm(field, value)
 
 
 def _end(text: str) -> str | None:

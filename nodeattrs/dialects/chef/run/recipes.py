@@ -272,13 +272,8 @@ class RecipeRunner:
         """Note what a file in Ruby may set, and the code that it reaches: libraries, resources, files it includes."""
         shown = cookbook.shown(file)
         origin = Origin(kind, name, shown)
-        hint: str | None = "--ruby runs it"
-        try:
-            reached = [*self._unrun.reached(cookbook, file, origin)]
-        except MissingExtra as error:
-            reached, hint = [], error.hint
-            self._note_anything(origin, f"{NOT_READ}: {error.message}")
-        self.warnings.append(not_run(shown, hint))
+        reached, hint = self._reached(cookbook, file, origin)
+        self.warnings.append(not_run(shown, hint or "--ruby runs it"))
         if kind == RECIPE:
             self._note_undeclared(origin, NOT_RUN, is_warned=True)
         self._note_reached(kind, name, reached)
@@ -291,14 +286,17 @@ class RecipeRunner:
             self._note_undeclared(
                 origin.moved(min(recipe.types.values())), "is data, whose resources are not in the catalog"
             )
-        try:
-            reached = [*self._unrun.reached(cookbook, file, origin)]
-        except MissingExtra as error:
-            reached = []
-            self._note_anything(origin, f"{NOT_READ}: {error.message}")
-        self._note_reached(RECIPE, name, reached)
+        self._note_reached(RECIPE, name, self._reached(cookbook, file, origin)[0])
         for other, line in recipe.includes.items():
             self.run_recipe(other, here=cookbook.name, by=partial(origin.moved, line))
+
+    def _reached(self, cookbook: Cookbook, file: str, origin: Origin) -> tuple[list[Reached], str | None]:
+        """Returns (the code that a file which is not run reaches, the way out where the file cannot be read)."""
+        try:
+            return [*self._unrun.reached(cookbook, file, origin)], None
+        except MissingExtra as error:
+            self._note_anything(origin, f"{NOT_READ}: {error.message}")
+            return [], error.hint
 
     def _note_reached(self, kind: str, name: str, reached: Iterable[Reached]) -> None:
         """Note what code may set, and go on with the files that it includes."""

@@ -12,7 +12,7 @@ import linecache
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from inspect import Parameter, signature
 from typing import Any
 
@@ -41,11 +41,6 @@ RESOURCE_WORDS = (
 """The words that recipes get. Types of installed packages are declared with `resource` and named with `reference`."""
 
 
-def _unbound(kind: str, title: str, defaults: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """The parameters of a resource without bindings: {}."""
-    return {}
-
-
 class Resources:
     """Builds the catalog of one run. Recipes declare resources by functions in `words`; `finish` returns the catalog.
 
@@ -68,7 +63,7 @@ class Resources:
         *,
         root: str | os.PathLike[str],
         find: Callable[[str, str, str], str],
-        bound: Callable[[str, str, Mapping[str, Any] | None], Mapping[str, Any]] = _unbound,
+        bound: Callable[[str, str, Mapping[str, Any] | None], Mapping[str, Any]],
     ) -> None:
         self.catalog = Catalog()
         self.include: Callable[[str, str, Callable[[], Origin]], bool]
@@ -78,7 +73,6 @@ class Resources:
         self._root = os.fspath(root)
         self._instances: list[Ref] = []
         self._waiting: list[tuple[Ref, Origin, Callable[[], None]]] = []
-        self._ran: tuple[list[str], str] = [], ""
 
     def words(self) -> dict[str, Any]:
         """The words for recipes, name -> function or maker of references: those of `RESOURCE_WORDS`, and more types."""
@@ -93,7 +87,7 @@ class Resources:
             "reference": self.reference,
             "refs": self._refs,
             "chain": self._chain,
-            "define": self._define,
+            "define": partial(DefinedType, resources=self),
             "require_recipe": self._require_recipe,
             "contain_recipe": self._contain_recipe,
         }
@@ -142,13 +136,6 @@ class Resources:
     def _chain(self, text: str) -> None:
         """Relate resources by a chain in Puppet's language. raises: DocumentError"""
         self.catalog.relate(text, origin_here(self._node))
-
-    def _define(self, body: Callable[..., Any]) -> DefinedType:
-        """Make a defined type from a function: `@define` above `def vhost(title, port=80): ...`.
-
-        A missing parameter is looked up in the bindings, then in Hiera; else its default counts.
-        """
-        return DefinedType(body, self)
 
     def _require_recipe(self, *names: str) -> None:
         """Include recipes, and order them before all resources of the current one."""
@@ -307,9 +294,7 @@ class Resources:
             return ()
         # The text that really ran; what the file says by now may be another one.
         lines = linecache.getlines(os.path.join(self._root, origin.file))
-        if lines is not self._ran[0]:
-            self._ran = lines, "".join(lines)
-        return reads_of(self._ran[1], origin.line) if lines else ()
+        return reads_of("".join(lines), origin.line)
 
     def _on_link(self, link: Link) -> None:
         self.catalog.relate(link, origin_here(self._node))
@@ -326,10 +311,10 @@ class Resources:
 class DefinedType:
     """A defined type, which `@define` makes of a function: `vhost("a", port=80)` declares the instance `Vhost[a]`.
 
-    A call returns a reference to the instance, or references if it has a list of titles. The body runs later, in
-    `Resources.finish`, with the title and the parameters. If a call leaves a parameter out, bindings may give its
-    value; if they do not, the default of the function counts. `vhost["a"]` is a reference to an instance and declares
-    nothing.
+    `@define` stands above `def vhost(title, port=80): ...`. A call returns a reference to the instance, or references
+    if it has a list of titles. The body runs later, in `Resources.finish`, with the title and the parameters. If a call
+    leaves a parameter out, bindings may give its value, then Hiera; if they do not, the default of the function counts.
+    `vhost["a"]` is a reference to an instance and declares nothing.
 
     body:      a function of the title and the parameters; the type has its name, with a capital letter
     resources: the resources of the run, to which instances are added
