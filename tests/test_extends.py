@@ -313,6 +313,8 @@ class TestRepeatedKeys:
             ("Unit.ConditionHost", "[Unit]\nConditionHost=a\n", "[Unit]\nAssertHost=\n", '["a"]', "web.service:2"),
             ("Service.IOSchedulingClass", "[Service]\nIOSchedulingClass=idle\n",
              "[Service]\nIOSchedulingClass=best-effort\n", '"best-effort"', "10.conf:2"),
+            ("Service.StandardInputText", "[Service]\nStandardInputText=a\n", "[Service]\nStandardInputData=\n", "[]",
+             "d/10.conf:2"),
             ("Service.User", "[Service]\nExecStart=/bin/a \\\\\nUser=u\n", "", '"u"', "web.service:3"),
         ],
     )  # fmt: skip
@@ -347,6 +349,58 @@ class TestRepeatedKeys:
     ) -> None:
         code, _, errors = in_folder({file: text}, "why", "a.b", file)
         assert (code, error in errors) == (1, True)
+
+    @pytest.mark.parametrize(
+        ("text", "value"),
+        [
+            ("ca[]=a\nca[] = b ; note\n", ["a", "b"]),
+            ("ca=a\nca[]=b\nca=c\n", ["a", "b", "c"]),
+            ("ca[]=\n", [""]),
+            ("ca=a\nca=b\n", "b"),
+            ("ca = true\n", True),
+            ("ca\n", True),
+            ("ca='1'\n", 1),
+            ('ca="1"\n', "1"),
+            ("ca='a ; b'\n", "a ; b"),
+            ("ca=a\\;b\\c\n", "a;b\\c"),
+            ('ca="a\n', '"a'),
+        ],
+    )
+    def test_a_npmrc_is_read_as_npm_reads_it(self, in_folder: InFolder, text: str, value: object) -> None:
+        code, out, errors = in_folder({".npmrc": text}, "why", "ca", ".npmrc", "--format", "json")
+        assert (code, errors, json.loads(out)["answers"][0]["value"]) == (0, "", value)
+
+    def test_elements_of_a_npmrc_have_their_lines(self, in_folder: InFolder) -> None:
+        out = in_folder({".npmrc": "ca=a\n; note\nca[]=b\n"}, "fold", ".npmrc", "--blame")[1]
+        assert [line.split()[0] for line in out.splitlines()[1:]] == [".npmrc:1", ".npmrc:3"]
+
+    def test_a_later_npmrc_has_its_whole_list(self, in_folder: InFolder) -> None:
+        files = {"etc/.npmrc": "ca[]=a\nca[]=b\n", ".npmrc": "ca[]=c\n"}
+        assert 'ca = ["c"]' in in_folder(files, "why", "ca", "etc/.npmrc", ".npmrc")[1]
+
+    @pytest.mark.parametrize(
+        ("text", "codes"),
+        [("a=${X}\nb=1\n", (5, 0)), ("a[]=${X}\nb=1\n", (5, 0)), ("//${X}/:a=1\na=1\nb=1\n", (5, 5))],
+    )
+    def test_variables_in_a_npmrc_are_not_known(self, in_folder: InFolder, text: str, codes: tuple[int, int]) -> None:
+        found = tuple(in_folder({".npmrc": text}, "why", key, ".npmrc")[0] for key in ("a", "b"))
+        assert found == codes
+
+    @pytest.mark.parametrize("text", ["a.b=null\n", "[a.b]\nc=1\n", "'1'=a\n", "a='{}'\n", "a=1\n[a]\nb=1\n"])
+    def test_what_npm_takes_apart_is_an_error_of_the_line(self, in_folder: InFolder, text: str) -> None:
+        code, _, errors = in_folder({".npmrc": text}, "why", "a", ".npmrc")
+        assert (code, ".npmrc:" in errors) == (1, True)
+
+    @pytest.mark.parametrize(
+        "key",
+        ["CPUAffinity", "LogFilterPatterns", "ImportCredential", "RestrictNamespaces", "Delegate", "BPFProgram",
+         "ExtensionDirectories", "AllowedCPUs", "NFTSet", "StandardInputText"],
+    )  # fmt: skip
+    def test_settings_of_systemd_that_are_lists_follow_each_other(self, in_folder: InFolder, key: str) -> None:
+        files = {UNIT[0]: f"[Service]\n{key}=a\n", UNIT[1]: f"[Service]\n{key}=b\n"}
+        assert f'{key} = ["a", "b"]' in in_folder(files, "why", f"Service.{key}", *UNIT)[1]
+        files[UNIT[1]] = f"[Service]\n{key}=\n{key}=b\n"
+        assert f'{key} = ["b"]' in in_folder(files, "why", f"Service.{key}", *UNIT)[1]
 
     def test_random_chains_of_git_are_what_git_reads(self, tmp_path: Path) -> None:
         for number in range(examples(20, 3)):

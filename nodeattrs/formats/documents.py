@@ -34,7 +34,7 @@ from nodeattrs.formats.blobs import blob_name
 from nodeattrs.formats.places import HALF_PAIR, Mark, ParsedText, Text
 from nodeattrs.formats.yaml_text import Tags
 
-Syntax = Literal["json", "yaml", "toml", "env", "ini", "properties", "git", "systemd", "hcl"]
+Syntax = Literal["json", "yaml", "toml", "env", "ini", "properties", "git", "systemd", "npm", "hcl"]
 SYNTAXES: tuple[Syntax, ...] = get_args(Syntax)
 
 _SYNTAX_OF: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".toml": "toml"}
@@ -332,7 +332,7 @@ def _reading(source: Text, syntax: Syntax, budget: Budget) -> ParsedText:
             return toml_text.read(source, budget)
         case "env" | "ini" | "properties":
             return flat_text.read(source, budget, syntax)
-        case "git" | "systemd":
+        case "git" | "systemd" | "npm":
             return repeated.read(source, budget, syntax)
         case "hcl":
             return hcl_text.read(source, budget)

@@ -27,12 +27,14 @@ _CONDITIONS: tuple[tuple[Path, str], ...] = (
 
 _OF_GIT = r"(?:.*/)?(?:\.?gitconfig|\.gitmodules)"
 _OF_SYSTEMD = r".*\.(?:service|socket|timer|target|mount|automount|swap|path|slice|scope)(?:\.d/[^/]*\.conf)?"
+_OF_NPM = r"(?:.*/)?\.npmrc"
+_VARIABLE = "${"
 _READ_OTHERWISE = {
     _OF_GIT: "is read as INI, and Git takes quotes, comments, capitals and repeated keys otherwise",
     _OF_SYSTEMD: "is read as INI, and systemd joins the values of many keys, until an empty one resets them",
     r".*\.(?:network|netdev|link|nspawn)(?:\.d/[^/]*\.conf)?": "is read as INI, and systemd takes a section that comes "
     "again as another one",
-    r"(?:.*/)?\.npmrc": "is read as INI, and npm makes lists of keys with [] and fills in variables",
+    _OF_NPM: "is read as INI, and npm makes lists of keys with [] and fills in variables",
 }
 """A pattern of the paths of files -> how their program reads them otherwise than an INI reader."""
 
@@ -44,19 +46,28 @@ def policy_of_repeated(file: str) -> str:
     return SYSTEMD if re.fullmatch(_OF_SYSTEMD, file) else ""
 
 
+def is_of_npm(file: str) -> bool:
+    """Whether a file is called as npm calls its settings.
+
+    >>> is_of_npm("web/.npmrc"), is_of_npm("npmrc")
+    (True, False)
+    """
+    return re.fullmatch(_OF_NPM, file) is not None
+
+
 def with_unknown(layers: Iterable[Layer], is_chosen: bool = False, is_own: bool = False) -> Iterator[Layer]:
     """Yield the layers, with unknown layers among them.
 
     A document that Spring takes under a condition, such as a profile, is replaced by an unknown layer. A file of Git,
-    systemd or npm is followed by an unknown layer. Any other layer stays as it is.
+    systemd or npm is followed by an unknown layer, unless it was read as its program reads it. Then only variables in
+    .npmrc are unknown. Any other layer stays as it is.
 
     is_chosen: the caller has chosen one document of a file; a document of Spring is then kept
-    is_own:    the layers were read as Git or systemd reads them; they get no unknown layer
+    is_own:    the layers were read as Git, systemd or npm reads them
     """
     for layer in layers:
         yield layer if is_chosen else _conditional(layer)
-        if not is_own:
-            yield from _read_otherwise(layer)
+        yield from _filled_in(layer) if is_own else _read_otherwise(layer)
 
 
 def _conditional(layer: Layer) -> Layer:
@@ -81,6 +92,27 @@ def _lines(layer: Layer, value: Any, path: Path) -> Iterator[tuple[Path, int]]:
         line = layer.origin.at(path).line or 1
         yield path, line
         yield tuple(step for key in path for step in str(key).split(".")), line
+
+
+def _filled_in(layer: Layer) -> Iterator[Layer]:
+    """An unknown layer for the keys and values of a .npmrc in which npm fills in variables of the environment."""
+    at = layer.origin.at(())
+    if not is_of_npm(at.file or "") or not isinstance(layer.value, dict):
+        return
+    found = [path for path, value in _texts(layer.value, ()) if _VARIABLE in spell(path) or _VARIABLE in value]
+    if found:
+        has_name = any(_VARIABLE in spell(path) for path in found)
+        lines = None if has_name else {path: layer.origin.at(path).line or 1 for path in found}
+        yield Layer.unknown(at.name, layer.origin, "npm fills in variables of the environment", lines)
+
+
+def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """Each scalar in a value as a text, with its path."""
+    if isinstance(value, (dict, list)):
+        for key, entry in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _texts(entry, (*path, key))
+    else:
+        yield path, str(value)
 
 
 def _read_otherwise(layer: Layer) -> Iterator[Layer]:

@@ -27,7 +27,7 @@ from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.files.charts import CHART, charts_at
-from nodeattrs.dialects.files.doubts import policy_of_repeated, read_otherwise, with_unknown
+from nodeattrs.dialects.files.doubts import is_of_npm, policy_of_repeated, read_otherwise, with_unknown
 from nodeattrs.dialects.files.extends import is_followed, with_bases, with_named_files
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
 from nodeattrs.formats.documents import Document, Syntax, syntax_of
@@ -83,10 +83,12 @@ def layers_of(
 
 
 def in_own_syntax(reader: LayerReader, policy: str, file: str) -> LayerReader:
-    """A reader of Git's or systemd's syntax, for a file of that policy; the same reader for any other file.
+    """A reader of Git's or systemd's syntax for a file of that policy, and of npm's for a .npmrc; else the same reader.
 
     A file is one of the policy if its name says so, or if neither its name nor the reader says its syntax.
     """
+    if is_of_npm(file) and not reader.syntax:
+        return replace(reader, syntax="npm")
     named = policy_of_repeated(file)
     is_own = policy in (GIT, SYSTEMD) and (named == policy or not (named or reader.syntax or syntax_of(file)))
     return replace(reader, syntax="git" if policy == GIT else "systemd") if is_own else reader

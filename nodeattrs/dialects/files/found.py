@@ -14,7 +14,7 @@ from pathlib import Path
 from nodeattrs import border
 from nodeattrs.dialects.files import argo, flux, helmfile
 from nodeattrs.dialects.files.charts import CHART
-from nodeattrs.dialects.files.doubts import policy_of_repeated
+from nodeattrs.dialects.files.doubts import is_of_npm, policy_of_repeated
 from nodeattrs.dialects.files.extends import is_of_ruff, is_tsconfig
 from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import Release, read_documents
@@ -182,8 +182,8 @@ def policy_for(files: Sequence[str], folder: Path) -> str:
     policy.
 
     files:  at least one, the weakest first, relative to *folder*. The name of the first file decides; for tsconfig,
-            Ruff, .NET, Git, systemd and Terraform the name of the last. A folder with a Chart.yaml as the first gives
-            Helm's policy
+            Ruff, .NET, Git, systemd, npm and Terraform the name of the last. A folder with a Chart.yaml as the first
+            gives Helm's policy
     """
     names = [os.path.basename(file) for file in files]
     if (folder / files[0] / CHART).is_file() or names[0] in ("values.yaml", "values.yml"):
@@ -196,7 +196,7 @@ def policy_for(files: Sequence[str], folder: Path) -> str:
         return APPSETTINGS
     if names[0] in _COMPOSE:
         return COMPOSE
-    if is_of_terraform(names[-1]):
+    if is_of_terraform(names[-1]) or is_of_npm(names[-1]):
         return REPLACE
     return policy_of_repeated((folder / files[-1]).absolute().as_posix()) or DEFAULT_POLICY
 
