@@ -1,8 +1,8 @@
 """python -m tests.oracles.repeated [--count N] [--seed S]
 
 Random chains of Git's three config files, and of a unit of systemd with drop-ins. Of Git's, each value and the file of
-each origin is compared with `git config --list --show-origin --includes`. What units fold to is compared with a few lines that
-follow systemd.unit(5), and `systemd-analyze verify` has to accept the units, where it is installed. The line of each
+each origin is compared with `git config --list --show-origin --includes`. What units fold to is compared with a few
+lines that follow systemd.unit(5), and `systemd-analyze verify` has to accept the units, where it is installed. The line of each
 origin has to name the key. With NPM_INI=DIR of npm's package `ini`, random files `.npmrc` are compared with what it
 reads. The last line is `N passed, M failed`.
 """
@@ -203,9 +203,8 @@ def of_npm(folder: Path, chance: random.Random, ini: str) -> bool | None:
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / ".npmrc"
     file.write_text(npm_text(chance))
-    program = (
-        "const t=require('fs').readFileSync(0,'utf8');console.log(JSON.stringify(require(process.argv[1]).parse(t)))"
-    )
+    text = "require('fs').readFileSync(0, 'utf8')"
+    program = f"console.log(JSON.stringify(require(process.argv[1]).parse({text})))"
     words = ["node", "-e", program, os.path.abspath(ini)]
     done = subprocess.run(words, input=file.read_text(), capture_output=True, text=True, check=True)
     try:
@@ -217,12 +216,8 @@ def of_npm(folder: Path, chance: random.Random, ini: str) -> bool | None:
         print(f"{file.read_text()}: ours {tree.value}, expected {expected}")
         return False
     lines = file.read_text().splitlines()
-    return all(
-        str(path[-1] if isinstance(path[-1], str) else path[-2])
-        in lines[(origins[0].line or 0) - 1].replace("\\;", ";")
-        for path, _, origins in tree.leaves()
-        if path
-    )
+    keys = [(next(step for step in path[::-1] if isinstance(step, str)), at) for path, _, at in tree.leaves() if path]
+    return all(key in lines[(at[0].line or 0) - 1].replace("\\;", ";") for key, at in keys)
 
 
 def is_accepted(units: Path) -> bool:
