@@ -309,6 +309,15 @@ def parse_all(text: str, file: str, syntax: Syntax, budget: Budget, tags: Tags) 
     return [Document(source, reading) for reading in yaml_text.read_all(source, budget, tags)]
 
 
+def git_parts(text: str, file: str, budget: Budget) -> list[Document]:
+    """The parts of a config of Git as documents, at least one; each but the last ends with a line that includes a file.
+
+    raises: DocumentError, TooMuch
+    """
+    source = _source(text, file)
+    return [Document(source, reading) for reading in repeated.git_parts(source, budget)]
+
+
 def _parsed(text: str, file: str, syntax: Syntax, budget: Budget) -> Document:
     source = _source(text, file)
     return Document(source, _reading(source, syntax, budget))

@@ -22,7 +22,16 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.formats.documents import Document, Syntax, content_of, decoded, parse_all, syntax_in, syntax_of
+from nodeattrs.formats.documents import (
+    Document,
+    Syntax,
+    content_of,
+    decoded,
+    git_parts,
+    parse_all,
+    syntax_in,
+    syntax_of,
+)
 from nodeattrs.formats.encrypted import encrypted_whole, marked, may_be_encrypted
 from nodeattrs.kinds import NO_DOCUMENT, SEVERAL_DOCUMENTS
 
@@ -40,7 +49,8 @@ class LayerReader:
     pipes:    whether a path may be a pipe; True only for paths that the caller named, not a repository
     comments: whether JSON of any name may have comments; False: the name decides
 
-    `read` takes a path, `layers` the content of a file that was read already. Both return one layer for each document.
+    `read` takes a path, `layers` the content of a file that was read already. Both return one layer for each document,
+    and for each part of a config of Git that ends with a line that includes another file.
     A file that is encrypted as a whole, or lies outside of the border, is one unknown layer. DocumentError is raised
     for a missing file, for a document other than a map, and for a number in `document` that the file does not have.
     """
@@ -85,7 +95,11 @@ class LayerReader:
         documents = self._documents(text, file, budget or Budget(file))
         for one in documents:
             self.warnings.extend(one.warnings)
-        names = [name] if len(documents) == 1 else [f"{name} {number}" for number in range(1, len(documents) + 1)]
+        names = (
+            [name] * len(documents)
+            if len(documents) == 1 or self.syntax == "git"
+            else [f"{name} {number}" for number in range(1, len(documents) + 1)]
+        )
         has_secrets = may_be_encrypted(text)
         layers = [self._layer(one, of, has_secrets) for one, of in zip(documents, names, strict=True)]
         return layers if self.document is None else [_chosen(layers, self.document, file)]
@@ -95,6 +109,8 @@ class LayerReader:
         has_comments = syntax == "json" and (self.comments or may_have_comments(file))
         text = without_comments(text) if has_comments else text
         try:
+            if syntax == "git":
+                return git_parts(text, file, budget)
             return parse_all(text, file, syntax, budget, self.tags)
         except DocumentError as error:
             error.hint = "; ".join(filter(None, [error.hint, self._way_out(file)])) or None

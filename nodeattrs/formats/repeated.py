@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from nodeattrs.core.budget import Budget
@@ -118,9 +118,26 @@ def read(text: Text, budget: Budget, syntax: str) -> ParsedText:
     syntax: "git", "systemd" or "npm"
     raises: DocumentError, also for a key that is a section, too; TooMuch
     """
+    return _parsed(text, budget, syntax, _ENTRIES[syntax](text))
+
+
+def git_parts(text: Text, budget: Budget) -> list[ParsedText]:
+    """Parse a config of Git: its parts in their order, at least one. Each but the last ends with a line that includes.
+
+    raises: DocumentError, TooMuch
+    """
+    parts: list[list[_Entry]] = [[]]
+    for entry in _git(text):
+        parts[-1].append(entry)
+        if entry.path == INCLUDE or (entry.path[0].startswith(INCLUDE_IF) and entry.path[-1] == "path"):
+            parts.append([])
+    return [_parsed(text, budget, "git", part) for part in parts]
+
+
+def _parsed(text: Text, budget: Budget, syntax: str, entries: Iterable[_Entry]) -> ParsedText:
     tree: dict[str, Any] = {}
     root, voids = Mark(0), _Voids()
-    for entry in _ENTRIES[syntax](text):
+    for entry in entries:
         budget.values(1)
         holder, mark = tree, root
         *above, key = entry.path
@@ -143,6 +160,9 @@ def read(text: Text, budget: Budget, syntax: str) -> ParsedText:
 
 # --- Git
 
+INCLUDE: Path = ("include", "path")
+INCLUDE_IF = 'includeif "'
+"""How the first step of a path begins that includes a file under a condition."""
 _HEADER = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\[^\n])*)")?\s*\]')
 _KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[^\S\n]*(=)?[^\S\n]*")
 _VALUE = re.compile(r'(?:[^"\\\n#;]|\\(?:\r?\n|[^\n])|"(?:[^"\\\n]|\\(?:\r?\n|[^\n]))*")*')

@@ -2,9 +2,9 @@
 
 Random chains of Git's three config files, and of a unit of systemd with drop-ins. Of Git's, each value and the file of
 each origin is compared with `git config --list --show-origin --includes`. What units fold to is compared with a few
-lines that follow systemd.unit(5), and `systemd-analyze verify` has to accept the units, where it is installed. The line of each
-origin has to name the key. With NPM_INI=DIR of npm's package `ini`, random files `.npmrc` are compared with what it
-reads. The last line is `N passed, M failed`.
+lines that follow systemd.unit(5), and `systemd-analyze verify` has to accept the units, where it is installed. The line
+of each origin has to name the key. With NPM_INI=DIR of npm's package `ini`, random files `.npmrc` are compared with
+what it reads. The last line is `N passed, M failed`.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ UNIT = {
 LISTS = ("After", "Documentation", "Environment", "ExecStartPre", "ReadWritePaths")
 
 
-def git_text(chance: random.Random) -> str:
-    """A config file of Git."""
+def git_text(chance: random.Random, included: Sequence[str] = ()) -> str:
+    """A config file of Git. included: the paths of files that it may include"""
     lines = ["# first"]
     for section in chance.sample([*GIT], chance.randint(0, 4)):
         lines.append(f"[{chance.choice((section, section[0].upper() + section[1:]))}] ; of a section")
@@ -62,6 +62,8 @@ def git_text(chance: random.Random) -> str:
             else:
                 indent, equals = chance.choice(("", "  ")), chance.choice(("=", " = "))
                 lines.append(f"{indent}{written}{equals}{chance.choice(VALUES)}")
+        if included and chance.random() < 0.5:
+            lines += ["[Include]", f"\tpath = {chance.choice(included)} ; of a file"]
     return "\n".join(lines) + "\n"
 
 
@@ -70,10 +72,13 @@ def of_git(folder: Path, chance: random.Random) -> bool:
     files = [folder / "etc" / "gitconfig", folder / "home" / ".gitconfig", folder / "local" / "gitconfig"]
     for file in files:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(git_text(chance))
+        file.write_text(git_text(chance, ("inc/1", "inc/2", "inc/missing")))
+        (file.parent / "inc").mkdir()
+        (file.parent / "inc" / "1").write_text(git_text(chance, ("2", "missing")))
+        (file.parent / "inc" / "2").write_text(git_text(chance))
     theirs: dict[tuple[str, ...], list[tuple[str | None, str]]] = {}
     for file in files:
-        words = ["git", "config", "--file", str(file), "--list", "--show-origin", "-z"]
+        words = ["git", "config", "--file", str(file), "--list", "--show-origin", "--includes", "-z"]
         fields = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split("\0")
         for origin, entry in zip(fields[::2], fields[1::2], strict=False):
             name, is_set, value = entry.partition("\n")
@@ -87,7 +92,7 @@ def of_git(folder: Path, chance: random.Random) -> bool:
                 found.append((value if is_set else None, origin.removeprefix("file:")))
     tree = folded_files([str(file) for file in files], "git")
     for path, values in theirs.items():
-        is_list = {key.lower(): one for keys in GIT.values() for key, one in keys.items()}[path[-1]]
+        is_list = {key.lower(): one for keys in GIT.values() for key, one in keys.items()}.get(path[-1], True)
         expected = [value for value, _ in values] if is_list else values[-1][0]
         if dig(tree.value, path) != expected:
             print(f"{path}: ours {dig(tree.value, path)!r}, Git's {expected!r}")

@@ -28,7 +28,7 @@ from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.files.charts import CHART, charts_at
 from nodeattrs.dialects.files.doubts import is_of_npm, policy_of_repeated, read_otherwise, with_unknown
-from nodeattrs.dialects.files.extends import is_followed, with_bases, with_named_files
+from nodeattrs.dialects.files.extends import is_followed, with_bases, with_included, with_named_files
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
 from nodeattrs.formats.documents import Document, Syntax, syntax_of
 from nodeattrs.formats.layers import LayerReader
@@ -78,7 +78,10 @@ def layers_of(
         for path in _netplan(folder / word) if is_netplan else _files(numbered[1] if numbered else word, folder):
             own = in_own_syntax(one, policy, path.absolute().as_posix())
             layers = own.read(path, shown(path).replace(os.sep, "/"))
-            layers = with_bases(layers, path, one, shown) if is_followed(path.name, policy) else layers
+            if own.syntax == "git":
+                layers = with_included(layers, path, own, shown)
+            elif is_followed(path.name, policy):
+                layers = with_bases(layers, path, one, shown)
             yield from with_unknown(with_named_files(layers, policy), one.document is not None, own is not one)
 
 
@@ -86,10 +89,13 @@ def in_own_syntax(reader: LayerReader, policy: str, file: str) -> LayerReader:
     """A reader of Git's or systemd's syntax for a file of that policy, and of npm's for a .npmrc; else the same reader.
 
     A file is one of the policy if its name says so, or if neither its name nor the reader says its syntax.
+    raises: BadArgument, for a document by its number under Git's policy
     """
     if is_of_npm(file) and not reader.syntax:
         return replace(reader, syntax="npm")
     named = policy_of_repeated(file)
+    if policy == GIT and reader.document is not None:
+        raise BadArgument(f"a config of Git has no documents, and {file} has a number", hint="leave out the number")
     is_own = policy in (GIT, SYSTEMD) and (named == policy or not (named or reader.syntax or syntax_of(file)))
     return replace(reader, syntax="git" if policy == GIT else "systemd") if is_own else reader
 
