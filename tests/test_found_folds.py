@@ -54,6 +54,90 @@ def test_a_line_of_a_subchart_sets_a_value_below_its_key(in_folder: InFolder) ->
     assert (code, "redis.size = 1" in out, "wins on 3 of 3" in out) == (0, True, True)
 
 
+HOME = "web/src/main/resources"
+SPRING = {
+    f"{HOME}/application.yml": "spring: {application: {name: shop}}\nserver: {port: 1, servletPath: /a}\n"
+    "logging.level: {org.foo: INFO}\nhosts: [a, b]\n---\n"
+    'spring.config.activate.on-profile: "prod, stage"\nserver.port: 2\n---\n'
+    "spring.config.activate.on-profile: '!prod'\nserver.address: local\n---\n"
+    "spring.config.activate.on-profile: prod & eu\nserver.ssl: on\n",
+    f"{HOME}/application.properties": "server.max-threads=3\n",
+    f"{HOME}/application-prod.yml": "server.maxThreads: 4\nhosts: null\n",
+    f"{HOME}/config/application-prod.properties": "server.servlet-path=/b\nlogging.level.org.foo.bar=DEBUG\n"
+    "hosts[0]=c\n",
+    f"{HOME}/application-dev.yml": "server: {port: 9}\n",
+    "web/src/test/resources/application.properties": "server.max-threads=5\n",
+    "other/src/main/resources/application.yml": "quarkus: {http: {port: 1}}\n",
+    "application.yml": "spring: {application: {name: no}}\n",
+}
+PROD = f"{HOME}/config/application-prod.properties"
+TEST = "web/src/test/resources/application.properties"
+
+
+def test_each_profile_of_spring_is_a_subject(in_folder: InFolder) -> None:
+    _, out, _ = in_folder(SPRING, "list", "subjects")
+    assert out.splitlines() == [
+        f"folds {one}" for one in (f"{HOME}/application-dev.yml", f"{HOME}/application.properties", PROD, TEST)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "subject", "value", "line"),
+    [
+        ("server.port", PROD, 2, "application.yml:7"),
+        ("server.port", f"{HOME}/application-dev.yml", 9, "application-dev.yml:1"),
+        ("server.address", f"{HOME}/application-dev.yml", "local", "application.yml:10"),
+        ("server.servletPath", PROD, "/b", "config/application-prod.properties:1"),
+        ("server.max-threads", PROD, 4, "application-prod.yml:1"),
+        ("server.max-threads", TEST, "5", "web/src/test/resources/application.properties:1"),
+        ("hosts", PROD, ["c"], "config/application-prod.properties:3"),
+        ("logging.level.org.foo.bar", PROD, "DEBUG", "config/application-prod.properties:2"),
+        ('logging.level.org.foo.""', PROD, "INFO", "application.yml:3"),
+        ("spring.application.name", TEST, "shop", f"{HOME}/application.yml:1"),
+    ],
+)
+def test_files_of_spring_are_merged_as_spring_merges_them(
+    in_folder: InFolder, key: str, subject: str, value: object, line: str
+) -> None:
+    found = data(in_folder, SPRING, "why", key, "--on", subject)["answers"][0]
+    assert found["value"] == value
+    assert in_folder(SPRING, "why", key, "--on", subject)[1].partition("wins")[2].partition("\n")[0].count(line) == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "subject", "code"),
+    [
+        ("server.port", PROD, 0),
+        ("server.port", f"{HOME}/application.properties", 5),
+        ("server.address", PROD, 1),
+        ("server.ssl", PROD, 5),
+        ("server.ssl", f"{HOME}/application-dev.yml", 5),
+        ("hosts", f"{HOME}/application.properties", 0),
+    ],
+)
+def test_a_document_under_a_profile_is_certain_where_the_profile_is_known(
+    in_folder: InFolder, key: str, subject: str, code: int
+) -> None:
+    assert in_folder(SPRING, "why", key, "--on", subject)[0] == code
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["spring.profiles.active: dev", "spring: {profiles: {include: [dev]}}", "spring.profiles.group.prod: [dev]"],
+)
+def test_other_profiles_that_files_of_spring_name_may_override_them(in_folder: InFolder, text: str) -> None:
+    files = {f"{HOME}/application.yml": f"a: 1\n{text}\n", f"{HOME}/application-x.yml": "b: 1\n"}
+    found = {name: in_folder(files, "why", "a", "--on", f"{HOME}/{name}")[0] for name in ("application.yml",)}
+    assert found == {"application.yml": 5}
+    code = in_folder(files, "why", "a", "--on", f"{HOME}/application-x.yml")[0]
+    assert code == (0 if "active" in text else 5)
+
+
+def test_a_line_of_a_file_of_spring_has_its_effects(in_folder: InFolder) -> None:
+    code, out, _ = in_folder(SPRING, "where", f"{HOME}/application-dev.yml:1")
+    assert (code, "server.port = 9" in out, "wins on 1 of 1" in out) == (0, True, True)
+
+
 def test_compose_files_are_merged_with_their_override(in_folder: InFolder) -> None:
     files = {
         "compose.yaml": "services:\n  web:\n    image: a:1\n    ports: ['80:80']\n",

@@ -311,6 +311,102 @@ def _respelled(one: Layer | Fold, known: dict[tuple[Path, str], str]) -> Layer |
     return Layer(settings.relaid(one.value, (), ()), _Written(one.origin, settings.places), one.title, one.policy)
 
 
+# --- Spring
+
+_STEP = re.compile(r"\[([^\]]*)\]|[^.\[\]]+")
+
+
+class _Property(NamedTuple):
+    """A leaf of a file of Spring. path: its steps, the indexes of lists as numbers; written: its path in the file"""
+
+    path: Path
+    value: Any
+    written: Path
+
+    @property
+    def uniform(self) -> Path:
+        """The path as Spring compares it: capitals, dashes and underscores make no difference."""
+        return tuple(re.sub("[-_]", "", step.lower()) if isinstance(step, str) else step for step in self.path)
+
+
+def _properties(value: Any, path: Path, written: Path) -> Iterator[_Property]:
+    """The leaves of a tree; an empty map sets nothing."""
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            steps = tuple(_step(one) for one in _STEP.finditer(str(key)))
+            yield from _properties(entry, (*path, *steps), (*written, key))
+    elif isinstance(value, list) and value:
+        for index, entry in enumerate(value):
+            yield from _properties(entry, (*path, index), (*written, index))
+    else:
+        yield _Property(path, value, written)
+
+
+def _step(found: re.Match[str]) -> str | int:
+    inner = found[1]
+    if inner is None:
+        return found[0]
+    return int(inner) if _NUMBER.fullmatch(inner) else inner
+
+
+@dataclass(frozen=True, slots=True)
+class _OfSpring(NamedPolicy):
+    """A policy for which a key with dots is a path, and equal names may differ in capitals, dashes and underscores.
+
+    The first layer says how a name is written. Where a path has a value and values below it, its own value has the key
+    "" in the map.
+    """
+
+    def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
+        """As `NamedPolicy.plan`, for layers with the same keys."""
+        children = [*layers]
+        known = [[*_properties(_tree_of(one), (), ())] for one in children]
+        found = {one.uniform for properties in known for one in properties}
+        maps = {path[:end] for path in found for end in range(1, len(path)) if isinstance(path[end], str)}
+        names: dict[Path, Any] = {}
+        relaid = [_as_tree(one, own, maps, names) for one, own in zip(children, known, strict=True)]
+        return NamedPolicy.plan(self, relaid, rules)
+
+
+def _tree_of(one: Layer | Fold) -> Any:
+    return one.value if isinstance(one, Layer) and isinstance(one.value, dict) else {}
+
+
+def _as_tree(
+    one: Layer | Fold, properties: Iterable[_Property], maps: set[Path], names: dict[Path, Any]
+) -> Layer | Fold:
+    """A layer with maps and lists in place of keys with dots. maps: uniform paths with values below them
+
+    names: uniform path -> its last step as the first layer writes it; new ones are added
+    """
+    if isinstance(one, Fold) or not isinstance(one.value, dict):
+        return one
+    tree: dict[Any, Any] = {}
+    places: dict[Path, Path] = {}
+    for own in properties:
+        uniform = own.uniform
+        path = tuple(names.setdefault(uniform[: end + 1], step) for end, step in enumerate(own.path))
+        path = (*path, "") if uniform in maps else path
+        holder = tree
+        for end, step in enumerate(path[:-1]):
+            places.setdefault(path[: end + 1], own.written)
+            if not isinstance(holder.get(step), dict):
+                holder[step] = {}
+            holder = holder[step]
+        holder[path[-1]], places[path] = own.value, own.written
+    return Layer(_with_lists(tree), _Written(one.origin, places), one.title, one.policy)
+
+
+def _with_lists(value: Any) -> Any:
+    """A tree in which maps with the keys 0, 1, ... are lists."""
+    if not isinstance(value, dict):
+        return value
+    entries = {key: _with_lists(entry) for key, entry in value.items()}
+    if entries and all(isinstance(key, int) for key in entries) and sorted(entries) == [*range(len(entries))]:
+        return [entries[index] for index in range(len(entries))]
+    return {str(key): entry for key, entry in entries.items()}
+
+
 # --- units of systemd
 
 
@@ -379,6 +475,12 @@ POLICIES = (
         "maps merge, keys without case; lists merge element by element; null leaves maps and lists",
         ".NET, Configuration, JSON configuration provider",
         _APPSETTINGS,
+    ),
+    _OfSpring(
+        "spring",
+        "maps merge, keys without case and dashes, a.b is b in a; lists and other values are replaced",
+        "Spring Boot, Externalized Configuration, Profile Specific Files and Relaxed Binding",
+        ACROSS,
     ),
 )
 """Those that need no module of their own."""

@@ -5,8 +5,9 @@ An unknown layer says that a value may be another one in that program. The warni
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from nodeattrs.core.claim import Origin
@@ -17,6 +18,8 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.kinds import DOTTED_KEY
 from nodeattrs.policies import GIT, SYSTEMD
 
+_OF_SPRING = re.compile(r"application(?:-(.+))?\.(?:ya?ml|properties)")
+_PROFILE = re.compile(r"!?[^\s!&|()]+")
 _CONDITIONS: tuple[tuple[Path, str], ...] = (
     (("spring", "config", "activate", "onprofile"), "under the profile"),
     (("spring", "config", "activate", "oncloudplatform"), "on the platform"),
@@ -55,32 +58,71 @@ def is_of_npm(file: str) -> bool:
     return re.fullmatch(_OF_NPM, file) is not None
 
 
-def with_unknown(layers: Iterable[Layer], is_chosen: bool = False, is_own: bool = False) -> Iterator[Layer]:
+def is_of_spring(file: str) -> bool:
+    """Whether a file is called as Spring Boot calls its settings.
+
+    >>> [is_of_spring(one) for one in ("a/application.yml", "application-prod.properties", "application.json")]
+    [True, True, False]
+    """
+    return _OF_SPRING.fullmatch(os.path.basename(file)) is not None
+
+
+def profiles_of(files: Iterable[str]) -> set[str]:
+    """The profiles that names of files of Spring have, such as prod of application-prod.yml; empty for none."""
+    found = (_OF_SPRING.fullmatch(os.path.basename(file)) for file in files)
+    return {one[1] for one in found if one and one[1]}
+
+
+def with_unknown(
+    layers: Iterable[Layer], is_chosen: bool = False, is_own: bool = False, profiles: Collection[str] | None = None
+) -> Iterator[Layer]:
     """Yield the layers, with unknown layers among them.
 
-    A document that Spring takes under a condition, such as a profile, is replaced by an unknown layer. A file of Git,
-    systemd or npm is followed by an unknown layer, unless it was read as its program reads it. Then only variables in
-    .npmrc are unknown. Any other layer stays as it is.
+    A document that Spring takes under a condition, such as a profile, is replaced by an unknown layer, unless
+    *profiles* decides it. A file of Git, systemd or npm is followed by an unknown layer, unless it was read as its
+    program reads it. Then only variables in .npmrc are unknown. Any other layer stays as it is.
 
     is_chosen: the caller has chosen one document of a file; a document of Spring is then kept
     is_own:    the layers were read as Git, systemd or npm reads them
+    profiles:  the profiles of Spring that are active; None: they are not known; empty: those that the files activate,
+               whose files are unknown layers
     """
     for layer in layers:
-        yield layer if is_chosen else _conditional(layer)
+        if is_chosen:
+            yield layer
+        else:
+            yield from _conditional(layer, profiles or ())
+        if profiles is not None and not profiles:
+            yield from _activated(layer)
         yield from _filled_in(layer) if is_own else _read_otherwise(layer)
 
 
-def _conditional(layer: Layer) -> Layer:
-    """The layer; an unknown one for a document of Spring that counts under a condition."""
+def _conditional(layer: Layer, profiles: Collection[str]) -> Iterator[Layer]:
+    """The layer; an unknown one for a document of Spring that counts under a condition; none if it does not count."""
     for steps, when in _CONDITIONS:
         for path in spelled_paths(layer.value, steps):
             value = dig(layer.value, path)
-            if isinstance(value, (str, list)) and value:
-                at = layer.origin.at(())
-                names = [value] if isinstance(value, str) else map(str, value)
+            if not isinstance(value, (str, list)) or not value:
+                continue
+            at = layer.origin.at(())
+            names = [value] if isinstance(value, str) else [*map(str, value)]
+            words = [word for name in names for word in re.split(r"\s*,\s*", name.strip())]
+            can_decide = profiles and steps[-1] != "oncloudplatform" and not str(at.file).endswith(".properties")
+            if not can_decide or not all(map(_PROFILE.fullmatch, words)):
                 reason = f"counts {when} {', '.join(names)} alone in Spring"
-                return Layer.unknown(at.name, layer.origin, reason, dict(_lines(layer, layer.value, ())))
-    return layer
+                yield Layer.unknown(at.name, layer.origin, reason, dict(_lines(layer, layer.value, ())))
+                return
+            if not any((word.lstrip("!") in profiles) != word.startswith("!") for word in words):
+                return
+    yield layer
+
+
+def _activated(layer: Layer) -> Iterator[Layer]:
+    """An unknown layer for the profiles that a file of Spring activates."""
+    for path in spelled_paths(layer.value, ("spring", "profiles", "active")):
+        if dig(layer.value, path) not in (None, "", []):
+            at = layer.origin.at(path)
+            yield Layer.unknown(spell(path), at, "activates profiles, whose files were not read")
 
 
 def _lines(layer: Layer, value: Any, path: Path) -> Iterator[tuple[Path, int]]:

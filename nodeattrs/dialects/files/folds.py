@@ -27,13 +27,13 @@ from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.files.charts import CHART, charts_at
-from nodeattrs.dialects.files.doubts import is_of_npm, policy_of_repeated, read_otherwise, with_unknown
+from nodeattrs.dialects.files.doubts import is_of_npm, policy_of_repeated, profiles_of, read_otherwise, with_unknown
 from nodeattrs.dialects.files.extends import is_followed, with_bases, with_included, with_named_files
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
 from nodeattrs.formats.documents import Document, Syntax, syntax_of
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.node.values import Secrets
-from nodeattrs.policies import GIT, NAMES, NETPLAN, SYSTEMD, known_policies
+from nodeattrs.policies import GIT, NAMES, NETPLAN, SPRING, SYSTEMD, known_policies
 from nodeattrs.policies.helm import ChartValues, HelmPolicy
 from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.project.config import PlainFold
@@ -68,9 +68,12 @@ def layers_of(
     folder: the folder to which words are relative
     shown:  called with a path, it returns the name of the file in places and messages
     policy: the name of the fold's policy. Under netplan's policy a folder is the root of a machine. Under TypeScript's
-            and Ruff's, the files that a file extends come before it. Git's and systemd's read their files
+            and Ruff's, the files that a file extends come before it. Git's and systemd's read their files. Under
+            Spring's, the profiles in the names of files decide which documents count
     raises: NoFileFits, for a pattern that matches no file; DocumentError
     """
+    words = [*words]
+    profiles = profiles_of(words) if policy == SPRING else None
     for word in words:
         numbered = None if os.path.lexists(folder / word) else _NUMBERED.fullmatch(word)
         one = replace(reader, document=int(numbered[2])) if numbered else reader
@@ -82,7 +85,8 @@ def layers_of(
                 layers = with_included(layers, path, own, shown)
             elif is_followed(path.name, policy):
                 layers = with_bases(layers, path, one, shown)
-            yield from with_unknown(with_named_files(layers, policy), one.document is not None, own is not one)
+            named = with_named_files(layers, policy)
+            yield from with_unknown(named, one.document is not None, own is not one, profiles)
 
 
 def in_own_syntax(reader: LayerReader, policy: str, file: str) -> LayerReader:
