@@ -330,8 +330,8 @@ class _Property(NamedTuple):
 
 
 def _properties(value: Any, path: Path, written: Path) -> Iterator[_Property]:
-    """The leaves of a tree; an empty map sets nothing."""
-    if isinstance(value, dict):
+    """The leaves of a tree, also empty maps and lists."""
+    if isinstance(value, dict) and value:
         for key, entry in value.items():
             steps = tuple(_step(one) for one in _STEP.finditer(str(key)))
             yield from _properties(entry, (*path, *steps), (*written, key))
@@ -354,16 +354,18 @@ class _OfSpring(NamedPolicy):
     """A policy for which a key with dots is a path, and equal names may differ in capitals, dashes and underscores.
 
     The first layer says how a name is written. Where a path has a value and values below it, its own value has the key
-    "" in the map.
+    "" in the map. An empty map changes no value.
     """
 
     def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
         """As `NamedPolicy.plan`, for layers with the same keys."""
         children = [*layers]
         known = [[*_properties(_tree_of(one), (), ())] for one in children]
-        found = {one.uniform for properties in known for one in properties}
+        found = {one.uniform for properties in known for one in properties if one.value != {}}
         maps = {path[:end] for path in found for end in range(1, len(path)) if isinstance(path[end], str)}
         names: dict[Path, Any] = {}
+        set_below = {path[:end] for path in found for end in range(len(path) + 1)}
+        known = [[one for one in own if one.value != {} or one.uniform not in set_below] for own in known]
         relaid = [_as_tree(one, own, maps, names) for one, own in zip(children, known, strict=True)]
         return NamedPolicy.plan(self, relaid, rules)
 
