@@ -54,6 +54,47 @@ def test_a_line_of_a_subchart_sets_a_value_below_its_key(in_folder: InFolder) ->
     assert (code, "redis.size = 1" in out, "wins on 3 of 3" in out) == (0, True, True)
 
 
+WITH_VARIABLES = {
+    "base.yaml": "db:\n  port: 1\n  user: a\n",
+    ".env": "APP_DB__USER=b\n",
+    "nodeattrs.toml": "[fold.site]\nfiles = ['base.yaml', '.env']\n",
+}
+
+
+@pytest.mark.parametrize("files", [("base.yaml", ".env"), ()])
+@pytest.mark.parametrize(
+    ("key", "value", "place"), [("db.port", "7", "variable APP_DB__PORT"), ("db.user", "b", ".env:1")]
+)
+def test_variables_override_the_files_of_a_question(
+    in_folder: InFolder, monkeypatch: pytest.MonkeyPatch, files: tuple[str, ...], key: str, value: str, place: str
+) -> None:
+    monkeypatch.setenv("APP_DB__PORT", "7")
+    code, out, errors = in_folder(WITH_VARIABLES, "why", key, *files, "--env-prefix", "APP_")
+    assert (code, errors, f'{key} = "{value}"' in out) == (0, "", True)
+    assert place in out.partition("wins")[2].partition("\n")[0]
+
+
+def test_where_names_the_variable_that_overrides_a_line(in_folder: InFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("APP_DB_PORT", "7")
+    _, out, _ = in_folder(WITH_VARIABLES, "where", "base.yaml:2", "--env-prefix", "APP_", "--nested", "_")
+    assert "overridden by variable APP_DB_PORT" in out
+
+
+@pytest.mark.parametrize("command", ["why db.port base.yaml", "where base.yaml:2", "fold base.yaml"])
+def test_nested_without_a_prefix_is_refused(in_folder: InFolder, command: str) -> None:
+    code, _, errors = in_folder(WITH_VARIABLES, *command.split(), "--nested", "_")
+    assert (code, "add --env-prefix PREFIX" in errors) == (2, True)
+
+
+@pytest.mark.parametrize(("text", "value"), [("[NaN]", "[NaN]"), ("[1e999]", "[1e999]"), ("[1.5]", [1.5])])
+def test_a_variable_is_no_number_that_json_cannot_hold(
+    in_folder: InFolder, monkeypatch: pytest.MonkeyPatch, text: str, value: object
+) -> None:
+    monkeypatch.setenv("APP_X", text)
+    out = in_folder(WITH_VARIABLES, "fold", "base.yaml", "--env-prefix", "APP_", "--format", "json")[1]
+    assert json.loads(out)["x"] == value
+
+
 HOME = "web/src/main/resources"
 SPRING = {
     f"{HOME}/application.yml": "spring: {application: {name: shop}}\nserver: {port: 1, servletPath: /a}\n"

@@ -6,7 +6,6 @@ that is not YAML's own is a `Tagged`.
 
 from __future__ import annotations
 
-import json
 import os
 import pathlib
 import re
@@ -20,7 +19,7 @@ from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
-from nodeattrs.core.tree import Path
+from nodeattrs.core.tree import Path, json_or_text
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.formats.documents import (
     Document,
@@ -205,6 +204,20 @@ def environment_layer(variables: Mapping[str, str], prefix: str, nested: str) ->
     return _variables(entries, prefix, nested, Origin("environment"))
 
 
+def with_variables(layers: Iterable[Layer], prefix: str, nested: str) -> list[Layer]:
+    """Layers in which .env files are read as variables, and the layer of the variables of this process behind them.
+
+    prefix, nested: as `environment_layer` takes them
+    raises: BadArgument, as it does
+    """
+    found = [dotenv_layer(one, prefix, nested) if _is_dotenv(one) else one for one in layers]
+    return [*found, environment_layer(os.environ, prefix, nested)]
+
+
+def _is_dotenv(layer: Layer) -> bool:
+    return syntax_of(layer.origin.at(()).file or "") == "env"
+
+
 def dotenv_layer(layer: Layer, prefix: str, nested: str) -> Layer:
     """The layer of a .env file, read as `environment_layer` reads variables. An unknown layer is returned unchanged.
 
@@ -233,18 +246,9 @@ def _variables(entries: Iterable[tuple[str, Any, Origin]], prefix: str, nested: 
             other = next(one for at, one in names.items() if at[: len(path)] == path or path[: len(at)] == at)
             what = "set the same key" if names.get(path) == other else "set a value and one below it"
             raise BadArgument(f"{name} and {other} {what}", hint="unset one of them")
-        holder[last], origins[path], names[path] = _read(text), origin, name
+        is_json = isinstance(text, str) and text[:1] in ("[", "{")
+        holder[last], origins[path], names[path] = json_or_text(text) if is_json else text, origin, name
     return Layer(tree, _Variables(origins, whole))
-
-
-def _read(text: Any) -> Any:
-    """A JSON list or map as such; any other text as it is, and a value that is encrypted."""
-    if isinstance(text, str) and text[:1] in ("[", "{"):
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
-            return text
-    return text
 
 
 # --- JSON with comments and trailing commas, as TypeScript, Visual Studio Code and .NET read some of their files

@@ -10,13 +10,12 @@ source: git-config(1), "Syntax" and "Values"; systemd.syntax(7), systemd.unit(5)
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from nodeattrs.core.budget import Budget
-from nodeattrs.core.tree import Path
+from nodeattrs.core.tree import Path, json_or_text
 from nodeattrs.formats.places import HALF_PAIR, Mark, ParsedText, Text
 
 _LISTS_OF_GIT = re.compile(
@@ -292,19 +291,10 @@ def _of_npm(text: Text, written: str, offset: int) -> Any:
     if bare[:1] not in ("'", '"') or bare[-1] != bare[0]:
         return _SIGN_OF_NPM.sub(lambda sign: sign[1] or "", bare).strip()
     bare = bare[1:-1] if bare[0] == "'" else bare
-    try:
-        meant = json.loads(bare, parse_constant=_refused)
-    except ValueError:
-        return bare
-    except RecursionError:
-        raise text.error("this is nested too deeply", offset) from None
+    meant = json_or_text(bare)
     if isinstance(meant, str) and HALF_PAIR.search(meant):
         raise text.error("half of a surrogate pair, which no file can hold", offset)
     return meant
-
-
-def _refused(word: str) -> Any:
-    raise ValueError(word)
 
 
 _ENTRIES: dict[str, Callable[[Text], Iterator[_Entry]]] = {"git": _git, "systemd": _systemd, "npm": _npm}
