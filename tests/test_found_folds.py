@@ -164,14 +164,22 @@ def test_a_document_under_a_profile_is_certain_where_the_profile_is_known(
 
 @pytest.mark.parametrize(
     "text",
-    ["spring.profiles.active: dev", "spring: {profiles: {include: [dev]}}", "spring.profiles.group.prod: [dev]"],
+    ["spring.profiles.active: dev", "spring: {profiles: {include: [dev]}}", "spring.profiles.active[0]: dev"],
 )
 def test_other_profiles_that_files_of_spring_name_may_override_them(in_folder: InFolder, text: str) -> None:
     files = {f"{HOME}/application.yml": f"a: 1\n{text}\n", f"{HOME}/application-x.yml": "b: 1\n"}
     found = {name: in_folder(files, "why", "a", "--on", f"{HOME}/{name}")[0] for name in ("application.yml",)}
     assert found == {"application.yml": 5}
-    code = in_folder(files, "why", "a", "--on", f"{HOME}/application-x.yml")[0]
-    assert code == (0 if "active" in text else 5)
+    codes = [in_folder(files, "why", key, "--on", f"{HOME}/application-x.yml")[0] for key in ("a", "b")]
+    assert codes == ([5, 5] if "include" in text else [0, 0])
+
+
+@pytest.mark.parametrize("group", ["spring.profiles.group.dev-x: [y]", "spring: {profiles: {group: {devX: [y]}}}"])
+def test_a_group_of_profiles_may_override_the_files_of_its_profile(in_folder: InFolder, group: str) -> None:
+    files = {f"{HOME}/application{name}.yml": "a: 1\n" for name in ("-prod", "-dev-x")}
+    files[f"{HOME}/application.yml"] = f"b: 1\n{group}\n"
+    codes = [in_folder(files, "why", "a", "--on", f"{HOME}/application{name}.yml")[0] for name in ("-prod", "-dev-x")]
+    assert codes == [0, 5]
 
 
 def test_a_line_of_a_file_of_spring_has_its_effects(in_folder: InFolder) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +18,14 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import dig, json_or_text, parse, under
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import Unread, encrypted_at, unread_below, unread_layer
-from nodeattrs.dialects.files.doubts import warnings_of_dotted_keys, with_unknown
-from nodeattrs.dialects.files.extends import unread_extends, with_named_files
+from nodeattrs.dialects.files.doubts import warnings_of_dotted_keys
+from nodeattrs.dialects.files.extends import unread_extends
 from nodeattrs.dialects.files.folds import (
     FoldLayers,
     chart_folder,
     check_policy,
     fold_named,
     folded,
-    in_own_syntax,
     layers_of,
     layers_of_fold,
     layers_over_chart,
@@ -35,7 +34,7 @@ from nodeattrs.dialects.files.found import is_of_terraform
 from nodeattrs.dialects.files.reports import BlameReport, LastChanges, ShownPolicies, trace_report
 from nodeattrs.dialects.files.text import text_of
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, FoldNotFound
-from nodeattrs.formats.documents import read, standard_input
+from nodeattrs.formats.documents import read
 from nodeattrs.formats.layers import LayerReader, with_variables
 from nodeattrs.policies import DEFAULT_POLICY, NAMES, REPLACE, policy_named
 from nodeattrs.policies.helm import HelmPolicy
@@ -104,7 +103,8 @@ class _Layers:
         """The fold that nodeattrs.toml names, or the first chart; then files, then --set."""
         words: Sequence[str] = self._arguments["files"]
         chart = None if named is not None else chart_folder(words, Path(), self._policy)
-        files = [layer for word in words[chart is not None :] for layer in self._read(word)]
+        words = words[chart is not None :]
+        files = [*layers_of(words, self._reader, Path(), policy=self._policy.name)]
         if named is not None and self._repository is not None:
             below = layers_of_fold(self._repository, named, self._policy)
             layers, charts = self._with_variables([*below.layers, *files]), len(below.charts)
@@ -139,14 +139,6 @@ class _Layers:
             hint = f"write [fold.{name}] with files = [...] into nodeattrs.toml, or name files"
             raise FoldNotFound("there is no nodeattrs.toml here or above that could name a fold", hint=hint)
         return fold_named(self._repository, name)
-
-    def _read(self, word: str) -> Iterable[Layer]:
-        layers: Iterable[Layer]
-        if word == "-":
-            own = in_own_syntax(self._reader, self._policy.name, word)
-            layers = with_named_files(own.layers(standard_input(), "-", "stdin"), self._policy.name)
-            return with_unknown(layers, self._reader.document is not None, own is not self._reader)
-        return layers_of([word], self._reader, Path(), policy=self._policy.name)
 
     def _with_variables(self, layers: list[Layer]) -> list[Layer]:
         """The layers with those of --env-prefix. raises: BadArgument, for two variables of one path; BadUsage"""

@@ -74,7 +74,7 @@ def profiles_of(files: Iterable[str]) -> set[str]:
 
 
 def with_unknown(
-    layers: Iterable[Layer], is_chosen: bool = False, is_own: bool = False, profiles: Collection[str] | None = None
+    layers: Iterable[Layer], is_chosen: bool = False, is_own: bool = False, profiles: Collection[str] = ()
 ) -> Iterator[Layer]:
     """Yield the layers, with unknown layers among them.
 
@@ -84,16 +84,13 @@ def with_unknown(
 
     is_chosen: the caller has chosen one document of a file; a document of Spring is then kept
     is_own:    the layers were read as Git, systemd or npm reads them
-    profiles:  the profiles of Spring that are active; None: they are not known; empty: those that the files activate,
-               whose files are unknown layers
+    profiles:  the profiles of Spring that are active; empty: they are not known
     """
     for layer in layers:
         if is_chosen:
             yield layer
         else:
-            yield from _conditional(layer, profiles or ())
-        if profiles is not None and not profiles:
-            yield from _activated(layer)
+            yield from _conditional(layer, profiles)
         yield from _filled_in(layer) if is_own else _read_otherwise(layer)
 
 
@@ -117,12 +114,22 @@ def _conditional(layer: Layer, profiles: Collection[str]) -> Iterator[Layer]:
     yield layer
 
 
-def _activated(layer: Layer) -> Iterator[Layer]:
-    """An unknown layer for the profiles that a file of Spring activates."""
-    for path in spelled_paths(layer.value, ("spring", "profiles", "active")):
-        if dig(layer.value, path) not in (None, "", []):
-            at = layer.origin.at(path)
-            yield Layer.unknown(spell(path), at, "activates profiles, whose files were not read")
+def activated(layers: Iterable[Layer], profiles: Collection[str]) -> Iterator[Layer]:
+    """Yield an unknown layer for each place in files of Spring that activates further profiles.
+
+    profiles: the profiles that are active; empty: those that the files activate
+    """
+    names = [re.sub("[-_]", "", one.lower()) for one in profiles]
+    places: list[Path] = [("spring", "profiles", "include"), *(("spring", "profiles", "group", one) for one in names)]
+    if not profiles:
+        places.append(("spring", "profiles", "active"))
+    for layer in layers:
+        for path in (path for steps in places for path in spelled_paths(layer.value, steps)):
+            if dig(layer.value, path) not in (None, "", []):
+                at = layer.origin.at(path)
+                name = spell(path)
+                origin = Origin("file", name, at.file, at.line)
+                yield Layer.unknown(name, origin, "activates profiles, whose files were not read")
 
 
 def _lines(layer: Layer, value: Any, path: Path) -> Iterator[tuple[Path, int]]:

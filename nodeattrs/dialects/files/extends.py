@@ -43,7 +43,6 @@ _LONGEST = 1_000
 """Characters of a path that is followed."""
 
 _GITCONFIG = r"\.?gitconfig"
-_SPRING = r"application(?:-.+)?\.(?:ya?ml|properties)"
 STANDARD_INPUT = "-"
 """The name of standard input in places."""
 _DEEPEST = 10
@@ -74,9 +73,7 @@ _NAMED = (
     _Named(r"\.gitlab-ci\.ya?ml", ("include",)),
     _Named(_GITCONFIG, ("include", "path"), True),
     _Named(_GITCONFIG, ("includeif", "path"), True),
-    _Named(_SPRING, ("spring", "config", "import"), True),
-    _Named(_SPRING, ("spring", "profiles", "include"), True),
-    _Named(_SPRING, ("spring", "profiles", "group"), True),
+    _Named(r"application(?:-.+)?\.(?:ya?ml|properties)", ("spring", "config", "import"), True),
     _Named(r"(?:docker-)?compose(?:\..+)?\.ya?ml", ("include",), True),
 )
 
@@ -126,28 +123,27 @@ def _named_in(layer: Layer, policy: str) -> Iterator[tuple[_Named, TreePath]]:
         if is_unread:
             found = (
                 path
-                for path in spelled_paths(layer.value, one.path, one.file == _SPRING)
+                for path in spelled_paths(layer.value, one.path)
                 if dig(layer.value, path) not in (None, "", [], {})
             )
             yield from ((one, path) for path in found)
 
 
-def spelled_paths(tree: object, steps: TreePath, is_beginning: bool = False) -> Iterator[TreePath]:
+def spelled_paths(tree: object, steps: TreePath) -> Iterator[TreePath]:
     """Yield the paths in a tree whose keys are *steps* in any spelling; nothing if *tree* is not a map.
 
     Capitals, dashes and underscores make no difference. One key may be several steps ("spring.config.import[0]"). An
     index or a condition at its end is ignored (`includeIf "gitdir:~/x"`).
 
-    steps:        in lower case, without dashes and underscores
-    is_beginning: whether a key may go on behind the last step ("spring.profiles.group.prod")
+    steps: in lower case, without dashes and underscores
     """
     for key, value in tree.items() if isinstance(tree, dict) else ():
         name = str(key).partition(" ")[0].partition("[")[0]
         words = tuple(name.lower().replace("-", "").replace("_", "").split("."))
-        if words == steps or (is_beginning and words[: len(steps)] == steps):
+        if words == steps:
             yield (key,)
         elif words == steps[: len(words)]:
-            yield from ((key, *rest) for rest in spelled_paths(value, steps[len(words) :], is_beginning))
+            yield from ((key, *rest) for rest in spelled_paths(value, steps[len(words) :]))
 
 
 def _unread(layer: Layer, path: TreePath, may_set: TreePath = ()) -> Layer:

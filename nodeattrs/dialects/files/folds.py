@@ -27,10 +27,17 @@ from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.files.charts import CHART, charts_at
-from nodeattrs.dialects.files.doubts import is_of_npm, policy_of_repeated, profiles_of, read_otherwise, with_unknown
-from nodeattrs.dialects.files.extends import is_followed, with_bases, with_included, with_named_files
+from nodeattrs.dialects.files.doubts import (
+    activated,
+    is_of_npm,
+    policy_of_repeated,
+    profiles_of,
+    read_otherwise,
+    with_unknown,
+)
+from nodeattrs.dialects.files.extends import STANDARD_INPUT, is_followed, with_bases, with_included, with_named_files
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
-from nodeattrs.formats.documents import Document, Syntax, syntax_of
+from nodeattrs.formats.documents import Document, Syntax, standard_input, syntax_of
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.node.values import Secrets
 from nodeattrs.policies import GIT, NAMES, NETPLAN, SPRING, SYSTEMD, known_policies
@@ -63,7 +70,8 @@ def layers_of(
     one.
 
     A file that names other files may give unknown layers for them.
-    words:  as a fold names files; `FILE#2` is the second document of FILE. No words: no layers
+    words:  as a fold names files; `FILE#2` is the second document of FILE, and "-" standard input for a reader of
+            pipes. No words: no layers
     reader: reads the files
     folder: the folder to which words are relative
     shown:  called with a path, it returns the name of the file in places and messages
@@ -73,20 +81,37 @@ def layers_of(
     raises: NoFileFits, for a pattern that matches no file; DocumentError
     """
     words = [*words]
-    profiles = profiles_of(words) if policy == SPRING else None
+    profiles = profiles_of(words) if policy == SPRING else set()
+    seen: list[Layer] = []
     for word in words:
         numbered = None if os.path.lexists(folder / word) else _NUMBERED.fullmatch(word)
         one = replace(reader, document=int(numbered[2])) if numbered else reader
-        is_netplan = policy == NETPLAN and (folder / word).is_dir()
-        for path in _netplan(folder / word) if is_netplan else _files(numbered[1] if numbered else word, folder):
-            own = in_own_syntax(one, policy, path.absolute().as_posix())
-            layers = own.read(path, shown(path).replace(os.sep, "/"))
-            if own.syntax == "git":
-                layers = with_included(layers, path, own, shown)
-            elif is_followed(path.name, policy):
-                layers = with_bases(layers, path, one, shown)
+        for own, layers in _read(numbered[1] if numbered else word, one, folder, shown, policy):
             named = with_named_files(layers, policy)
-            yield from with_unknown(named, one.document is not None, own is not one, profiles)
+            for layer in with_unknown(named, one.document is not None, own is not one, profiles):
+                yield layer
+                seen.append(layer)
+    if policy == SPRING:
+        yield from activated(seen, profiles)
+
+
+def _read(
+    word: str, reader: LayerReader, folder: pathlib.Path, shown: Callable[[pathlib.Path], str], policy: str
+) -> Iterator[tuple[LayerReader, list[Layer]]]:
+    """The layers of each file that a word means, with those that the file names, and the reader that read it."""
+    if word == STANDARD_INPUT and reader.pipes:
+        own = in_own_syntax(reader, policy, word)
+        yield own, own.layers(standard_input(), word, "stdin")
+        return
+    is_netplan = policy == NETPLAN and (folder / word).is_dir()
+    for path in _netplan(folder / word) if is_netplan else _files(word, folder):
+        own = in_own_syntax(reader, policy, path.absolute().as_posix())
+        layers = own.read(path, shown(path).replace(os.sep, "/"))
+        if own.syntax == "git":
+            layers = with_included(layers, path, own, shown)
+        elif is_followed(path.name, policy):
+            layers = with_bases(layers, path, reader, shown)
+        yield own, layers
 
 
 def in_own_syntax(reader: LayerReader, policy: str, file: str) -> LayerReader:
