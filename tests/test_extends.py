@@ -431,6 +431,15 @@ class TestRepeatedKeys:
         codes = {key: in_folder(files, "why", f"a.{key}", ".gitconfig")[0] for key in ("x", "y")}
         assert codes == {"x": 5, "y": 0}
 
+    @pytest.mark.parametrize(
+        "name", [".gitconfig-work", "gitconfig.symlink", "dot_gitconfig", "config/git/config", "a/.gitconfig.local"]
+    )
+    def test_configs_of_git_have_many_names(self, in_folder: InFolder, name: str) -> None:
+        files = {name: '[a]\n  x = "b" # c\n'}
+        code, out, _ = in_folder(files, "why", "a.x", name)
+        assert (code, 'a.x = "b"' in out) == (0, True)
+        assert in_folder(files, "fold", name, "--syntax", "ini")[0] == 5
+
     def test_git_includes_nothing_for_gitmodules(self, in_folder: InFolder) -> None:
         files = {".gitmodules": "[a]\nx = 1\n[include]\npath = inc\n", "inc": "[a]\nx = 2\n"}
         code, out, _ = in_folder(files, "why", "a.x", ".gitmodules")

@@ -28,7 +28,8 @@ _CONDITIONS: tuple[tuple[Path, str], ...] = (
 """Where Spring says when a document counts, in small letters without dashes; the last one up to version 2.3."""
 
 
-_OF_GIT = r"(?:.*/)?(?:\.?gitconfig|\.gitmodules)"
+_OF_GIT = r"(?:.*/)?(?:(?:\.|dot_)?gitconfig(?:[.-](?!tmpl|j2|erb|json|ya?ml|toml)[\w-]+)?|\.gitmodules|git/config)"
+"""Also the names that collections of settings have: gitconfig.symlink, .gitconfig-work, dot_gitconfig."""
 _OF_SYSTEMD = r".*\.(?:service|socket|timer|target|mount|automount|swap|path|slice|scope)(?:\.d/[^/]*\.conf)?"
 _OF_NPM = r"(?:.*/)?\.npmrc"
 _VARIABLE = "${"
