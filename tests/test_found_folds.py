@@ -182,6 +182,30 @@ def test_a_group_of_profiles_may_override_the_files_of_its_profile(in_folder: In
     assert codes == [0, 5]
 
 
+@pytest.mark.parametrize(
+    ("policy", "file", "text", "key"),
+    [
+        ("spring", "application.properties", "db.passWord=s3cret\n", "DB.PASS_WORD"),
+        ("spring", "application.properties", "db.list[0].key=s3cret\n", "db.list.*.key"),
+        ("spring", "application.yml", "db.pass-word: s3cret\n", "db.passWord"),
+        ("appsettings", "appsettings.json", '{"DB:Password": "s3cret"}', "db.password"),
+    ],
+)
+def test_a_secret_is_withheld_however_it_is_spelled(
+    in_folder: InFolder, policy: str, file: str, text: str, key: str
+) -> None:
+    files = {file: text, "nodeattrs.toml": f"sensitive = ['{key}']\n"}
+    code, out, errors = in_folder(files, "fold", file, "--policy", policy, "--blame")
+    assert (code, "s3cret" in out + errors, "withheld" in out.lower() or "Sensitive" in out) == (0, False, True)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "'.': 1\n", "'': 1\n", "a: {}\n", "a: [{}]\n"])
+def test_odd_files_of_spring_are_read(in_folder: InFolder, text: str) -> None:
+    files = {"application.yml": text, "application-x.yml": "b: 1\n"}
+    code, out, _ = in_folder(files, "why", "b", *files)
+    assert (code, "b = 1" in out) == (0, True)
+
+
 def test_a_line_of_a_file_of_spring_has_its_effects(in_folder: InFolder) -> None:
     code, out, _ = in_folder(SPRING, "where", f"{HOME}/application-dev.yml:1")
     assert (code, "server.port = 9" in out, "wins on 1 of 1" in out) == (0, True, True)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
+from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.folding import meet
@@ -58,6 +59,8 @@ class NamedPolicy:
               first. None: the layers are merged one after the other
     from_top: True: merging begins with the strongest layer, and each weaker layer is merged below the result
     prepare:  called with the tree of a layer, it returns the tree to merge; None: the tree is not changed
+    uniform:  called with a key, it returns the name by which the policy compares keys; None: keys are compared as they
+              are written
     """
 
     name: str
@@ -69,6 +72,7 @@ class NamedPolicy:
     among: Policy | None = None
     from_top: bool = False
     prepare: Callable[[Any], Any] | None = None
+    uniform: Callable[[str], str] | None = None
 
     def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
         """The fold of some layers, the weakest first; it computes nothing yet. No layers: a fold without children.
@@ -317,29 +321,40 @@ _STEP = re.compile(r"\[([^\]]*)\]|[^.\[\]]+")
 
 
 class _Property(NamedTuple):
-    """A leaf of a file of Spring. path: its steps, the indexes of lists as numbers; written: its path in the file"""
+    """A leaf of a file of Spring.
+
+    path:    its steps, the indexes of lists as numbers
+    uniform: the path as Spring compares it
+    written: its path in the file
+    """
 
     path: Path
+    uniform: Path
     value: Any
     written: Path
 
-    @property
-    def uniform(self) -> Path:
-        """The path as Spring compares it: capitals, dashes and underscores make no difference."""
-        return tuple(re.sub("[-_]", "", step.lower()) if isinstance(step, str) else step for step in self.path)
 
-
-def _properties(value: Any, path: Path, written: Path) -> Iterator[_Property]:
-    """The leaves of a tree, also empty maps and lists."""
+def _properties(value: Any, above: _Property, budget: Budget) -> Iterator[_Property]:
+    """The leaves of a tree, also empty maps and lists; none for an empty tree. raises: TooMuch"""
     if isinstance(value, dict) and value:
         for key, entry in value.items():
-            steps = tuple(_step(one) for one in _STEP.finditer(str(key)))
-            yield from _properties(entry, (*path, *steps), (*written, key))
+            steps = tuple(_step(one) for one in _STEP.finditer(str(key))) or (str(key),)
+            uniform = tuple(_uniform(one) if isinstance(one, str) else one for one in steps)
+            below = _Property((*above.path, *steps), (*above.uniform, *uniform), entry, (*above.written, key))
+            yield from _properties(entry, below, budget)
     elif isinstance(value, list) and value:
         for index, entry in enumerate(value):
-            yield from _properties(entry, (*path, index), (*written, index))
-    else:
-        yield _Property(path, value, written)
+            below = _Property((*above.path, index), (*above.uniform, index), entry, (*above.written, index))
+            yield from _properties(entry, below, budget)
+    elif above.path:
+        budget.steps(len(above.path) ** 2)
+        yield above
+
+
+@lru_cache(maxsize=10_000)
+def _uniform(step: str) -> str:
+    """A name as Spring compares it: capitals, dashes and underscores make no difference."""
+    return re.sub("[-_]", "", step.lower())
 
 
 def _step(found: re.Match[str]) -> str | int:
@@ -360,7 +375,8 @@ class _OfSpring(NamedPolicy):
     def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
         """As `NamedPolicy.plan`, for layers with the same keys."""
         children = [*layers]
-        known = [[*_properties(_tree_of(one), (), ())] for one in children]
+        budget = Budget("the files of a fold")
+        known = [[*_properties(_tree_of(one), _Property((), (), {}, ()), budget)] for one in children]
         found = {one.uniform for properties in known for one in properties if one.value != {}}
         maps = {path[:end] for path in found for end in range(1, len(path)) if isinstance(path[end], str)}
         names: dict[Path, Any] = {}
@@ -386,9 +402,8 @@ def _as_tree(
     tree: dict[Any, Any] = {}
     places: dict[Path, Path] = {}
     for own in properties:
-        uniform = own.uniform
-        path = tuple(names.setdefault(uniform[: end + 1], step) for end, step in enumerate(own.path))
-        path = (*path, "") if uniform in maps else path
+        path = tuple(names.setdefault(own.uniform[: end + 1], step) for end, step in enumerate(own.path))
+        path = (*path, "") if own.uniform in maps else path
         holder = tree
         for end, step in enumerate(path[:-1]):
             places.setdefault(path[: end + 1], own.written)
@@ -477,12 +492,14 @@ POLICIES = (
         "maps merge, keys without case; lists merge element by element; null leaves maps and lists",
         ".NET, Configuration, JSON configuration provider",
         _APPSETTINGS,
+        uniform=str.lower,
     ),
     _OfSpring(
         "spring",
         "maps merge, keys without case and dashes, a.b is b in a; lists and other values are replaced",
         "Spring Boot, Externalized Configuration, Profile Specific Files and Relaxed Binding",
         ACROSS,
+        uniform=_uniform,
     ),
 )
 """Those that need no module of their own."""

@@ -19,7 +19,7 @@ import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nodeattrs import border
 from nodeattrs.contract.folder import Folder
@@ -186,7 +186,8 @@ def folded(
     charts:    the charts of Helm whose values are the first layers; not used with a policy that is not Helm's
     raises:    MergeConflict; UnknownLayer with *strict*; BadArgument, if there is no layer
     """
-    if paths := list(sensitive):
+    paths = list(sensitive)
+    if paths:
         secrets = Secrets(paths)
         for layer in layers:
             if isinstance(layer.value, dict):
@@ -195,7 +196,22 @@ def folded(
         plan = policy.plan_of(charts, layers[len(charts) :], rules)
     else:
         plan = policy.plan(layers, rules)
+    if policy.uniform is not None:
+        for layer in plan.layers():
+            found = [one for path in paths for one in _spelled(layer.value, path, policy.uniform)]
+            Secrets(found).wrapped((), layer.value)
     return fold([plan] if layers else [], plan.policy, strict=strict)
+
+
+def _spelled(tree: Any, path: Path, uniform: Callable[[str], str]) -> Iterator[Path]:
+    """The paths in a tree that are *path* where keys are compared by *uniform*."""
+    if not path:
+        yield ()
+        return
+    inside = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    for key, value in inside:
+        if path[0] in ("*", key) or uniform(str(path[0])) == uniform(str(key)):
+            yield from ((key, *rest) for rest in _spelled(value, path[1:], uniform))
 
 
 def fold_named(repository: Folder, name: str) -> PlainFold:
