@@ -158,7 +158,7 @@ def json_or_text(value: str) -> Any:
 def _finite(word: str) -> float:
     number = float(word)
     if not math.isfinite(number):
-        raise ValueError(f"{word} is no number of JSON")
+        raise ValueError(f"JSON has no {word}")
     return number
 
 

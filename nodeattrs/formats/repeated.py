@@ -101,7 +101,7 @@ class _Voids:
 
 
 def _append(holder: dict[str, Any], mark: Mark, entry: _Entry) -> None:
-    """Add the value of an entry to its list. A value that is no list becomes the first element."""
+    """Add the value of an entry to its list. A single value becomes the first element."""
     key = entry.path[-1]
     if key in holder and not isinstance(holder[key], list):
         before = mark.parts[key]

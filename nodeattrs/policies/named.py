@@ -59,8 +59,8 @@ class NamedPolicy:
               first. None: the layers are merged one after the other
     from_top: True: merging begins with the strongest layer, and each weaker layer is merged below the result
     prepare:  called with the tree of a layer, it returns the tree to merge; None: the tree is not changed
-    uniform:  called with a key, it returns the name by which the policy compares keys; None: keys are compared as they
-              are written
+    uniform:  called with a key, it returns the name that the policy compares; None: keys are compared as they are
+              written
     """
 
     name: str

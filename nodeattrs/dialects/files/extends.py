@@ -343,7 +343,7 @@ def _include(
 
 
 def _includes(layer: Layer) -> list[TreePath]:
-    """The path of the line with which a part of a config ends and that includes a file; none in a last part."""
+    """The path of the line at the end of a part of a config that includes a file; none in a last part."""
     tree = layer.value if isinstance(layer.value, dict) else {}
     plain = [(*INCLUDE, 0)] if dig(tree, INCLUDE) is not ABSENT else []
     return [*plain, *((key, "path") for key in tree if key.startswith(INCLUDE_IF) and "path" in tree[key])]
