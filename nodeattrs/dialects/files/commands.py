@@ -141,7 +141,10 @@ class _Layers:
         return fold_named(self._repository, name)
 
     def _with_variables(self, layers: list[Layer]) -> list[Layer]:
-        """The layers, and the variables of --env-prefix as one more. raises: BadArgument, for two variables of one path; BadUsage"""
+        """The layers, and the variables of --env-prefix as one more.
+
+        raises: BadArgument, for two variables of one path; BadUsage, for --nested alone
+        """
         prefix, nested = self._arguments["env_prefix"], nested_of(self._arguments)
         return with_variables(layers, prefix, nested) if prefix else layers
 
