@@ -206,6 +206,11 @@ def test_odd_files_of_spring_are_read(in_folder: InFolder, text: str) -> None:
     assert (code, "b = 1" in out) == (0, True)
 
 
+def test_a_key_of_spring_with_too_many_dots_is_an_error(in_folder: InFolder) -> None:
+    code, _, errors = in_folder({"application.yml": f"a{'.a' * 3000}: 1\n"}, "why", "a", "application.yml")
+    assert (code, "nested deeper" in errors) == (1, True)
+
+
 def test_a_line_of_a_file_of_spring_has_its_effects(in_folder: InFolder) -> None:
     code, out, _ = in_folder(SPRING, "where", f"{HOME}/application-dev.yml:1")
     assert (code, "server.port = 9" in out, "wins on 1 of 1" in out) == (0, True, True)

@@ -317,7 +317,7 @@ def _respelled(one: Layer | Fold, known: dict[tuple[Path, str], str]) -> Layer |
 
 # --- Spring
 
-_STEP = re.compile(r"\[([^\]]*)\]|[^.\[\]]+")
+_STEP = re.compile(r"\[([^\[\]]*)\]|[^.\[\]]+")
 
 
 class _Property(NamedTuple):
@@ -347,6 +347,7 @@ def _properties(value: Any, above: _Property, budget: Budget) -> Iterator[_Prope
             below = _Property((*above.path, index), (*above.uniform, index), entry, (*above.written, index))
             yield from _properties(entry, below, budget)
     elif above.path:
+        budget.depth(len(above.path))
         budget.steps(len(above.path) ** 2)
         yield above
 

@@ -104,7 +104,7 @@ def _conditional(layer: Layer, profiles: Collection[str]) -> Iterator[Layer]:
                 continue
             at = layer.origin.at(())
             names = [value] if isinstance(value, str) else [*map(str, value)]
-            words = [word for name in names for word in re.split(r"\s*,\s*", name.strip())]
+            words = [word.strip() for name in names for word in name.split(",")]
             can_decide = profiles and steps[-1] != "oncloudplatform" and not str(at.file).endswith(".properties")
             if not can_decide or not all(map(_PROFILE.fullmatch, words)):
                 reason = f"counts {when} {', '.join(names)} alone in Spring"
