@@ -207,7 +207,7 @@ def test_odd_files_of_spring_are_read(in_folder: InFolder, text: str) -> None:
 
 
 def test_a_key_of_spring_with_too_many_dots_is_an_error(in_folder: InFolder) -> None:
-    code, _, errors = in_folder({"application.yml": f"a{'.a' * 3000}: 1\n"}, "why", "a", "application.yml")
+    code, _, errors = in_folder({"application.properties": f"a{'.a' * 3000}=1\n"}, "why", "a", "application.properties")
     assert (code, "nested deeper" in errors) == (1, True)
 
 
