@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -250,7 +251,10 @@ class TestOtherTools:
             ("application.yml", "x: 1\nspring: {config: {import: other.yml}}\n"),
             ("application.yml", "x: 1\nspring.config.import: other.yml\n"),
             ("application.properties", "x=1\nspring.config.import[0]=other.yml\n"),
-            ("gitconfig", "[Include]\npath = other\n"),
+            ("gitconfig", "[Include]\npath = ~/other\n"),
+            ("gitconfig", "[Include]\npath = %(prefix)/other\n"),
+            ("gitconfig", "[Include]\npath = .\n"),
+            ("gitconfig", "[Include]\npath =\n"),
             ("gitconfig", '[x]\ny = 1\n[includeIf "gitdir:~/a.b/"]\npath = other\n'),
             ("compose.yaml", "include: [other.yaml]\nx: 1\n"),
         ],
@@ -313,6 +317,8 @@ class TestRepeatedKeys:
             ("Unit.ConditionHost", "[Unit]\nConditionHost=a\n", "[Unit]\nAssertHost=\n", '["a"]', "web.service:2"),
             ("Service.IOSchedulingClass", "[Service]\nIOSchedulingClass=idle\n",
              "[Service]\nIOSchedulingClass=best-effort\n", '"best-effort"', "10.conf:2"),
+            ("Service.StandardInputText", "[Service]\nStandardInputText=a\n", "[Service]\nStandardInputData=\n", "[]",
+             "d/10.conf:2"),
             ("Service.User", "[Service]\nExecStart=/bin/a \\\\\nUser=u\n", "", '"u"', "web.service:3"),
         ],
     )  # fmt: skip
@@ -347,6 +353,122 @@ class TestRepeatedKeys:
     ) -> None:
         code, _, errors = in_folder({file: text}, "why", "a.b", file)
         assert (code, error in errors) == (1, True)
+
+    @pytest.mark.parametrize(
+        ("text", "value"),
+        [
+            ("ca[]=a\nca[] = b ; note\n", ["a", "b"]),
+            ("ca=a\nca[]=b\nca=c\n", ["a", "b", "c"]),
+            ("ca[]=\n", [""]),
+            ("ca=a\nca=b\n", "b"),
+            ("ca = true\n", True),
+            ("ca\n", True),
+            ("ca='1'\n", 1),
+            ('ca="1"\n', "1"),
+            ("ca='a ; b'\n", "a ; b"),
+            ("ca=a\\;b\\c\n", "a;b\\c"),
+            ('ca="a\n', '"a'),
+        ],
+    )
+    def test_a_npmrc_is_read_as_npm_reads_it(self, in_folder: InFolder, text: str, value: object) -> None:
+        code, out, errors = in_folder({".npmrc": text}, "why", "ca", ".npmrc", "--format", "json")
+        assert (code, errors, json.loads(out)["answers"][0]["value"]) == (0, "", value)
+
+    def test_elements_of_a_npmrc_have_their_lines(self, in_folder: InFolder) -> None:
+        out = in_folder({".npmrc": "ca=a\n; note\nca[]=b\n"}, "fold", ".npmrc", "--blame")[1]
+        assert [line.split()[0] for line in out.splitlines()[1:]] == [".npmrc:1", ".npmrc:3"]
+
+    def test_a_later_npmrc_has_its_whole_list(self, in_folder: InFolder) -> None:
+        files = {"etc/.npmrc": "ca[]=a\nca[]=b\n", ".npmrc": "ca[]=c\n"}
+        assert 'ca = ["c"]' in in_folder(files, "why", "ca", "etc/.npmrc", ".npmrc")[1]
+
+    @pytest.mark.parametrize(
+        ("text", "codes"),
+        [("a=${X}\nb=1\n", (5, 0)), ("a[]=${X}\nb=1\n", (5, 0)), ("//${X}/:a=1\na=1\nb=1\n", (5, 5))],
+    )
+    def test_variables_in_a_npmrc_are_not_known(self, in_folder: InFolder, text: str, codes: tuple[int, int]) -> None:
+        found = tuple(in_folder({".npmrc": text}, "why", key, ".npmrc")[0] for key in ("a", "b"))
+        assert found == codes
+
+    @pytest.mark.parametrize("text", ["a.b=null\n", "[a.b]\nc=1\n", "'1'=a\n", "a='{}'\n", "a=1\n[a]\nb=1\n"])
+    def test_what_npm_takes_apart_is_an_error_of_the_line(self, in_folder: InFolder, text: str) -> None:
+        code, _, errors = in_folder({".npmrc": text}, "why", "a", ".npmrc")
+        assert (code, ".npmrc:" in errors) == (1, True)
+
+    @pytest.mark.parametrize(
+        "key",
+        ["CPUAffinity", "LogFilterPatterns", "ImportCredential", "RestrictNamespaces", "Delegate", "BPFProgram",
+         "ExtensionDirectories", "AllowedCPUs", "NFTSet", "StandardInputText"],
+    )  # fmt: skip
+    def test_settings_of_systemd_that_are_lists_follow_each_other(self, in_folder: InFolder, key: str) -> None:
+        files = {UNIT[0]: f"[Service]\n{key}=a\n", UNIT[1]: f"[Service]\n{key}=b\n"}
+        assert f'{key} = ["a", "b"]' in in_folder(files, "why", f"Service.{key}", *UNIT)[1]
+        files[UNIT[1]] = f"[Service]\n{key}=\n{key}=b\n"
+        assert f'{key} = ["b"]' in in_folder(files, "why", f"Service.{key}", *UNIT)[1]
+
+    INCLUDING: ClassVar = {
+        ".gitconfig": "[a]\nx = 1\ny = 1\n[include]\npath = sub/inc\npath = gone\n[a]\ny = 3\nz = 3\n",
+        "sub/inc": "[a]\nx = 2\ny = 2\n[include]\npath = more\n",
+        "sub/more": "[a]\nw = 4\nz = 4\n",
+    }
+
+    @pytest.mark.parametrize(
+        ("key", "value", "line"),
+        [("x", "2", "sub/inc:2"), ("y", "3", ".gitconfig:8"), ("z", "3", ".gitconfig:9"), ("w", "4", "sub/more:2")],
+    )
+    def test_an_included_file_of_git_counts_where_its_line_stands(
+        self, in_folder: InFolder, key: str, value: str, line: str
+    ) -> None:
+        code, out, errors = in_folder(self.INCLUDING, "why", f"a.{key}", ".gitconfig")
+        assert (code, errors, f'a.{key} = "{value}"' in out) == (0, "", True)
+        assert line in out.partition("wins")[2].partition("\n")[0]
+
+    def test_a_file_under_a_condition_may_override_what_stands_before_it(self, in_folder: InFolder) -> None:
+        files = {
+            ".gitconfig": '[a]\nx = 1\n[includeIf "gitdir:~/w/"]\npath = inc\n[a]\ny = 1\n',
+            "inc": "[a]\nx = 2\ny = 2\n",
+        }
+        codes = {key: in_folder(files, "why", f"a.{key}", ".gitconfig")[0] for key in ("x", "y")}
+        assert codes == {"x": 5, "y": 0}
+
+    @pytest.mark.parametrize(
+        "name", [".gitconfig-work", "gitconfig.symlink", "dot_gitconfig", "config/git/config", "a/.gitconfig.local"]
+    )
+    def test_configs_of_git_have_many_names(self, in_folder: InFolder, name: str) -> None:
+        files = {name: '[a]\n  x = "b" # c\n'}
+        code, out, _ = in_folder(files, "why", "a.x", name)
+        assert (code, 'a.x = "b"' in out) == (0, True)
+        assert in_folder(files, "fold", name, "--syntax", "ini")[0] == 5
+
+    def test_git_includes_nothing_for_gitmodules(self, in_folder: InFolder) -> None:
+        files = {".gitmodules": "[a]\nx = 1\n[include]\npath = inc\n", "inc": "[a]\nx = 2\n"}
+        code, out, _ = in_folder(files, "why", "a.x", ".gitmodules")
+        assert (code, 'a.x = "1"' in out) == (0, True)
+
+    @pytest.mark.parametrize("command", ["why a.x .gitconfig", "fold .gitconfig --policy git --explain a.x"])
+    @pytest.mark.parametrize("path", ["../secret", "/etc/hostname", "/nowhere/at/all"])
+    def test_git_includes_nothing_from_outside_of_the_repository(
+        self, in_folder: InFolder, path: str, command: str
+    ) -> None:
+        files = {"secret": "[a]\nx = s3cret\n", "r/.gitconfig": f"[a]\nx = 1\n[include]\npath = {path}\n"}
+        words = command.replace(".gitconfig", "r/.gitconfig").split()
+        code, out, errors = in_folder(files, *words, "--repo", "r")
+        assert (code, "s3cret" in out + errors) == (5, False)
+
+    @pytest.mark.parametrize(
+        "files",
+        [
+            {".gitconfig": "[include]\npath = .gitconfig\n"},
+            {".gitconfig": "[include]\n" + "path = inc\n" * 200, "inc": "[a]\nx = 1\n"},
+        ],
+    )
+    def test_configs_of_git_that_multiply_end_with_an_error(self, in_folder: InFolder, files: dict[str, str]) -> None:
+        code, _, errors = in_folder(files, "why", "a.x", ".gitconfig")
+        assert (code, "leads to more than 10 levels or 100 files" in errors) == (1, True)
+
+    def test_a_config_of_git_has_no_documents(self, in_folder: InFolder) -> None:
+        code, _, errors = in_folder(self.INCLUDING, "why", "a.x", ".gitconfig#2", "--policy", "git")
+        assert (code, "a config of Git has no documents" in errors) == (1, True)
 
     def test_random_chains_of_git_are_what_git_reads(self, tmp_path: Path) -> None:
         for number in range(examples(20, 3)):

@@ -524,9 +524,13 @@ class TestOtherReaders:
             assert call(f"{file} --policy git", stdin=text).tree == {"core": {"editor": "vi"}}
 
     def test_the_policy_of_git_names_what_a_file_of_any_name_includes(self, call: Call) -> None:
-        Path("config").write_text("[include]\n  path = other\n[a]\n  b = 1\n")
+        text = "[a]\n  b = 1\n[include]\n  path = other\n"
+        Path("config").write_text(text)
+        Path("other").write_text("[a]\n  b = 2\n")
         done = call("config --policy git --explain a.b")
-        assert (done.code, "config:2 (file include.path)" in done.err) == (5, True)
+        assert (done.code, 'a.b = "2"' in done.out, "other:2" in done.out) == (0, True, True)
+        done = call("- --policy git --explain a.b", stdin=text)
+        assert (done.code, "-:4 (file include.path)" in done.err) == (5, True)
 
     def test_a_file_of_another_name_is_certain(self, call: Call) -> None:
         Path("web.ini").write_text("[Service]\nEnvironment=A=1\n")

@@ -54,6 +54,168 @@ def test_a_line_of_a_subchart_sets_a_value_below_its_key(in_folder: InFolder) ->
     assert (code, "redis.size = 1" in out, "wins on 3 of 3" in out) == (0, True, True)
 
 
+WITH_VARIABLES = {
+    "base.yaml": "db:\n  port: 1\n  user: a\n",
+    ".env": "APP_DB__USER=b\n",
+    "nodeattrs.toml": "[fold.site]\nfiles = ['base.yaml', '.env']\n",
+}
+
+
+@pytest.mark.parametrize("files", [("base.yaml", ".env"), ()])
+@pytest.mark.parametrize(
+    ("key", "value", "place"), [("db.port", "7", "variable APP_DB__PORT"), ("db.user", "b", ".env:1")]
+)
+def test_variables_override_the_files_of_a_question(
+    in_folder: InFolder, monkeypatch: pytest.MonkeyPatch, files: tuple[str, ...], key: str, value: str, place: str
+) -> None:
+    monkeypatch.setenv("APP_DB__PORT", "7")
+    code, out, errors = in_folder(WITH_VARIABLES, "why", key, *files, "--env-prefix", "APP_")
+    assert (code, errors, f'{key} = "{value}"' in out) == (0, "", True)
+    assert place in out.partition("wins")[2].partition("\n")[0]
+
+
+def test_where_names_the_variable_that_overrides_a_line(in_folder: InFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("APP_DB_PORT", "7")
+    _, out, _ = in_folder(WITH_VARIABLES, "where", "base.yaml:2", "--env-prefix", "APP_", "--nested", "_")
+    assert "overridden by variable APP_DB_PORT" in out
+
+
+@pytest.mark.parametrize("command", ["why db.port base.yaml", "where base.yaml:2", "fold base.yaml"])
+def test_nested_without_a_prefix_is_refused(in_folder: InFolder, command: str) -> None:
+    code, _, errors = in_folder(WITH_VARIABLES, *command.split(), "--nested", "_")
+    assert (code, "add --env-prefix PREFIX" in errors) == (2, True)
+
+
+@pytest.mark.parametrize(("text", "value"), [("[NaN]", "[NaN]"), ("[1e999]", "[1e999]"), ("[1.5]", [1.5])])
+def test_a_variable_is_no_number_that_json_cannot_hold(
+    in_folder: InFolder, monkeypatch: pytest.MonkeyPatch, text: str, value: object
+) -> None:
+    monkeypatch.setenv("APP_X", text)
+    out = in_folder(WITH_VARIABLES, "fold", "base.yaml", "--env-prefix", "APP_", "--format", "json")[1]
+    assert json.loads(out)["x"] == value
+
+
+HOME = "web/src/main/resources"
+SPRING = {
+    f"{HOME}/application.yml": "spring: {application: {name: shop}}\nserver: {port: 1, servletPath: /a}\n"
+    "logging.level: {org.foo: INFO}\nhosts: [a, b]\n---\n"
+    'spring.config.activate.on-profile: "prod, stage"\nserver.port: 2\n---\n'
+    "spring.config.activate.on-profile: '!prod'\nserver.address: local\n---\n"
+    "spring.config.activate.on-profile: prod & eu\nserver.ssl: on\n",
+    f"{HOME}/application.properties": "server.max-threads=3\n",
+    f"{HOME}/application-prod.yml": "server.maxThreads: 4\nhosts: null\n",
+    f"{HOME}/config/application-prod.properties": "server.servlet-path=/b\nlogging.level.org.foo.bar=DEBUG\n"
+    "hosts[0]=c\n",
+    f"{HOME}/application-dev.yml": "server: {port: 9}\n",
+    "web/src/test/resources/application.properties": "server.max-threads=5\n",
+    "other/src/main/resources/application.yml": "quarkus: {http: {port: 1}}\n",
+    "application.yml": "spring: {application: {name: no}}\n",
+}
+PROD = f"{HOME}/config/application-prod.properties"
+TEST = "web/src/test/resources/application.properties"
+
+
+def test_each_profile_of_spring_is_a_subject(in_folder: InFolder) -> None:
+    _, out, _ = in_folder(SPRING, "list", "subjects")
+    assert out.splitlines() == [
+        f"folds {one}" for one in (f"{HOME}/application-dev.yml", f"{HOME}/application.properties", PROD, TEST)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "subject", "value", "line"),
+    [
+        ("server.port", PROD, 2, "application.yml:7"),
+        ("server.port", f"{HOME}/application-dev.yml", 9, "application-dev.yml:1"),
+        ("server.address", f"{HOME}/application-dev.yml", "local", "application.yml:10"),
+        ("server.servletPath", PROD, "/b", "config/application-prod.properties:1"),
+        ("server.max-threads", PROD, 4, "application-prod.yml:1"),
+        ("server.max-threads", TEST, "5", "web/src/test/resources/application.properties:1"),
+        ("hosts", PROD, ["c"], "config/application-prod.properties:3"),
+        ("logging.level.org.foo.bar", PROD, "DEBUG", "config/application-prod.properties:2"),
+        ('logging.level.org.foo.""', PROD, "INFO", "application.yml:3"),
+        ("spring.application.name", TEST, "shop", f"{HOME}/application.yml:1"),
+    ],
+)
+def test_files_of_spring_are_merged_as_spring_merges_them(
+    in_folder: InFolder, key: str, subject: str, value: object, line: str
+) -> None:
+    found = data(in_folder, SPRING, "why", key, "--on", subject)["answers"][0]
+    assert found["value"] == value
+    assert in_folder(SPRING, "why", key, "--on", subject)[1].partition("wins")[2].partition("\n")[0].count(line) == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "subject", "code"),
+    [
+        ("server.port", PROD, 0),
+        ("server.port", f"{HOME}/application.properties", 5),
+        ("server.address", PROD, 1),
+        ("server.ssl", PROD, 5),
+        ("server.ssl", f"{HOME}/application-dev.yml", 5),
+        ("hosts", f"{HOME}/application.properties", 0),
+    ],
+)
+def test_a_document_under_a_profile_is_certain_where_the_profile_is_known(
+    in_folder: InFolder, key: str, subject: str, code: int
+) -> None:
+    assert in_folder(SPRING, "why", key, "--on", subject)[0] == code
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["spring.profiles.active: dev", "spring: {profiles: {include: [dev]}}", "spring.profiles.active[0]: dev"],
+)
+def test_other_profiles_that_files_of_spring_name_may_override_them(in_folder: InFolder, text: str) -> None:
+    files = {f"{HOME}/application.yml": f"a: 1\n{text}\n", f"{HOME}/application-x.yml": "b: 1\n"}
+    found = {name: in_folder(files, "why", "a", "--on", f"{HOME}/{name}")[0] for name in ("application.yml",)}
+    assert found == {"application.yml": 5}
+    codes = [in_folder(files, "why", key, "--on", f"{HOME}/application-x.yml")[0] for key in ("a", "b")]
+    assert codes == ([5, 5] if "include" in text else [0, 0])
+
+
+@pytest.mark.parametrize("group", ["spring.profiles.group.dev-x: [y]", "spring: {profiles: {group: {devX: [y]}}}"])
+def test_a_group_of_profiles_may_override_the_files_of_its_profile(in_folder: InFolder, group: str) -> None:
+    files = {f"{HOME}/application{name}.yml": "a: 1\n" for name in ("-prod", "-dev-x")}
+    files[f"{HOME}/application.yml"] = f"b: 1\n{group}\n"
+    codes = [in_folder(files, "why", "a", "--on", f"{HOME}/application{name}.yml")[0] for name in ("-prod", "-dev-x")]
+    assert codes == [0, 5]
+
+
+@pytest.mark.parametrize(
+    ("policy", "file", "text", "key"),
+    [
+        ("spring", "application.properties", "db.passWord=s3cret\n", "DB.PASS_WORD"),
+        ("spring", "application.properties", "db.list[0].key=s3cret\n", "db.list.*.key"),
+        ("spring", "application.yml", "db.pass-word: s3cret\n", "db.passWord"),
+        ("appsettings", "appsettings.json", '{"DB:Password": "s3cret"}', "db.password"),
+    ],
+)
+def test_a_secret_is_withheld_however_it_is_spelled(
+    in_folder: InFolder, policy: str, file: str, text: str, key: str
+) -> None:
+    files = {file: text, "nodeattrs.toml": f"sensitive = ['{key}']\n"}
+    code, out, errors = in_folder(files, "fold", file, "--policy", policy, "--blame")
+    assert (code, "s3cret" in out + errors, "withheld" in out.lower() or "Sensitive" in out) == (0, False, True)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "'.': 1\n", "'': 1\n", "a: {}\n", "a: [{}]\n"])
+def test_odd_files_of_spring_are_read(in_folder: InFolder, text: str) -> None:
+    files = {"application.yml": text, "application-x.yml": "b: 1\n"}
+    code, out, _ = in_folder(files, "why", "b", *files)
+    assert (code, "b = 1" in out) == (0, True)
+
+
+def test_a_key_of_spring_with_too_many_dots_is_an_error(in_folder: InFolder) -> None:
+    code, _, errors = in_folder({"application.properties": f"a{'.a' * 3000}=1\n"}, "why", "a", "application.properties")
+    assert (code, "nested deeper" in errors) == (1, True)
+
+
+def test_a_line_of_a_file_of_spring_has_its_effects(in_folder: InFolder) -> None:
+    code, out, _ = in_folder(SPRING, "where", f"{HOME}/application-dev.yml:1")
+    assert (code, "server.port = 9" in out, "wins on 1 of 1" in out) == (0, True, True)
+
+
 def test_compose_files_are_merged_with_their_override(in_folder: InFolder) -> None:
     files = {
         "compose.yaml": "services:\n  web:\n    image: a:1\n    ports: ['80:80']\n",

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from nodeattrs import Layer, Origin, fold
@@ -239,6 +239,7 @@ class TestLaws:
     @settings(deadline=None, max_examples=examples(60))
     @given(st.sampled_from([name for name in NAMES if name not in ("compose", "hiera-deep", "netplan")]), TREES)
     def test_one_file_is_itself(self, name: str, tree: dict[str, Any]):
+        assume(name not in ("git", "systemd") or "null" not in json.dumps(tree))  # it marks a list that is made void
         wanted = _without_null(tree) if name == "helm" else tree  # Helm 4.2 leaves nulls of a chart out
         assert wanted == folded([Layer(tree)], policy_named(name)).value
 

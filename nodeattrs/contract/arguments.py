@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time
+from typing import Any
 
 from nodeattrs.contract.argument import Argument
 from nodeattrs.core.tree import Path, parse
-from nodeattrs.errors import BadArgument
+from nodeattrs.errors import BadArgument, BadUsage
 
 FORMATS = ("text", "json", "yaml")
 
@@ -88,6 +89,22 @@ AT = (
 ALL_NAMES = Argument(
     ("--all-names",), "name all nodes of each group (default: 10, and how many more)", {"action": "store_true"}
 )
+
+ENV_PREFIX = Argument(
+    ("--env-prefix",),
+    "then the variables with this beginning, also in .env files: with APP_, APP_DB__PORT sets db.port",
+    {"metavar": "PREFIX"},
+)
+NESTED = Argument(("--nested",), "the text between keys in such a name (default: __)", {"metavar": "TEXT"})
+
+
+def nested_of(arguments: Mapping[str, Any]) -> str:
+    """The text between keys in the name of a variable. raises: BadUsage, for --nested without --env-prefix"""
+    nested: str | None = arguments["nested"]
+    if nested is not None and not arguments["env_prefix"]:
+        raise BadUsage("--nested is the text between keys in names of variables: add --env-prefix PREFIX")
+    return "__" if nested is None else nested
+
 
 NO_SHARING = Argument(("--no-sharing",), "share no answers: compute each subject", {"action": "store_true"})
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
@@ -143,15 +144,22 @@ def _unquoted(word: str, text: str) -> str:
 
 
 def json_or_text(value: str) -> Any:
-    """The value that a word of a command line spells: JSON; what is no JSON is text.
+    """The value that a word of a command line or a variable spells: JSON; what is no JSON is text, such as NaN.
 
-    >>> json_or_text("8080"), json_or_text("web")
-    (8080, 'web')
+    >>> json_or_text("8080"), json_or_text("web"), json_or_text("[NaN]")
+    (8080, 'web', '[NaN]')
     """
     try:
-        return json.loads(value)
+        return json.loads(value, parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError):
         return value
+
+
+def _finite(word: str) -> float:
+    number = float(word)
+    if not math.isfinite(number):
+        raise ValueError(f"JSON has no {word}")
+    return number
 
 
 def as_path(path: str | Iterable[Any]) -> Path:

@@ -34,7 +34,7 @@ from nodeattrs.formats.blobs import blob_name
 from nodeattrs.formats.places import HALF_PAIR, Mark, ParsedText, Text
 from nodeattrs.formats.tags import Tags
 
-Syntax = Literal["json", "yaml", "toml", "env", "ini", "properties", "git", "systemd", "hcl"]
+Syntax = Literal["json", "yaml", "toml", "env", "ini", "properties", "git", "systemd", "npm", "hcl"]
 SYNTAXES: tuple[Syntax, ...] = get_args(Syntax)
 
 _SYNTAX_OF: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".toml": "toml"}
@@ -56,6 +56,7 @@ _PARSERS: dict[Syntax, str] = {
     "properties": "flat_text",
     "git": "repeated",
     "systemd": "repeated",
+    "npm": "repeated",
     "hcl": "hcl_text",
 }
 """Syntax -> the module of this package that parses it, imported when the first text in that syntax is read."""
@@ -321,6 +322,15 @@ def parse_all(text: str, file: str, syntax: Syntax, budget: Budget, tags: Tags) 
     if syntax != "yaml":
         return [Document(source, _reading(source, syntax, budget))]
     return [Document(source, reading) for reading in _parser("yaml").read_all(source, budget, tags)]
+
+
+def git_parts(text: str, file: str, budget: Budget) -> list[Document]:
+    """The parts of a config of Git as documents, at least one; each but the last ends with a line that includes a file.
+
+    raises: DocumentError, TooMuch
+    """
+    source = _source(text, file)
+    return [Document(source, reading) for reading in _parser("git").git_parts(source, budget)]
 
 
 def _parsed(text: str, file: str, syntax: Syntax, budget: Budget) -> Document:

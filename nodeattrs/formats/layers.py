@@ -6,7 +6,6 @@ that is not YAML's own is a `Tagged`.
 
 from __future__ import annotations
 
-import json
 import os
 import pathlib
 import re
@@ -20,9 +19,18 @@ from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
-from nodeattrs.core.tree import Path
+from nodeattrs.core.tree import Path, json_or_text
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.formats.documents import Document, Syntax, content_of, decoded, parse_all, syntax_in, syntax_of
+from nodeattrs.formats.documents import (
+    Document,
+    Syntax,
+    content_of,
+    decoded,
+    git_parts,
+    parse_all,
+    syntax_in,
+    syntax_of,
+)
 from nodeattrs.formats.encrypted import encrypted_whole, marked, may_be_encrypted
 from nodeattrs.kinds import NO_DOCUMENT, SEVERAL_DOCUMENTS
 
@@ -40,7 +48,8 @@ class LayerReader:
     pipes:    whether a path may be a pipe; True only for paths that the caller named, not a repository
     comments: whether JSON of any name may have comments; False: the name decides
 
-    `read` takes a path, `layers` the content of a file that was read already. Both return one layer for each document.
+    `read` takes a path, `layers` the content of a file that was read already. Both return one layer for each document,
+    and for each part of a config of Git that ends with a line that includes another file.
     A file that is encrypted as a whole, or lies outside of the border, is one unknown layer. DocumentError is raised
     for a missing file, for a document other than a map, and for a number in `document` that the file does not have.
     """
@@ -85,7 +94,11 @@ class LayerReader:
         documents = self._documents(text, file, budget or Budget(file))
         for one in documents:
             self.warnings.extend(one.warnings)
-        names = [name] if len(documents) == 1 else [f"{name} {number}" for number in range(1, len(documents) + 1)]
+        names = (
+            [name] * len(documents)
+            if len(documents) == 1 or self.syntax == "git"
+            else [f"{name} {number}" for number in range(1, len(documents) + 1)]
+        )
         has_secrets = may_be_encrypted(text)
         layers = [self._layer(one, of, has_secrets) for one, of in zip(documents, names, strict=True)]
         return layers if self.document is None else [_chosen(layers, self.document, file)]
@@ -95,6 +108,8 @@ class LayerReader:
         has_comments = syntax == "json" and (self.comments or may_have_comments(file))
         text = without_comments(text) if has_comments else text
         try:
+            if syntax == "git":
+                return git_parts(text, file, budget)
             return parse_all(text, file, syntax, budget, self.tags)
         except DocumentError as error:
             error.hint = "; ".join(filter(None, [error.hint, self._way_out(file)])) or None
@@ -189,6 +204,20 @@ def environment_layer(variables: Mapping[str, str], prefix: str, nested: str) ->
     return _variables(entries, prefix, nested, Origin("environment"))
 
 
+def with_variables(layers: Iterable[Layer], prefix: str, nested: str) -> list[Layer]:
+    """Layers in which .env files are read as variables, and the layer of the variables of this process behind them.
+
+    prefix, nested: as `environment_layer` takes them
+    raises: BadArgument, as it does
+    """
+    found = [dotenv_layer(one, prefix, nested) if _is_dotenv(one) else one for one in layers]
+    return [*found, environment_layer(os.environ, prefix, nested)]
+
+
+def _is_dotenv(layer: Layer) -> bool:
+    return syntax_of(layer.origin.at(()).file or "") == "env"
+
+
 def dotenv_layer(layer: Layer, prefix: str, nested: str) -> Layer:
     """The layer of a .env file, read as `environment_layer` reads variables. An unknown layer is returned unchanged.
 
@@ -217,18 +246,9 @@ def _variables(entries: Iterable[tuple[str, Any, Origin]], prefix: str, nested: 
             other = next(one for at, one in names.items() if at[: len(path)] == path or path[: len(at)] == at)
             what = "set the same key" if names.get(path) == other else "set a value and one below it"
             raise BadArgument(f"{name} and {other} {what}", hint="unset one of them")
-        holder[last], origins[path], names[path] = _read(text), origin, name
+        is_json = isinstance(text, str) and text[:1] in ("[", "{")
+        holder[last], origins[path], names[path] = json_or_text(text) if is_json else text, origin, name
     return Layer(tree, _Variables(origins, whole))
-
-
-def _read(text: Any) -> Any:
-    """A JSON list or map as such; any other text as it is, and a value that is encrypted."""
-    if isinstance(text, str) and text[:1] in ("[", "{"):
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
-            return text
-    return text
 
 
 # --- JSON with comments and trailing commas, as TypeScript, Visual Studio Code and .NET read some of their files

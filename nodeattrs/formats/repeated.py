@@ -1,19 +1,22 @@
-"""Parsers of files in which a key may be written several times: Git's config, and units of systemd.
+"""Parsers of files in which a key may be written several times: Git's config, units of systemd, and npm's .npmrc.
 
 Each program takes some keys as lists. Such a key has a list of its texts; an empty one makes the earlier ones void, and
-leaves None as the first element. Of any other key the last text counts. Nothing is filled in.
-source: git-config(1), "Syntax" and "Values"; systemd.syntax(7), systemd.unit(5), systemd.exec(5)
+leaves None as the first element. In .npmrc an empty text is an element like any other, and `key[]` makes a list. Of any
+other key the last text counts. Nothing is filled in.
+source: git-config(1), "Syntax" and "Values"; systemd.syntax(7), systemd.unit(5), systemd.exec(5),
+        systemd.resource-control(5), systemd.service(5) and the table load-fragment-gperf.gperf.in of systemd 258;
+        npm, "ini", README
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from nodeattrs.core.budget import Budget
-from nodeattrs.core.tree import Path
-from nodeattrs.formats.places import Mark, ParsedText, Text
+from nodeattrs.core.tree import Path, json_or_text
+from nodeattrs.formats.places import HALF_PAIR, Mark, ParsedText, Text
 
 _LISTS_OF_GIT = re.compile(
     r"remote\..*\.(?:fetch|push|url|pushurl)|branch\..*\.merge|url\..*\.(?:insteadof|pushinsteadof)|"
@@ -23,8 +26,8 @@ _LISTS_OF_GIT = re.compile(
     re.DOTALL,
 )
 _DEPENDENCIES = re.compile(
-    r"Unit\.(?:Wants|Requires|Requisite|BindsTo|PartOf|Upholds|Conflicts|Before|After|On(?:Failure|Success)|"
-    r"\w*Propagate\w+|JoinsNamespaceOf|RequiresMountsFor)"
+    r"Unit\.(?:Wants|Requires|Requisite|Binds?To|PartOf|Upholds|Conflicts|Before|After|On(?:Failure|Success)|"
+    r"\w*Propagate\w+|JoinsNamespaceOf|(?:Requires|Wants)MountsFor|(?:Requires|Requisite)Overridable)"
 )
 """Lists that no empty text makes void."""
 _LISTS_OF_SYSTEMD = re.compile(
@@ -32,15 +35,19 @@ _LISTS_OF_SYSTEMD = re.compile(
     r"Socket\.(?:Listen\w+|Symlinks)|Timer\.On(?:\w+Sec|Calendar)|Path\.(?:Path\w+|DirectoryNotEmpty)|"
     r"\w+\.(?:Exec(?:Start|Stop|Reload|Condition)\w*|Environment(?:File)?|PassEnvironment|UnsetEnvironment|"
     r"SupplementaryGroups|(?:ReadWrite|ReadOnly|Inaccessible|Exec|NoExec|Bind|BindReadOnly)Paths|TemporaryFileSystem|"
-    r"(?:Mount|Extension)Images|(?:Load|Set)Credential\w*|CapabilityBoundingSet|AmbientCapabilities|"
-    r"SystemCall(?:Filter|Architectures|Log)|Restrict(?:AddressFamilies|FileSystems|NetworkInterfaces)|DeviceAllow|"
-    r"IPAddress(?:Allow|Deny)|SocketBind(?:Allow|Deny)|IO(?:Device|Read|Write)\w+|LogExtraFields|"
+    r"(?:ReadWrite|ReadOnly|Inaccessible|Extension)Directories|ExecSearchPath|RootImageOptions|"
+    r"(?:Mount|Extension)Images|(?:Load|Set|Import)Credential\w*|CapabilityBoundingSet|AmbientCapabilities|SecureBits|"
+    r"SystemCall(?:Filter|Architectures|Log)|Restrict(?:AddressFamilies|FileSystems|NetworkInterfaces|Namespaces)|"
+    r"DelegateNamespaces|Delegate|DisableControllers|DeviceAllow|NFTSet|BPFProgram|IP(?:Ingress|Egress)FilterPath|"
+    r"CPUAffinity|NUMAMask|(?:Startup)?Allowed(?:CPUs|MemoryNodes)|CoredumpFilter|StandardInput(?:Text|Data)|"
+    r"IPAddress(?:Allow|Deny)|SocketBind(?:Allow|Deny)|IO(?:Device|Read|Write)\w+|Log(?:ExtraFields|FilterPatterns)|"
     r"(?:Runtime|State|Cache|Logs|Configuration)Directory|SuccessExitStatus|Restart(?:Prevent|Force)ExitStatus|"
     r"Sockets|OpenFile)"
 )
 
 _VOIDED_TOGETHER = re.compile(
-    r"Unit\.(Condition|Assert)\w+|Socket\.Listen\w+|Timer\.On(?:\w+Sec|Calendar)|Path\.(?:Path\w+|DirectoryNotEmpty)"
+    r"Unit\.(Condition|Assert)\w+|Socket\.Listen\w+|Timer\.On(?:\w+Sec|Calendar)|Path\.(?:Path\w+|DirectoryNotEmpty)|"
+    r"\w+\.(StandardInput)(?:Text|Data)"
 )
 
 
@@ -53,18 +60,18 @@ def voided_together(section: str, key: str) -> str:
     True
     """
     found = _VOIDED_TOGETHER.fullmatch(f"{section}.{key}")
-    return f"{section}.{found[1] or ''}" if found else ""
+    return f"{section}.{found[1] or found[2] or ''}" if found else ""
 
 
 class _Entry(NamedTuple):
     """One assignment.
 
-    value: its text; None for a key alone in a file of Git
-    group: `voided_together` of its key; "" in a file of Git
+    value: its text; None for a key alone in a file of Git; npm also has numbers, true, false and null
+    group: `voided_together` of its key; "" in a file of Git or npm
     """
 
     path: Path
-    value: str | None
+    value: Any
     offset: int
     is_list: bool
     group: str = ""
@@ -90,20 +97,46 @@ class _Voids:
         if group:
             self.keys.setdefault(group, set()).add(key)
         if entry.value != "":
-            elements = holder.setdefault(key, [])
-            mark.parts.setdefault(key, Mark(entry.offset)).parts[len(elements)] = Mark(entry.offset)
-            elements.append(entry.value)
+            _append(holder, mark, entry)
+
+
+def _append(holder: dict[str, Any], mark: Mark, entry: _Entry) -> None:
+    """Add the value of an entry to its list. A single value becomes the first element."""
+    key = entry.path[-1]
+    if key in holder and not isinstance(holder[key], list):
+        before = mark.parts[key]
+        holder[key], mark.parts[key] = [holder[key]], Mark(before.offset, {0: before})
+    elements = holder.setdefault(key, [])
+    mark.parts.setdefault(key, Mark(entry.offset)).parts[len(elements)] = Mark(entry.offset)
+    elements.append(entry.value)
 
 
 def read(text: Text, budget: Budget, syntax: str) -> ParsedText:
     """Parse a text; an empty one is {}.
 
-    syntax: "git" or "systemd"
+    syntax: "git", "systemd" or "npm"
     raises: DocumentError, also for a key that is a section, too; TooMuch
     """
+    return _parsed(text, budget, syntax, _ENTRIES[syntax](text))
+
+
+def git_parts(text: Text, budget: Budget) -> list[ParsedText]:
+    """Parse a config of Git: its parts in their order, at least one. Each but the last ends with a line that includes.
+
+    raises: DocumentError, TooMuch
+    """
+    parts: list[list[_Entry]] = [[]]
+    for entry in _git(text):
+        parts[-1].append(entry)
+        if entry.path == INCLUDE or (entry.path[0].startswith(INCLUDE_IF) and entry.path[-1] == "path"):
+            parts.append([])
+    return [_parsed(text, budget, "git", part) for part in parts]
+
+
+def _parsed(text: Text, budget: Budget, syntax: str, entries: Iterable[_Entry]) -> ParsedText:
     tree: dict[str, Any] = {}
     root, voids = Mark(0), _Voids()
-    for entry in (_git if syntax == "git" else _systemd)(text):
+    for entry in entries:
         budget.values(1)
         holder, mark = tree, root
         *above, key = entry.path
@@ -113,7 +146,9 @@ def read(text: Text, budget: Budget, syntax: str) -> ParsedText:
                 raise text.error(f"{step} is a key and a section", entry.offset, path=entry.path)
         if isinstance(holder.get(key), dict):
             raise text.error(f"{key} is a section and a key", entry.offset, path=entry.path)
-        if not entry.is_list:
+        if syntax == "npm" and (entry.is_list or isinstance(holder.get(key), list)):
+            _append(holder, mark, entry)
+        elif not entry.is_list:
             before = mark.parts.get(key)
             mark.parts[key] = Mark(entry.offset, before=None if before is None else (holder[key], before))
             holder[key] = entry.value
@@ -124,6 +159,9 @@ def read(text: Text, budget: Budget, syntax: str) -> ParsedText:
 
 # --- Git
 
+INCLUDE: Path = ("include", "path")
+INCLUDE_IF = 'includeif "'
+"""How the first step of a path begins that includes a file under a condition."""
 _HEADER = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\[^\n])*)")?\s*\]')
 _KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[^\S\n]*(=)?[^\S\n]*")
 _VALUE = re.compile(r'(?:[^"\\\n#;]|\\(?:\r?\n|[^\n])|"(?:[^"\\\n]|\\(?:\r?\n|[^\n]))*")*')
@@ -215,3 +253,48 @@ def _assignment(text: Text, section: str, line: str, offset: int) -> _Entry:
     name = f"{section}.{key}"
     is_list = _LISTS_OF_SYSTEMD.fullmatch(name) or _DEPENDENCIES.fullmatch(name)
     return _Entry((section, key), value, offset, is_list is not None, voided_together(section, key))
+
+
+# --- npm
+
+_HEADER_OF_NPM = re.compile(r"\[([^\]]*)\]\s*")
+_SIGN_OF_NPM = re.compile(r"\\([\\;#])|[;#].*", re.DOTALL)
+_WORDS_OF_NPM = {"true": True, "false": False, "null": None}
+
+
+def _npm(text: Text) -> Iterator[_Entry]:
+    section: Path = ()
+    for found in re.finditer(r"[^\r\n]+", text.text):
+        line, offset = found[0], found.start()
+        written, equals, value = line.partition("=")
+        if not written or line.strip()[:1] in ("", ";", "#"):
+            continue
+        header = _HEADER_OF_NPM.fullmatch(line)
+        key = _of_npm(text, header[1] if header else written, offset)
+        if not isinstance(key, str) or (header and "." in key):
+            raise text.error("npm takes this name apart, which is not supported here", offset, hint="write it plainly")
+        if header:
+            section = (key,)
+            continue
+        is_list = len(key) > 2 and key.endswith("[]")
+        name = key.removesuffix("[]") if is_list else key
+        meant = _of_npm(text, value, offset) if equals else True
+        meant = _WORDS_OF_NPM.get(meant, meant) if isinstance(meant, str) else meant
+        if isinstance(meant, (dict, list)) or (meant is None and "." in name and not section):
+            raise text.error("npm takes this value as a section, which is not supported here", offset)
+        yield _Entry((*section, name), meant, offset + len(line) - len(line.lstrip()), is_list)
+
+
+def _of_npm(text: Text, written: str, offset: int) -> Any:
+    """A key or value as npm takes it: what is in quotes is JSON where it can be; a comment is left out."""
+    bare = written.strip()
+    if bare[:1] not in ("'", '"') or bare[-1] != bare[0]:
+        return _SIGN_OF_NPM.sub(lambda sign: sign[1] or "", bare).strip()
+    bare = bare[1:-1] if bare[0] == "'" else bare
+    meant = json_or_text(bare)
+    if isinstance(meant, str) and HALF_PAIR.search(meant):
+        raise text.error("half of a surrogate pair, which no file can hold", offset)
+    return meant
+
+
+_ENTRIES: dict[str, Callable[[Text], Iterator[_Entry]]] = {"git": _git, "systemd": _systemd, "npm": _npm}

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 from nodeattrs.contract.answers import Answered, Part, Unread
+from nodeattrs.contract.arguments import nested_of
 from nodeattrs.contract.command import Question
 from nodeattrs.contract.dialect import Dialect, Opened
 from nodeattrs.contract.sharing import shared_answers
@@ -19,7 +20,7 @@ from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig, meant, parse
 from nodeattrs.core.unread import encrypted_at, unread_below, unresolved
 from nodeattrs.dialects import every, named
-from nodeattrs.errors import BadArgument, NodeattrsError, NotFound
+from nodeattrs.errors import BadArgument, BadUsage, NodeattrsError, NotFound
 from nodeattrs.verbs.comparing import NO_ANSWER, NO_SUCH_KEY, answered
 
 _Answer = TypeVar("_Answer")
@@ -221,6 +222,21 @@ def key_of(question: Question) -> Path:
     if not path:
         raise BadArgument("name a key: the whole tree has too many reasons", hint="`nodeattrs blame` prints all values")
     return path
+
+
+def of_files(question: Question) -> Question:
+    """The question about the files and variables that it names; the same question where it names none.
+
+    raises: BadUsage, for --policy without files, and for --nested without --env-prefix
+    """
+    options = {name: question.arguments.get(name) for name in ("files", "policy", "env_prefix", "nested")}
+    if options["policy"] and not options["files"]:
+        raise BadUsage("--policy says how files are merged, and no files are named")
+    nested_of(options)
+    if not (options["files"] or options["env_prefix"]):
+        return question
+    request = question.request._replace(options={**question.request.options, "folds": options})
+    return question._replace(request=request, dialects=("folds",))
 
 
 def trace_at(part: Part, path: Path) -> Trace | None:

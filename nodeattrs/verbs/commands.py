@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from nodeattrs.contract.arguments import ALL_NAMES, NO_SHARING
+from nodeattrs.contract.arguments import ALL_NAMES, ENV_PREFIX, NESTED, NO_SHARING
 from nodeattrs.contract.command import Argument, Command, Output, PlainReport, Question
 
 _EXITS = {
@@ -93,6 +93,8 @@ TOP: Mapping[str, Command] = {
                 "how the files are merged (default: as Helm, Compose, or `nodeattrs fold` merge files of these names)",
                 {"metavar": "POLICY"},
             ),
+            ENV_PREFIX,
+            NESTED,
             _OF_SOME,
         ],
         [
@@ -112,6 +114,8 @@ TOP: Mapping[str, Command] = {
         [
             Argument(("place",), "a file, or one line of it", {"metavar": "FILE[:LINE]", "nargs": "?"}),
             Argument(("--key",), "all lines that set this key", {"metavar": "KEY"}),
+            ENV_PREFIX,
+            NESTED,
             _OF_SOME,
             NO_SHARING,
         ],

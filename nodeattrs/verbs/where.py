@@ -19,7 +19,7 @@ from nodeattrs.dialects import every, named
 from nodeattrs.errors import BadArgument, NotFound
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.verbs import hover
-from nodeattrs.verbs.asking import key_of
+from nodeattrs.verbs.asking import key_of, of_files
 from nodeattrs.verbs.blocks import lines_below
 from nodeattrs.verbs.hunks import file_and_line, text_of
 from nodeattrs.verbs.lines import Effect, FileLine, FolderLines, Setter
@@ -111,6 +111,7 @@ def where(question: Question) -> Output:
             without effects, and unknown subjects; the error of a dialect that cannot list its subjects, if no other
             dialect has subjects
     """
+    question = of_files(question)
     place, key = question.arguments.get("place"), question.arguments["key"]
     if (place is None) == (key is None):
         raise BadArgument("name one thing: FILE, FILE:LINE, or --key KEY")

@@ -12,12 +12,12 @@ from typing import Any
 from nodeattrs.contract.command import Output, Question
 from nodeattrs.core.trace import Trace, rows, shown
 from nodeattrs.core.tree import Path, spell
-from nodeattrs.errors import BadUsage, NoSuchAttribute
+from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.reports.explain import NodeExplanation, way_to
 from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.reports.screen import Screen, first_of, printable
 from nodeattrs.reports.values import data_of
-from nodeattrs.verbs.asking import Reply, Subjects, failed_data, key_of, trace_at
+from nodeattrs.verbs.asking import Reply, Subjects, failed_data, key_of, of_files, trace_at
 from nodeattrs.verbs.where import other_lines
 
 _NAMED = 6
@@ -109,17 +109,6 @@ def _cell(trace: Trace) -> Cell:
     return Cell(value, trace.origins)
 
 
-def _of_files(question: Question) -> Question:
-    """The question about the files that it names; the same question where it names none. raises: BadUsage"""
-    options = {name: question.arguments.get(name) for name in ("files", "policy")}
-    if not options["files"]:
-        if options["policy"]:
-            raise BadUsage("--policy says how files are merged, and no files are named")
-        return question
-    request = question.request._replace(options={**question.request.options, "folds": options})
-    return question._replace(request=request, dialects=("folds",))
-
-
 def why(question: Question) -> Output:
     """The reasons for the values of a key, on the subjects of the question; subjects with equal reasons together.
 
@@ -128,7 +117,7 @@ def why(question: Question) -> Output:
             it; NotFound, for unknown subjects; the first error where no subject can be resolved
     """
     path = key_of(question)
-    question = _of_files(question)
+    question = of_files(question)
     asked = Subjects(question._replace(request=question.request.asking(path)))
     replies = [*asked.replies(question.arguments["on"] or ())]
     reasons: dict[Any, Reason] = {}

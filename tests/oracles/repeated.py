@@ -1,14 +1,16 @@
 """python -m tests.oracles.repeated [--count N] [--seed S]
 
 Random chains of Git's three config files, and of a unit of systemd with drop-ins. Of Git's, each value and the file of
-each origin is compared with `git config --list --show-origin`. What units fold to is compared with a few lines that
-follow systemd.unit(5), and `systemd-analyze verify` has to accept the units, where it is installed. The line of each
-origin has to name the key. The last line is `N passed, M failed`.
+each origin is compared with `git config --list --show-origin --includes`. What units fold to is compared with a few
+lines that follow systemd.unit(5), and `systemd-analyze verify` has to accept the units, where it is installed. The line
+of each origin has to name the key. With NPM_INI=DIR of npm's package `ini`, random files `.npmrc` are compared with
+what it reads. The last line is `N passed, M failed`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import shutil
@@ -22,6 +24,7 @@ from typing import Any
 from nodeattrs.core.fold import Folded
 from nodeattrs.core.tree import dig
 from nodeattrs.dialects.files.folds import folded, layers_of
+from nodeattrs.errors import DocumentError
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.policies import policy_named
 
@@ -44,8 +47,8 @@ UNIT = {
 LISTS = ("After", "Documentation", "Environment", "ExecStartPre", "ReadWritePaths")
 
 
-def git_text(chance: random.Random) -> str:
-    """A config file of Git."""
+def git_text(chance: random.Random, included: Sequence[str] = ()) -> str:
+    """A config file of Git. included: the paths of files that it may include"""
     lines = ["# first"]
     for section in chance.sample([*GIT], chance.randint(0, 4)):
         lines.append(f"[{chance.choice((section, section[0].upper() + section[1:]))}] ; of a section")
@@ -59,6 +62,8 @@ def git_text(chance: random.Random) -> str:
             else:
                 indent, equals = chance.choice(("", "  ")), chance.choice(("=", " = "))
                 lines.append(f"{indent}{written}{equals}{chance.choice(VALUES)}")
+        if included and chance.random() < 0.5:
+            lines += ["[Include]", f"\tpath = {chance.choice(included)} ; of a file"]
     return "\n".join(lines) + "\n"
 
 
@@ -67,10 +72,13 @@ def of_git(folder: Path, chance: random.Random) -> bool:
     files = [folder / "etc" / "gitconfig", folder / "home" / ".gitconfig", folder / "local" / "gitconfig"]
     for file in files:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(git_text(chance))
+        file.write_text(git_text(chance, ("inc/1", "inc/2", "inc/missing")))
+        (file.parent / "inc").mkdir()
+        (file.parent / "inc" / "1").write_text(git_text(chance, ("2", "missing")))
+        (file.parent / "inc" / "2").write_text(git_text(chance))
     theirs: dict[tuple[str, ...], list[tuple[str | None, str]]] = {}
     for file in files:
-        words = ["git", "config", "--file", str(file), "--list", "--show-origin", "-z"]
+        words = ["git", "config", "--file", str(file), "--list", "--show-origin", "--includes", "-z"]
         fields = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split("\0")
         for origin, entry in zip(fields[::2], fields[1::2], strict=False):
             name, is_set, value = entry.partition("\n")
@@ -84,7 +92,7 @@ def of_git(folder: Path, chance: random.Random) -> bool:
                 found.append((value if is_set else None, origin.removeprefix("file:")))
     tree = folded_files([str(file) for file in files], "git")
     for path, values in theirs.items():
-        is_list = {key.lower(): one for keys in GIT.values() for key, one in keys.items()}[path[-1]]
+        is_list = {key.lower(): one for keys in GIT.values() for key, one in keys.items()}.get(path[-1], True)
         expected = [value for value, _ in values] if is_list else values[-1][0]
         if dig(tree.value, path) != expected:
             print(f"{path}: ours {dig(tree.value, path)!r}, Git's {expected!r}")
@@ -160,17 +168,61 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=100, help="how many of each kind (default: 100)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(argv)
-    failed = 0
+    passed = failed = refused = 0
+    ini = os.environ.get("NPM_INI")
     with tempfile.TemporaryDirectory() as place:
         units = Path(place) / "units"
         units.mkdir()
         for number in range(options.count):
             chance = random.Random(f"{options.seed} {number}")
+            results: tuple[bool | None, ...]
             results = of_git(Path(place) / str(number), chance), of_systemd(units, chance, number)
+            if ini:
+                results += (of_npm(Path(place) / f"npm{number}", chance, ini),)
+            refused += results.count(None)
             failed += results.count(False)
+            passed += results.count(True)
         failed += not is_accepted(units)
-    print(f"{2 * options.count - failed} passed, {failed} failed")
+    print(f"{refused} files of npm were refused")
+    print(f"{passed} passed, {failed} failed")
     return 1 if failed or not options.count else 0
+
+
+NPM_KEYS = ("a", "b[]", "a[]", "b", '"b[]"', " c ; x", "'d'", "a.b", "//x.org/:d", "[]", "\\;e", "")
+NPM_VALUES = ("", "1", " x y ", "true", "'true'", "null", '"null"', "'1'", '"1"', "'a'", '"a', "'", '"a\\n"', "a;b",
+              "a\\;b # c", "a\\\\;b", "a\\b", "'NaN'", "=", "'x' y")  # fmt: skip
+NPM_LINES = ("[s]", "[ t ]  ", " [s]", "; c", "# c", "", "=x", "b[]", "a", "'d'")
+
+
+def npm_text(chance: random.Random) -> str:
+    """A file .npmrc."""
+    lines = []
+    for _ in range(chance.randint(0, 12)):
+        entry = f"{chance.choice(NPM_KEYS)}{chance.choice(('=', ' = '))}{chance.choice(NPM_VALUES)}"
+        lines.append(chance.choice((entry, entry, chance.choice(NPM_LINES))))
+    return "\n".join(lines) + "\n"
+
+
+def of_npm(folder: Path, chance: random.Random, ini: str) -> bool | None:
+    """Compare one file; returns whether all is equal, and None for a file that we refuse."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / ".npmrc"
+    file.write_text(npm_text(chance))
+    text = "require('fs').readFileSync(0, 'utf8')"
+    program = f"console.log(JSON.stringify(require(process.argv[1]).parse({text})))"
+    words = ["node", "-e", program, os.path.abspath(ini)]
+    done = subprocess.run(words, input=file.read_text(), capture_output=True, text=True, check=True)
+    try:
+        tree = folded_files([str(file)], "replace")
+    except DocumentError:
+        return None
+    expected = {key: value for key, value in json.loads(done.stdout).items() if value != {}}
+    if tree.value != expected:
+        print(f"{file.read_text()}: ours {tree.value}, expected {expected}")
+        return False
+    lines = file.read_text().splitlines()
+    keys = [(next(step for step in path[::-1] if isinstance(step, str)), at) for path, _, at in tree.leaves() if path]
+    return all(key in lines[(at[0].line or 0) - 1].replace("\\;", ";") for key, at in keys)
 
 
 def is_accepted(units: Path) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.contract.arguments import ENV_PREFIX, NESTED, nested_of
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.contract.folder import Folder
 from nodeattrs.core.claim import Origin
@@ -17,15 +18,14 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import dig, json_or_text, parse, under
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import Unread, encrypted_at, unread_below, unread_layer
-from nodeattrs.dialects.files.doubts import warnings_of_dotted_keys, with_unknown
-from nodeattrs.dialects.files.extends import unread_extends, with_named_files
+from nodeattrs.dialects.files.doubts import warnings_of_dotted_keys
+from nodeattrs.dialects.files.extends import unread_extends
 from nodeattrs.dialects.files.folds import (
     FoldLayers,
     chart_folder,
     check_policy,
     fold_named,
     folded,
-    in_own_syntax,
     layers_of,
     layers_of_fold,
     layers_over_chart,
@@ -34,8 +34,8 @@ from nodeattrs.dialects.files.found import is_of_terraform
 from nodeattrs.dialects.files.reports import BlameReport, LastChanges, ShownPolicies, trace_report
 from nodeattrs.dialects.files.text import text_of
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, FoldNotFound
-from nodeattrs.formats.documents import read, standard_input, syntax_of
-from nodeattrs.formats.layers import LayerReader, dotenv_layer, environment_layer
+from nodeattrs.formats.documents import read
+from nodeattrs.formats.layers import LayerReader, with_variables
 from nodeattrs.policies import DEFAULT_POLICY, NAMES, REPLACE, policy_named
 from nodeattrs.policies.helm import HelmPolicy
 from nodeattrs.policies.helm_set import set_layers
@@ -53,12 +53,8 @@ _ARGUMENTS = (
         "what happens where two values meet: a name, or a TOML file with policy and [merge] (default: across)",
         {"metavar": "POLICY"},
     ),
-    Argument(
-        ("--env-prefix",),
-        "then the variables with this beginning, also in .env files: with APP_, APP_DB__PORT sets db.port",
-        {"metavar": "PREFIX"},
-    ),
-    Argument(("--nested",), "the text between keys in such a name (default: __)", {"metavar": "TEXT", "default": "__"}),
+    ENV_PREFIX,
+    NESTED,
     Argument(("--name",), "a fold of nodeattrs.toml; further files override it", {"metavar": "NAME"}),
     Argument(
         ("--set",),
@@ -107,11 +103,13 @@ class _Layers:
         """The fold that nodeattrs.toml names, or the first chart; then files, then --set."""
         words: Sequence[str] = self._arguments["files"]
         chart = None if named is not None else chart_folder(words, Path(), self._policy)
-        files = [layer for word in words[chart is not None :] for layer in self._read(word)] + self._variables()
+        words = words[chart is not None :]
+        files = [*layers_of(words, self._reader, Path(), policy=self._policy.name)]
         if named is not None and self._repository is not None:
             below = layers_of_fold(self._repository, named, self._policy)
-            layers, charts = [*below.layers, *files], len(below.charts)
+            layers, charts = self._with_variables([*below.layers, *files]), len(below.charts)
             return FoldLayers([*layers, *self._set(layers[charts or 1 :])], below.charts)
+        files = self._with_variables(files)
         if chart is not None:
             return layers_over_chart(chart, [*files, *self._set(files)], self._reader, self._policy)
         over = self._set(files[1:])
@@ -142,20 +140,13 @@ class _Layers:
             raise FoldNotFound("there is no nodeattrs.toml here or above that could name a fold", hint=hint)
         return fold_named(self._repository, name)
 
-    def _read(self, word: str) -> Iterable[Layer]:
-        layers: Iterable[Layer]
-        if word == "-":
-            own = in_own_syntax(self._reader, self._policy.name, word)
-            layers = with_named_files(own.layers(standard_input(), "-", "stdin"), self._policy.name)
-            return with_unknown(layers, self._reader.document is not None, own is not self._reader)
-        layers = layers_of([word], self._reader, Path(), policy=self._policy.name)
-        prefix, nested = self._arguments["env_prefix"], self._arguments["nested"]
-        return (dotenv_layer(one, prefix, nested) if prefix and _is_dotenv(one) else one for one in layers)
+    def _with_variables(self, layers: list[Layer]) -> list[Layer]:
+        """The layers, and the variables of --env-prefix as one more.
 
-    def _variables(self) -> list[Layer]:
-        """The layer of --env-prefix; none without it. raises: BadArgument, for two variables of one path"""
-        prefix = self._arguments["env_prefix"]
-        return [environment_layer(os.environ, prefix, self._arguments["nested"])] if prefix else []
+        raises: BadArgument, for two variables of one path; BadUsage, for --nested alone
+        """
+        prefix, nested = self._arguments["env_prefix"], nested_of(self._arguments)
+        return with_variables(layers, prefix, nested) if prefix else layers
 
     def _set(self, values: Sequence[Layer]) -> Sequence[Layer]:
         """The layers of --set; Helm sets it in its values files. values: their layers. raises: BadArgument"""
@@ -164,10 +155,6 @@ class _Layers:
             return [*map(_set_layer, words)]
         files = [one for one in values if type(one.value) is not Unknown]
         return [*set_layers(words, fold(files, ACROSS).value if files else {})]
-
-
-def _is_dotenv(layer: Layer) -> bool:
-    return syntax_of(layer.origin.at(()).file or "") == "env"
 
 
 def _policy(word: str | None, named: PlainFold | None, files: Sequence[str]) -> tuple[str, Sequence[PathRule]]:

@@ -5,8 +5,9 @@ An unknown layer says that a value may be another one in that program. The warni
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from nodeattrs.core.claim import Origin
@@ -17,6 +18,8 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.kinds import DOTTED_KEY
 from nodeattrs.policies import GIT, SYSTEMD
 
+_OF_SPRING = re.compile(r"application(?:-(.+))?\.(?:ya?ml|properties)")
+_PROFILE = re.compile(r"!?[^\s!&|()]+")
 _CONDITIONS: tuple[tuple[Path, str], ...] = (
     (("spring", "config", "activate", "onprofile"), "under the profile"),
     (("spring", "config", "activate", "oncloudplatform"), "on the platform"),
@@ -25,14 +28,17 @@ _CONDITIONS: tuple[tuple[Path, str], ...] = (
 """Where Spring says when a document counts, in small letters without dashes; the last one up to version 2.3."""
 
 
-_OF_GIT = r"(?:.*/)?(?:\.?gitconfig|\.gitmodules)"
+_OF_GIT = r"(?:.*/)?(?:(?:\.|dot_)?gitconfig(?:[.-](?!tmpl|j2|erb|json|ya?ml|toml)[\w-]+)?|\.gitmodules|git/config)"
+"""Also the names that collections of settings have: gitconfig.symlink, .gitconfig-work, dot_gitconfig."""
 _OF_SYSTEMD = r".*\.(?:service|socket|timer|target|mount|automount|swap|path|slice|scope)(?:\.d/[^/]*\.conf)?"
+_OF_NPM = r"(?:.*/)?\.npmrc"
+_VARIABLE = "${"
 _READ_OTHERWISE = {
     _OF_GIT: "is read as INI, and Git takes quotes, comments, capitals and repeated keys otherwise",
     _OF_SYSTEMD: "is read as INI, and systemd joins the values of many keys, until an empty one resets them",
     r".*\.(?:network|netdev|link|nspawn)(?:\.d/[^/]*\.conf)?": "is read as INI, and systemd takes a section that comes "
     "again as another one",
-    r"(?:.*/)?\.npmrc": "is read as INI, and npm makes lists of keys with [] and fills in variables",
+    _OF_NPM: "is read as INI, and npm makes lists of keys with [] and fills in variables",
 }
 """A pattern of the paths of files -> how their program reads them otherwise than an INI reader."""
 
@@ -44,32 +50,87 @@ def policy_of_repeated(file: str) -> str:
     return SYSTEMD if re.fullmatch(_OF_SYSTEMD, file) else ""
 
 
-def with_unknown(layers: Iterable[Layer], is_chosen: bool = False, is_own: bool = False) -> Iterator[Layer]:
+def is_of_npm(file: str) -> bool:
+    """Whether a file is called as npm calls its settings.
+
+    >>> is_of_npm("web/.npmrc"), is_of_npm("npmrc")
+    (True, False)
+    """
+    return re.fullmatch(_OF_NPM, file) is not None
+
+
+def is_of_spring(file: str) -> bool:
+    """Whether a file is called as Spring Boot calls its settings.
+
+    >>> [is_of_spring(one) for one in ("a/application.yml", "application-prod.properties", "application.json")]
+    [True, True, False]
+    """
+    return _OF_SPRING.fullmatch(os.path.basename(file)) is not None
+
+
+def profiles_of(files: Iterable[str]) -> set[str]:
+    """The profiles that names of files of Spring have, such as prod of application-prod.yml; empty for none."""
+    found = (_OF_SPRING.fullmatch(os.path.basename(file)) for file in files)
+    return {one[1] for one in found if one and one[1]}
+
+
+def with_unknown(
+    layers: Iterable[Layer], is_chosen: bool = False, is_own: bool = False, profiles: Collection[str] = ()
+) -> Iterator[Layer]:
     """Yield the layers, with unknown layers among them.
 
-    A document that Spring takes under a condition, such as a profile, is replaced by an unknown layer. A file of Git,
-    systemd or npm is followed by an unknown layer. Any other layer stays as it is.
+    A document that Spring takes under a condition, such as a profile, is replaced by an unknown layer, unless
+    *profiles* decides it. A file of Git, systemd or npm is followed by an unknown layer, unless it was read as its
+    program reads it. Then only variables in .npmrc are unknown. Any other layer stays as it is.
 
     is_chosen: the caller has chosen one document of a file; a document of Spring is then kept
-    is_own:    the layers were read as Git or systemd reads them; they get no unknown layer
+    is_own:    the layers were read as Git, systemd or npm reads them
+    profiles:  the profiles of Spring that are active; empty: they are not known
     """
     for layer in layers:
-        yield layer if is_chosen else _conditional(layer)
-        if not is_own:
-            yield from _read_otherwise(layer)
+        if is_chosen:
+            yield layer
+        else:
+            yield from _conditional(layer, profiles)
+        yield from _filled_in(layer) if is_own else _read_otherwise(layer)
 
 
-def _conditional(layer: Layer) -> Layer:
-    """The layer; an unknown one for a document of Spring that counts under a condition."""
+def _conditional(layer: Layer, profiles: Collection[str]) -> Iterator[Layer]:
+    """The layer; an unknown one for a document of Spring that counts under a condition; none if it does not count."""
     for steps, when in _CONDITIONS:
         for path in spelled_paths(layer.value, steps):
             value = dig(layer.value, path)
-            if isinstance(value, (str, list)) and value:
-                at = layer.origin.at(())
-                names = [value] if isinstance(value, str) else map(str, value)
+            if not isinstance(value, (str, list)) or not value:
+                continue
+            at = layer.origin.at(())
+            names = [value] if isinstance(value, str) else [*map(str, value)]
+            words = [word.strip() for name in names for word in name.split(",")]
+            can_decide = profiles and steps[-1] != "oncloudplatform" and not str(at.file).endswith(".properties")
+            if not can_decide or not all(map(_PROFILE.fullmatch, words)):
                 reason = f"counts {when} {', '.join(names)} alone in Spring"
-                return Layer.unknown(at.name, layer.origin, reason, dict(_lines(layer, layer.value, ())))
-    return layer
+                yield Layer.unknown(at.name, layer.origin, reason, dict(_lines(layer, layer.value, ())))
+                return
+            if not any((word.lstrip("!") in profiles) != word.startswith("!") for word in words):
+                return
+    yield layer
+
+
+def activated(layers: Iterable[Layer], profiles: Collection[str]) -> Iterator[Layer]:
+    """Yield an unknown layer for each place in files of Spring that activates further profiles.
+
+    profiles: the profiles that are active; empty: those that the files activate
+    """
+    names = [re.sub("[-_]", "", one.lower()) for one in profiles]
+    places: list[Path] = [("spring", "profiles", "include"), *(("spring", "profiles", "group", one) for one in names)]
+    if not profiles:
+        places.append(("spring", "profiles", "active"))
+    for layer in layers:
+        for path in (path for steps in places for path in spelled_paths(layer.value, steps)):
+            if dig(layer.value, path) not in (None, "", []):
+                at = layer.origin.at(path)
+                name = spell(path)
+                origin = Origin("file", name, at.file, at.line)
+                yield Layer.unknown(name, origin, "activates profiles, whose files were not read")
 
 
 def _lines(layer: Layer, value: Any, path: Path) -> Iterator[tuple[Path, int]]:
@@ -81,6 +142,27 @@ def _lines(layer: Layer, value: Any, path: Path) -> Iterator[tuple[Path, int]]:
         line = layer.origin.at(path).line or 1
         yield path, line
         yield tuple(step for key in path for step in str(key).split(".")), line
+
+
+def _filled_in(layer: Layer) -> Iterator[Layer]:
+    """An unknown layer for the keys and values of a .npmrc in which npm fills in variables of the environment."""
+    at = layer.origin.at(())
+    if not is_of_npm(at.file or "") or not isinstance(layer.value, dict):
+        return
+    found = [path for path, value in _texts(layer.value, ()) if _VARIABLE in spell(path) or _VARIABLE in value]
+    if found:
+        has_name = any(_VARIABLE in spell(path) for path in found)
+        lines = None if has_name else {path: layer.origin.at(path).line or 1 for path in found}
+        yield Layer.unknown(at.name, layer.origin, "npm fills in variables of the environment", lines)
+
+
+def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """Each scalar in a value as a text, with its path."""
+    if isinstance(value, (dict, list)):
+        for key, entry in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _texts(entry, (*path, key))
+    else:
+        yield path, str(value)
 
 
 def _read_otherwise(layer: Layer) -> Iterator[Layer]:

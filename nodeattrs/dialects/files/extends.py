@@ -23,6 +23,7 @@ from nodeattrs.core.unread import Unread
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded
 from nodeattrs.formats.layers import LayerReader
+from nodeattrs.formats.repeated import INCLUDE, INCLUDE_IF
 from nodeattrs.policies import COMPOSE, GIT, RUFF, TSCONFIG
 from nodeattrs.policies.helm import MovedLocator
 
@@ -42,6 +43,10 @@ _LONGEST = 1_000
 """Characters of a path that is followed."""
 
 _GITCONFIG = r"\.?gitconfig"
+STANDARD_INPUT = "-"
+"""The name of standard input in places."""
+_DEEPEST = 10
+"""Levels of files that Git includes."""
 
 
 class _Named(NamedTuple):
@@ -96,8 +101,8 @@ def with_named_files(layers: Iterable[Layer], policy: str = "") -> Iterator[Laye
 
     The unknown layer comes before the layer. If the named file overrides it, the unknown layer comes after it.
 
-    policy: the name of the fold's policy. TypeScript's and Ruff's policies read the files that a file extends, so these
-            get no unknown layer. Under Git's policy any file may name others, as its config does
+    policy: the name of the fold's policy. TypeScript's, Ruff's and Git's policies read the files that a file names, so
+            these get no unknown layer, except for a config of Git on standard input
     """
     for layer in layers:
         found = [*_named_in(layer, policy)] if isinstance(layer.value, dict) else []
@@ -111,9 +116,11 @@ def _named_in(layer: Layer, policy: str) -> Iterator[tuple[_Named, TreePath]]:
     """Where a file names others, with the path in it."""
     file = os.path.basename(layer.origin.at(()).file or "")
     for one in _NAMED:
-        is_read = is_followed(file, policy)
-        is_of_policy = policy == GIT and one.file == _GITCONFIG
-        if not is_read and (is_of_policy or re.fullmatch(one.file, file)):
+        if policy == GIT and one.file == _GITCONFIG:
+            is_unread = file == STANDARD_INPUT  # `with_included` has read what any other config of Git names
+        else:
+            is_unread = re.fullmatch(one.file, file) is not None and not is_followed(file, policy)
+        if is_unread:
             found = (
                 path
                 for path in spelled_paths(layer.value, one.path)
@@ -287,6 +294,73 @@ def _base_of_ruff(base: Layer, source: TreePath, target: TreePath, void: set[str
 
 def _without(keys: Iterable[str], tree: dict[str, Any]) -> dict[str, Any]:
     return {key: one for key, one in tree.items() if key not in keys}
+
+
+def with_included(
+    layers: Iterable[Layer], path: Path, reader: LayerReader, shown: Callable[[Path], str] = os.fspath
+) -> list[Layer]:
+    """Read the files that a config of Git includes, and return their layers where the lines stand that include them.
+
+    Git passes over a file that does not exist. Unknown layers stand for a file outside of the repository, for a path
+    that depends on the user, and for a file under a condition. A .gitmodules includes nothing.
+
+    layers: the parts of the file at *path*, already read
+    reader: reads the files as Git does
+    shown:  called with a path, it returns the name of the file in places and messages
+    raises: DocumentError, for more than ten levels, and more than 100 files
+    source: git-config(1), "Includes" and "Conditional includes"
+    """
+    found: list[Layer] = []
+    if path.name == ".gitmodules":
+        return [*layers]
+    _include(layers, path, 0, (reader, shown), found)
+    return found
+
+
+def _include(
+    layers: Iterable[Layer],
+    path: Path,
+    level: int,
+    how: tuple[LayerReader, Callable[[Path], str]],
+    found: list[Layer],
+) -> None:
+    reader, shown = how
+    for layer in layers:
+        found.append(layer)
+        for steps in _includes(layer):
+            at, name = layer.origin.at(steps), spell(steps)
+            word = dig(layer.value, steps)
+            reason = _not_included(path.parent, steps, word)
+            if reason:
+                found.append(Layer.unknown(name, Origin("file", name, at.file, at.line), reason))
+            elif (path.parent / word).exists():
+                if level == _DEEPEST or len(found) >= _MOST:
+                    what = f"leads to more than {_DEEPEST} levels or {_MOST} files"
+                    raise DocumentError(what, file=at.file, line=at.line, column=at.column)
+                target = path.parent / word
+                inner = reader.read(target, shown(target).replace(os.sep, "/"))
+                _include(inner, target, level + 1, how, found)
+
+
+def _includes(layer: Layer) -> list[TreePath]:
+    """The path of the line at the end of a part of a config that includes a file; none in a last part."""
+    tree = layer.value if isinstance(layer.value, dict) else {}
+    plain = [(*INCLUDE, 0)] if dig(tree, INCLUDE) is not ABSENT else []
+    return [*plain, *((key, "path") for key in tree if key.startswith(INCLUDE_IF) and "path" in tree[key])]
+
+
+def _not_included(folder: Path, steps: TreePath, word: Any) -> str:
+    """Why a file that a config of Git includes is not read; "" for one that is read where it exists."""
+    if steps[0] != INCLUDE[0]:
+        return "is included under a condition, which was not decided"
+    if not isinstance(word, str) or word == "" or "\0" in word or len(word) > _LONGEST:
+        return "includes something that is no path"
+    if word.startswith(("~", "%(prefix)/")):
+        return f"{word} is included, and depends on the user or the machine"
+    held = border.in_force()
+    if held is not None and not held.has(folder / word):
+        return f"{word} is included, and {border.REASON}"
+    return f"{word} is included, and is no file" if (folder / word).is_dir() else ""
 
 
 def _words(layer: Layer) -> list[tuple[Any, Origin]]:

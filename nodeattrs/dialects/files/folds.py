@@ -19,7 +19,7 @@ import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nodeattrs import border
 from nodeattrs.contract.folder import Folder
@@ -27,13 +27,20 @@ from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.files.charts import CHART, charts_at
-from nodeattrs.dialects.files.doubts import policy_of_repeated, read_otherwise, with_unknown
-from nodeattrs.dialects.files.extends import is_followed, with_bases, with_named_files
+from nodeattrs.dialects.files.doubts import (
+    activated,
+    is_of_npm,
+    policy_of_repeated,
+    profiles_of,
+    read_otherwise,
+    with_unknown,
+)
+from nodeattrs.dialects.files.extends import STANDARD_INPUT, is_followed, with_bases, with_included, with_named_files
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
-from nodeattrs.formats.documents import Document, Syntax, syntax_of
+from nodeattrs.formats.documents import Document, Syntax, standard_input, syntax_of
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.node.values import Secrets
-from nodeattrs.policies import GIT, NAMES, NETPLAN, SYSTEMD, known_policies
+from nodeattrs.policies import GIT, NAMES, NETPLAN, SPRING, SYSTEMD, known_policies
 from nodeattrs.policies.helm import ChartValues, HelmPolicy
 from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.project.config import PlainFold
@@ -63,31 +70,61 @@ def layers_of(
     one.
 
     A file that names other files may give unknown layers for them.
-    words:  as a fold names files; `FILE#2` is the second document of FILE. No words: no layers
+    words:  as a fold names files; `FILE#2` is the second document of FILE, and "-" standard input for a reader of
+            pipes. No words: no layers
     reader: reads the files
     folder: the folder to which words are relative
     shown:  called with a path, it returns the name of the file in places and messages
     policy: the name of the fold's policy. Under netplan's policy a folder is the root of a machine. Under TypeScript's
-            and Ruff's, the files that a file extends come before it. Git's and systemd's read their files
+            and Ruff's, the files that a file extends come before it. Git's and systemd's read their files. Under
+            Spring's, the profiles in the names of files decide which documents count
     raises: NoFileFits, for a pattern that matches no file; DocumentError
     """
+    words = [*words]
+    profiles = profiles_of(words) if policy == SPRING else set()
+    seen: list[Layer] = []
     for word in words:
         numbered = None if os.path.lexists(folder / word) else _NUMBERED.fullmatch(word)
         one = replace(reader, document=int(numbered[2])) if numbered else reader
-        is_netplan = policy == NETPLAN and (folder / word).is_dir()
-        for path in _netplan(folder / word) if is_netplan else _files(numbered[1] if numbered else word, folder):
-            own = in_own_syntax(one, policy, path.absolute().as_posix())
-            layers = own.read(path, shown(path).replace(os.sep, "/"))
-            layers = with_bases(layers, path, one, shown) if is_followed(path.name, policy) else layers
-            yield from with_unknown(with_named_files(layers, policy), one.document is not None, own is not one)
+        for own, layers in _read(numbered[1] if numbered else word, one, folder, shown, policy):
+            named = with_named_files(layers, policy)
+            for layer in with_unknown(named, one.document is not None, own is not one, profiles):
+                yield layer
+                seen.append(layer)
+    if policy == SPRING:
+        yield from activated(seen, profiles)
+
+
+def _read(
+    word: str, reader: LayerReader, folder: pathlib.Path, shown: Callable[[pathlib.Path], str], policy: str
+) -> Iterator[tuple[LayerReader, list[Layer]]]:
+    """The layers of each file that a word means, with those that the file names, and the reader that read it."""
+    if word == STANDARD_INPUT and reader.pipes:
+        own = in_own_syntax(reader, policy, word)
+        yield own, own.layers(standard_input(), word, "stdin")
+        return
+    is_netplan = policy == NETPLAN and (folder / word).is_dir()
+    for path in _netplan(folder / word) if is_netplan else _files(word, folder):
+        own = in_own_syntax(reader, policy, path.absolute().as_posix())
+        layers = own.read(path, shown(path).replace(os.sep, "/"))
+        if own.syntax == "git":
+            layers = with_included(layers, path, own, shown)
+        elif is_followed(path.name, policy):
+            layers = with_bases(layers, path, reader, shown)
+        yield own, layers
 
 
 def in_own_syntax(reader: LayerReader, policy: str, file: str) -> LayerReader:
-    """A reader of Git's or systemd's syntax, for a file of that policy; the same reader for any other file.
+    """A reader of Git's or systemd's syntax for a file of that policy, and of npm's for a .npmrc; else the same reader.
 
     A file is one of the policy if its name says so, or if neither its name nor the reader says its syntax.
+    raises: BadArgument, for a document by its number under Git's policy
     """
+    if is_of_npm(file) and not reader.syntax:
+        return replace(reader, syntax="npm")
     named = policy_of_repeated(file)
+    if policy == GIT and reader.document is not None:
+        raise BadArgument(f"a config of Git has no documents, and {file} has a number", hint="leave out the number")
     is_own = policy in (GIT, SYSTEMD) and (named == policy or not (named or reader.syntax or syntax_of(file)))
     return replace(reader, syntax="git" if policy == GIT else "systemd") if is_own else reader
 
@@ -149,7 +186,8 @@ def folded(
     charts:    the charts of Helm whose values are the first layers; not used with a policy that is not Helm's
     raises:    MergeConflict; UnknownLayer with *strict*; BadArgument, if there is no layer
     """
-    if paths := list(sensitive):
+    paths = list(sensitive)
+    if paths:
         secrets = Secrets(paths)
         for layer in layers:
             if isinstance(layer.value, dict):
@@ -158,7 +196,22 @@ def folded(
         plan = policy.plan_of(charts, layers[len(charts) :], rules)
     else:
         plan = policy.plan(layers, rules)
+    if policy.uniform is not None:
+        for layer in plan.layers():
+            found = [one for path in paths for one in _spelled(layer.value, path, policy.uniform)]
+            Secrets(found).wrapped((), layer.value)
     return fold([plan] if layers else [], plan.policy, strict=strict)
+
+
+def _spelled(tree: Any, path: Path, uniform: Callable[[str], str]) -> Iterator[Path]:
+    """The paths in a tree that are *path* where keys are compared by *uniform*."""
+    if not path:
+        yield ()
+        return
+    inside = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    for key, value in inside:
+        if path[0] in ("*", key) or uniform(str(path[0])) == uniform(str(key)):
+            yield from ((key, *rest) for rest in _spelled(value, path[1:], uniform))
 
 
 def fold_named(repository: Folder, name: str) -> PlainFold:

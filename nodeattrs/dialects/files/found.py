@@ -1,7 +1,7 @@
 """Find the folds of a folder that need no settings: files that a program merges by itself.
 
-These are charts of Helm, releases that Argo CD, Flux or helmfile describe, and Compose files. This module finds and
-names them. The module reads the files of releases, and merges nothing.
+These are charts of Helm, releases that Argo CD, Flux or helmfile describe, Compose files, and files of Spring. This
+module finds and names them. It reads the files of releases, and merges nothing.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from pathlib import Path
 from nodeattrs import border
 from nodeattrs.dialects.files import argo, flux, helmfile
 from nodeattrs.dialects.files.charts import CHART
-from nodeattrs.dialects.files.doubts import policy_of_repeated
+from nodeattrs.dialects.files.doubts import is_of_npm, is_of_spring, policy_of_repeated, profiles_of
 from nodeattrs.dialects.files.extends import is_of_ruff, is_tsconfig
 from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import Release, read_documents
 from nodeattrs.errors import DocumentError
-from nodeattrs.policies import APPSETTINGS, COMPOSE, DEFAULT_POLICY, REPLACE, RUFF, TSCONFIG
+from nodeattrs.policies import APPSETTINGS, COMPOSE, DEFAULT_POLICY, REPLACE, RUFF, SPRING, TSCONFIG
 from nodeattrs.project.config import PlainFold
 
 _VALUES = re.compile(r"values[-._](?!schema\.)[^/]+\.ya?ml|[^/]+[-._]values\.ya?ml")
@@ -30,6 +30,10 @@ _FOR_TESTS = "ci"
 _COMPOSE = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
 _SERVICES = re.compile(r"""(?:^|[{,]\s*)["']?(?:services|include)["']?[ \t]*:""", re.MULTILINE)
 """A key that each Compose file has. Another file of the same name may be data of Hiera, for a role."""
+_ENDINGS = ("yaml", "yml", "properties")
+"""Of two files of Spring in one folder the later one in this order counts."""
+_SPRING = re.compile(r"^[ \t]*[\"']?spring\b", re.MULTILINE)
+"""A key of Spring itself. Other frameworks have files of the same names."""
 _OVERRIDES = (
     "compose.override.yml",
     "compose.override.yaml",
@@ -58,7 +62,8 @@ FoundFold = PlainFold | Release
 
 
 def found_folds(sources: GitSources) -> Mapping[str, FoundFold | None]:
-    """Walk `sources.root`, eight levels deep: name -> fold of each chart, release and Compose file; {} for none.
+    """Walk `sources.root`, eight levels deep: name -> fold of each chart, release, Compose file and profile of
+    Spring; {} for none.
 
     A chart has the path of its folder as its name; each values file beside it has its own path. A Compose file
     has its own path. A release is FILE#NAME; FILE alone, with None, is a file of releases that cannot be read.
@@ -74,6 +79,7 @@ def found_folds(sources: GitSources) -> Mapping[str, FoundFold | None]:
         if is_chart:
             found |= _of_chart(Path(folder), steps, names)
         found |= _of_compose(root, "/".join(steps), names)
+        found |= _of_spring(root, steps)
         for name in sorted(names):
             file = "/".join((*steps, name))
             try:
@@ -100,6 +106,10 @@ def found_fold(sources: GitSources, name: str) -> FoundFold | None:
     if (root / name / CHART).is_file():
         return PlainFold((name,), "helm")
     folder, _, base = name.rpartition("/")
+    if is_of_spring(base):
+        folds = _of_spring(root, Path(folder.removesuffix("/config")).parts)
+        if name in folds:
+            return folds[name]
     names = os.listdir(root / folder) if (root / folder).is_dir() else []
     if base in _COMPOSE:
         return _of_compose(root, folder, names).get(name)
@@ -182,8 +192,8 @@ def policy_for(files: Sequence[str], folder: Path) -> str:
     policy.
 
     files:  at least one, the weakest first, relative to *folder*. The name of the first file decides; for tsconfig,
-            Ruff, .NET, Git, systemd and Terraform the name of the last. A folder with a Chart.yaml as the first gives
-            Helm's policy
+            Ruff, .NET, Spring, Git, systemd, npm and Terraform the name of the last. A folder with a Chart.yaml as the
+            first gives Helm's policy
     """
     names = [os.path.basename(file) for file in files]
     if (folder / files[0] / CHART).is_file() or names[0] in ("values.yaml", "values.yml"):
@@ -196,7 +206,9 @@ def policy_for(files: Sequence[str], folder: Path) -> str:
         return APPSETTINGS
     if names[0] in _COMPOSE:
         return COMPOSE
-    if is_of_terraform(names[-1]):
+    if is_of_spring(names[-1]):
+        return SPRING
+    if is_of_terraform(names[-1]) or is_of_npm(names[-1]):
         return REPLACE
     return policy_of_repeated((folder / files[-1]).absolute().as_posix()) or DEFAULT_POLICY
 
@@ -217,14 +229,51 @@ def _of_chart(folder: Path, steps: Sequence[str], names: Sequence[str]) -> dict[
 def _of_compose(root: Path, folder: str, names: Sequence[str]) -> dict[str, PlainFold]:
     base = next((name for name in _COMPOSE if name in names), None)
     override = [name for name in _OVERRIDES if name in names][:1]
-    if base is None or not (override or _may_have_services(root / folder / base)):
+    if base is None or not (override or _may_have(root / folder / base, _SERVICES)):
         return {}
     files = tuple(f"{folder}/{name}".lstrip("/") for name in (base, *override))
     return {files[0]: PlainFold(files, COMPOSE)}
 
 
-def _may_have_services(path: Path) -> bool:
-    """Whether a file has a key of Compose files; True for a file that cannot be read, so that its answer says so.
+def _of_spring(root: Path, steps: tuple[str, ...]) -> dict[str, PlainFold]:
+    """The folds of Spring's files in a folder "resources" and in "config" below it: one without a profile, and one for
+    each profile. {} for another folder, and for files of other frameworks.
+
+    Tests also read the files of the program, except those that a file of the same name hides.
+    source: Spring Boot, "Externalized Configuration", External Application Properties
+    """
+    if steps[-1:] != ("resources",):
+        return {}
+    own = _names_of_spring(root, "/".join(steps))
+    files = own
+    if steps[-2:-1] == ("test",):
+        files = _names_of_spring(root, "/".join((*steps[:-2], "main", "resources"))) | own
+    if not any(_may_have(root / file, _SPRING) for file in files.values()):
+        return {}
+    ranked: dict[str | None, list[str]] = {}
+    for name in sorted(files, key=lambda one: (one.startswith("config/"), _ENDINGS.index(one.rpartition(".")[2]))):
+        ranked.setdefault(next(iter(profiles_of([name])), None), []).append(name)
+    plain = ranked.pop(None, [])
+    folds: dict[str, PlainFold] = {}
+    for names in (plain, *ranked.values()):
+        subject = [own[name] for name in names if name in own][-1:]
+        chain = names if names is plain else [*plain, *names]
+        folds |= {one: PlainFold(tuple(files[name] for name in chain), SPRING) for one in subject}
+    return folds
+
+
+def _names_of_spring(root: Path, folder: str) -> dict[str, str]:
+    """The name of each file of Spring in a folder and in "config" below it -> its path; {} for no folder."""
+    found: dict[str, str] = {}
+    for below in ("", "config/"):
+        place = root / folder / below
+        names = os.listdir(place) if place.is_dir() and not border.is_layer_outside(place) else []
+        found |= {f"{below}{name}": f"{folder}/{below}{name}" for name in names if is_of_spring(name)}
+    return found
+
+
+def _may_have(path: Path, pattern: re.Pattern[str]) -> bool:
+    """Whether a file has a text; True for a file that cannot be read, so that its answer says so.
 
     Such a file is no UTF-8 text, or outside of the border. One of more than a megabyte is not looked through.
     """
@@ -233,6 +282,6 @@ def _may_have_services(path: Path) -> bool:
     try:
         with open(path, "rb") as stream:
             content = stream.read(_LARGEST + 1)
-        return len(content) > _LARGEST or _SERVICES.search(content.decode("utf-8-sig")) is not None
+        return len(content) > _LARGEST or pattern.search(content.decode("utf-8-sig")) is not None
     except (OSError, UnicodeDecodeError):
         return True

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from nodeattrs.contract.answers import Answered, Setting, part_of
+from nodeattrs.contract.arguments import nested_of
 from nodeattrs.contract.folder import Folder
 from nodeattrs.contract.reading import note_read
 from nodeattrs.dialects.common import InRepository
@@ -22,6 +23,7 @@ from nodeattrs.dialects.files.found import FoundFold, found_fold, found_folds, p
 from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import Release, layers_of_release, settings_of
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.formats.layers import with_variables
 from nodeattrs.policies import policy_named
 from nodeattrs.policies.helm import ChartValues
 from nodeattrs.policies.named import NamedPolicy
@@ -104,8 +106,13 @@ class Folds(InRepository):
 
     def _laid(self, one: FoundFold) -> FoldLayers:
         if isinstance(one, Release):
-            return layers_of_release(self.repository, one, _policy_of(one))
-        return layers_of_fold(self.repository, one, _policy_of(one))
+            laid = layers_of_release(self.repository, one, _policy_of(one))
+        else:
+            laid = layers_of_fold(self.repository, one, _policy_of(one))
+        asked = self.request.options.get("folds", {})
+        if asked.get("env_prefix"):
+            return laid._replace(layers=with_variables(laid.layers, asked["env_prefix"], nested_of(asked)))
+        return laid
 
     def _charts(self, one: FoundFold | None) -> Sequence[ChartValues]:
         """The charts of a fold of a chart alone; none where it cannot be read, which its own answer says."""

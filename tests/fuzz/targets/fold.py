@@ -75,6 +75,17 @@ _LINES: dict[Syntax, Grammar] = {
         },
         glue="",
     ),
+    "npm": Grammar(
+        'start: line*\nline: "[" _NAME "]" _END | _KEY _EQUALS _VALUE _END | _KEY _END | _END',
+        {
+            "_NAME": ("s", "a", "s.t", "'s'", ""),
+            "_KEY": ("a", "b[]", "b", '"b[]"', "a.b", "//x/:_d", "é", "'1'", "'", "\\;"),
+            "_EQUALS": ("=", " = "),
+            "_VALUE": ("1", "", "true", "'null'", "'[1]'", '"a', '"\\ud800"', "${X}", "a\\;b ; c", "'1e999'", "'NaN'"),
+            "_END": ("\n", "\r\n", " # c\n", "\r", ""),
+        },
+        glue="",
+    ),
     "hcl": Grammar(
         'start: entry*\nentry: _NAME " = " value _END\n'
         'value: _VALUE | "[" [value ("," value)*] "]" | "{" [_KEY _EQUALS value ("," _KEY _EQUALS value)*] "}"',
