@@ -15,7 +15,6 @@ from nodeattrs.contract.answers import Answered, Setting, part_of
 from nodeattrs.contract.folder import Folder
 from nodeattrs.contract.reading import note_read
 from nodeattrs.dialects.common import InRepository
-from nodeattrs.dialects.files.extends import unread_extends
 from nodeattrs.dialects.files.flux import Manifests
 from nodeattrs.dialects.files.folds import FoldLayers, fold_named, folded, layers_of_fold
 from nodeattrs.dialects.files.found import FoundFold, found_fold, found_folds, policy_for, release_kind, releases_in
@@ -75,7 +74,7 @@ class Folds(InRepository):
         return self._folds
 
     def answer(self, name: str) -> Answered:
-        """Read the files of a fold and merge them: {"value": the tree}. Sets `unread` to services that extend others.
+        """Read the files of a fold and merge them: {"value": the tree}.
 
         raises: FoldNotFound, NoFileFits, DocumentError, MergeConflict
         """
@@ -84,7 +83,6 @@ class Folds(InRepository):
         laid = self._laid(one)
         rules = one.rules if isinstance(one, PlainFold) else ()
         tree = folded(laid.layers, _policy_of(one), rules, self.repository.config.sensitive, charts=laid.charts)
-        self.unread = [*unread_extends(tree, _policy_of(one).name)]
         return {"value": part_of(self.with_set(tree))}
 
     def settings(self, file: str) -> Iterator[Setting]:

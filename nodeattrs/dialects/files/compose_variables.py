@@ -1,0 +1,244 @@
+"""Fill in the variables of Compose files: `${NAME:-default}` and the like, with the values of `.env` files.
+
+Used by `compose`. The environment of this process is not read: a variable that no file sets is noted as unset.
+
+source: Compose Specification, "Interpolation"; compose-go 2, packages template and dotenv
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from nodeattrs.core.claim import Cause, Locator, Origin
+from nodeattrs.core.fold import Layer
+from nodeattrs.core.tree import ABSENT, Path, dig, overlap
+from nodeattrs.errors import DocumentError
+from nodeattrs.formats.tags import Tagged
+
+_NAME = "[A-Za-z_][A-Za-z0-9_]*"
+_VARIABLE = re.compile(rf"\$(?:(\$)|({_NAME})|\{{)")
+_BRACED = re.compile(rf"({_NAME})(?:(:?[-+?])(.*))?", re.DOTALL)
+_BRACE = re.compile(r"\{.?|\}", re.DOTALL)
+_SINGLE, _DOUBLE = re.compile(r"""[^=]*=\s*'"""), re.compile(r"""[^=]*=\s*\"""")
+_DEPTH = 100
+"""Variables inside the default of another one."""
+_LARGEST = 10_000_000
+"""Characters of all texts that variables give in one project."""
+_REASON = "is not set in a file that was read, and may come from the environment"
+
+
+class Fill(NamedTuple):
+    """A text whose variables were filled in.
+
+    used:  the line of a `.env` file for each variable that such a file sets
+    unset: the names of variables that no file sets
+    """
+
+    text: str
+    used: tuple[Cause, ...] = ()
+    unset: tuple[str, ...] = ()
+
+
+class Variables:
+    """The variables that `.env` files set. `with_file` and `over` return new ones; `fill` fills in a text.
+
+    known: name -> the value, with the lines and unset variables that it depends on
+    """
+
+    def __init__(self, known: Mapping[str, Fill]) -> None:
+        self.known = known
+        self._made = 0
+
+    def with_files(self, layers: Iterable[Layer], texts: Iterable[str]) -> Variables:
+        """These variables, and those of `.env` files below them; a later file overrides an earlier one.
+
+        layers: the layers of the files; an unknown one sets nothing
+        texts:  the texts of the same files
+        raises: DocumentError, for a text that is no variable
+        """
+        found: dict[str, Fill] = {}
+        for layer, text in zip(layers, texts, strict=True):
+            lines = text.splitlines()
+            for name, value in layer.value.items() if isinstance(layer.value, dict) else ():
+                at = layer.origin.at((name,))
+                if isinstance(value, str):
+                    inner = Variables({**found, **self.known})
+                    one = _of_dotenv(inner, value, lines[(at.line or 1) - 1], at)
+                    found[name] = one._replace(used=(Cause("is read", at, (name,)), *one.used))
+        return Variables({**found, **self.known})
+
+    def fill(self, text: str, at: Origin) -> Fill:
+        """A text with its variables filled in. A required variable that is not set stays as it is written.
+
+        at:     the place of the text, for errors
+        raises: DocumentError, for `${` without a name, and for texts that grow too large
+        """
+        try:
+            found = self._filled(text, 0)
+        except ValueError as error:
+            hint = "write $$ for a dollar sign"
+            raise DocumentError(str(error), file=at.file, line=at.line, column=at.column, hint=hint) from None
+        self._made += len(found.text)
+        if self._made > _LARGEST:
+            raise DocumentError(f"variables give more than {_LARGEST:,} characters", file=at.file, line=at.line)
+        return found
+
+    def _filled(self, text: str, depth: int) -> Fill:
+        """raises: ValueError"""
+        texts, used, unset, end = [], list[Cause](), list[str](), 0
+        while (found := _VARIABLE.search(text, end)) is not None:
+            texts.append(text[end : found.start()])
+            end = found.end()
+            if found[1]:
+                texts.append("$")
+                continue
+            name, sign, word = found[2], "", ""
+            if name is None:
+                close = _closing(text, end)
+                inner = _BRACED.fullmatch(text, end, close)
+                if inner is None or depth > _DEPTH:
+                    raise ValueError(f"{text[found.start() : found.start() + 40]} is no variable")
+                name, sign, word = inner[1], inner[2] or "", inner[3] or ""
+                end = close + 1
+            one = self._value(name, sign, word, text[found.start() : end], depth)
+            texts.append(one.text)
+            used += one.used
+            unset += one.unset
+        return Fill("".join([*texts, text[end:]]), tuple(dict.fromkeys(used)), tuple(dict.fromkeys(unset)))
+
+    def _value(self, name: str, sign: str, word: str, written: str, depth: int) -> Fill:
+        """What `${NAME}` becomes. sign: such as ":-"; "" for none; word: the text after it; raises: ValueError"""
+        one = self.known.get(name, Fill("", unset=(name,)))
+        is_set = name in self.known and not (sign.startswith(":") and one.text == "")
+        if sign.endswith("?") and not is_set:
+            return Fill(written, one.used, (*one.unset, name))
+        if sign.endswith("+") != is_set or not sign.endswith(("-", "+")):
+            return one
+        inner = self._filled(word, depth + 1)
+        return Fill(inner.text, (*one.used, *inner.used), (*one.unset, *inner.unset))
+
+
+def _closing(text: str, start: int) -> int:
+    """The index of the brace that closes a variable; the last brace if none does, and the end of the text without one.
+
+    source: compose-go, which passes over the character behind each opening brace
+    """
+    depth = 1
+    for brace in _BRACE.finditer(text, start):
+        depth += 1 if brace[0] != "}" else -1
+        if depth == 0:
+            return brace.start()
+    last = text.rfind("}", start)
+    return len(text) if last < 0 else last
+
+
+def _of_dotenv(variables: Variables, value: str, line: str, at: Origin) -> Fill:
+    """The value of a variable in a `.env` file. line: as it is written; nothing in single quotes is filled in"""
+    if _SINGLE.match(line):
+        return Fill(value)
+    return variables.fill(value.replace("\\$", "$$") if _DOUBLE.match(line) else value, at)
+
+
+# --- trees with variables
+
+
+class Part(NamedTuple):
+    """A part of a document: its locator, the path of the part in the document, and path in the document -> Fill."""
+
+    locator: Locator
+    path: Path = ()
+    fills: Mapping[Path, Fill] = MappingProxyType({})
+
+
+class Parts(NamedTuple):
+    """The locator of a tree that is made of parts of documents, with their variables filled in.
+
+    parts: path in the tree -> the part there; for a path, the longest one that leads to it counts
+
+    `at` gives the line in the document. `causes` gives the lines of `.env` files that a value depends on, `unset` the
+    names of its variables that no file sets. `moved` is the locator of a part of the tree at another path.
+    """
+
+    parts: Mapping[Path, Part]
+
+    def at(self, path: Path) -> Origin:
+        part, inner = self._part(path)
+        return part.locator.at(inner)
+
+    def causes(self, path: Path) -> tuple[Cause, ...]:
+        """The lines of `.env` files that the value at a path, or one below it, depends on; () without variables."""
+        return tuple(dict.fromkeys(cause for one in self._fills(path) for cause in one.used))
+
+    def unset(self, path: Path) -> tuple[str, ...]:
+        """The names of the variables of the value at a path, or below it, that no file sets; () for none."""
+        return tuple(dict.fromkeys(name for one in self._fills(path) for name in one.unset))
+
+    def moved(self, source: Path, target: Path) -> Parts:
+        """The locator of what is at the path *source*, for a tree that has it at *target*."""
+        depth = len(source)
+        part, inner = self._part(source)
+        below = {(*target, *path[depth:]): one for path, one in self.parts.items() if path[:depth] == source}
+        return Parts({target: part._replace(path=inner), **below})
+
+    def uncertain(self, value: Any) -> Iterator[tuple[Path, Origin, Sequence[str]]]:
+        """Yield each path of a tree that depends on variables that no file sets, with its place and their names.
+
+        value: the tree. For an element of a list, the path of the list
+        """
+        for here, part in self.parts.items():
+            for at, fill in part.fills.items():
+                path = (*here, *at[len(part.path) :])
+                if fill.unset and at[: len(part.path)] == part.path and dig(value, path) is not ABSENT:
+                    index = next((end for end, step in enumerate(path) if type(step) is int), len(path))
+                    yield path[:index], self.at(path), fill.unset
+
+    def _part(self, path: Path) -> tuple[Part, Path]:
+        ends = (end for end in range(len(path), -1, -1) if path[:end] in self.parts)
+        end = next(ends, None)
+        if end is None:
+            return next(iter(self.parts.values())), ()
+        part = self.parts[path[:end]]
+        return part, (*part.path, *path[end:])
+
+    def _fills(self, path: Path) -> Iterator[Fill]:
+        part, inner = self._part(path)
+        return (fill for at, fill in part.fills.items() if overlap(at, inner))
+
+
+def filled(layer: Layer, variables: Variables) -> Layer:
+    """A layer with the variables of its texts filled in, and `Parts` as its locator; keys stay as they are written.
+
+    raises: DocumentError, at the line of a text that is no variable
+    """
+    fills: dict[Path, Fill] = {}
+
+    def walk(value: Any, path: Path) -> Any:
+        if isinstance(value, dict):
+            return {key: walk(one, (*path, key)) for key, one in value.items()}
+        if isinstance(value, list):
+            return [walk(one, (*path, index)) for index, one in enumerate(value)]
+        if isinstance(value, Tagged):
+            return Tagged(value.tag, walk(value.value, path))
+        if not isinstance(value, str) or "$" not in value:
+            return value
+        fills[path] = variables.fill(value, layer.origin.at(path))
+        return fills[path].text
+
+    return Layer(walk(layer.value, ()), Parts({(): Part(layer.origin, (), fills)}), layer.title, layer.policy)
+
+
+def with_environment(layer: Layer) -> Iterator[Layer]:
+    """Yield a layer, and after it an unknown layer for each variable of its texts that no file sets.
+
+    layer: of `filled`, or with `Parts` as its locator; any other layer comes alone
+    """
+    yield layer
+    lines: dict[Origin, dict[Path, int]] = {}
+    for path, place, names in layer.origin.uncertain(layer.value) if isinstance(layer.origin, Parts) else ():
+        for name in names:
+            lines.setdefault(Origin("variable", name, place.file), {})[path] = place.line or 1
+    for origin, paths in reversed(lines.items()):
+        yield Layer.unknown(origin.name, origin, _REASON, paths)
