@@ -98,7 +98,7 @@ class Variables:
             name, sign, word = found[2], "", ""
             if name is None:
                 close = _closing(text, end)
-                inner = _BRACED.fullmatch(text, end, close)
+                inner = _BRACED.fullmatch(text, end, close) if close > 0 else None
                 if inner is None or depth > _DEPTH:
                     raise ValueError(f"{text[found.start() : found.start() + 40]} is no variable")
                 name, sign, word = inner[1], inner[2] or "", inner[3] or ""
@@ -122,7 +122,7 @@ class Variables:
 
 
 def _closing(text: str, start: int) -> int:
-    """The index of the brace that closes a variable; the last brace if none does, and the end of the text without one.
+    """The index of the brace that closes a variable; of the last brace if none does, and -1 without one.
 
     source: compose-go, which passes over the character behind each opening brace
     """
@@ -131,8 +131,7 @@ def _closing(text: str, start: int) -> int:
         depth += 1 if brace[0] != "}" else -1
         if depth == 0:
             return brace.start()
-    last = text.rfind("}", start)
-    return len(text) if last < 0 else last
+    return text.rfind("}", start)
 
 
 def _of_dotenv(variables: Variables, value: str, line: str, at: Origin) -> Fill:
