@@ -252,7 +252,6 @@ class TestOtherTools:
             ("application.properties", "x=1\nspring.config.import[0]=other.yml\n"),
             ("gitconfig", "[Include]\npath = other\n"),
             ("gitconfig", '[x]\ny = 1\n[includeIf "gitdir:~/a.b/"]\npath = other\n'),
-            ("compose.yaml", "include: [other.yaml]\nx: 1\n"),
         ],
     )
     def test_what_overrides_the_file_makes_every_key_uncertain(self, in_folder: InFolder, file: str, text: str) -> None:

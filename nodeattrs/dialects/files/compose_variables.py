@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Cause, Locator, Origin
@@ -144,28 +144,25 @@ def _of_dotenv(variables: Variables, value: str, line: str, at: Origin) -> Fill:
 # --- trees with variables
 
 
-class Part(NamedTuple):
-    """A part of a document: its locator, the path of the part in the document, and path in the document -> Fill."""
+class Filled(NamedTuple):
+    """The locator of a document whose variables were filled in, or of a part of it at another path.
 
-    locator: Locator
-    path: Path = ()
-    fills: Mapping[Path, Fill] = MappingProxyType({})
-
-
-class Parts(NamedTuple):
-    """The locator of a tree that is made of parts of documents, with their variables filled in.
-
-    parts: path in the tree -> the part there; for a path, the longest one that leads to it counts
+    locator: the locator of the document
+    fills:   path in the document -> the text there
+    target:  the path where the part is now
+    source:  the path of the part in the document
 
     `at` gives the line in the document. `causes` gives the lines of `.env` files that a value depends on, `unset` the
     names of its variables that no file sets. `moved` is the locator of a part of the tree at another path.
     """
 
-    parts: Mapping[Path, Part]
+    locator: Locator
+    fills: Mapping[Path, Fill]
+    target: Path = ()
+    source: Path = ()
 
     def at(self, path: Path) -> Origin:
-        part, inner = self._part(path)
-        return part.locator.at(inner)
+        return self.locator.at(self._inner(path))
 
     def causes(self, path: Path) -> tuple[Cause, ...]:
         """The lines of `.env` files that the value at a path, or one below it, depends on; () without variables."""
@@ -175,36 +172,27 @@ class Parts(NamedTuple):
         """The names of the variables of the value at a path, or below it, that no file sets; () for none."""
         return tuple(dict.fromkeys(name for one in self._fills(path) for name in one.unset))
 
-    def moved(self, source: Path, target: Path) -> Parts:
+    def moved(self, source: Path, target: Path) -> Filled:
         """The locator of what is at the path *source*, for a tree that has it at *target*."""
-        depth = len(source)
-        part, inner = self._part(source)
-        below = {(*target, *path[depth:]): one for path, one in self.parts.items() if path[:depth] == source}
-        return Parts({target: part._replace(path=inner), **below})
+        return self._replace(target=target, source=self._inner(source))
 
-    def uncertain(self, value: Any) -> Iterator[tuple[Path, Origin, Sequence[str]]]:
-        """Yield each path of a tree that depends on variables that no file sets, with its place and their names.
+    def uncertain(self, value: Any) -> Iterator[tuple[Path, Sequence[str]]]:
+        """Yield each path of a tree that depends on variables that no file sets, with their names.
 
         value: the tree. For an element of a list, the path of the list
         """
-        for here, part in self.parts.items():
-            for at, fill in part.fills.items():
-                path = (*here, *at[len(part.path) :])
-                if fill.unset and at[: len(part.path)] == part.path and dig(value, path) is not ABSENT:
-                    index = next((end for end, step in enumerate(path) if type(step) is int), len(path))
-                    yield path[:index], self.at(path), fill.unset
+        depth = len(self.source)
+        for at, fill in self.fills.items():
+            path = (*self.target, *at[depth:])
+            if fill.unset and at[:depth] == self.source and dig(value, path) is not ABSENT:
+                yield tuple(takewhile(lambda step: type(step) is not int, path)), fill.unset
 
-    def _part(self, path: Path) -> tuple[Part, Path]:
-        ends = (end for end in range(len(path), -1, -1) if path[:end] in self.parts)
-        end = next(ends, None)
-        if end is None:
-            return next(iter(self.parts.values())), ()
-        part = self.parts[path[:end]]
-        return part, (*part.path, *path[end:])
+    def _inner(self, path: Path) -> Path:
+        return (*self.source, *path[len(self.target) :])
 
     def _fills(self, path: Path) -> Iterator[Fill]:
-        part, inner = self._part(path)
-        return (fill for at, fill in part.fills.items() if overlap(at, inner))
+        inner = self._inner(path)
+        return (fill for at, fill in self.fills.items() if overlap(at, inner))
 
 
 def filled(layer: Layer, variables: Variables) -> Layer:
@@ -226,18 +214,20 @@ def filled(layer: Layer, variables: Variables) -> Layer:
         fills[path] = variables.fill(value, layer.origin.at(path))
         return fills[path].text
 
-    return Layer(walk(layer.value, ()), Parts({(): Part(layer.origin, (), fills)}), layer.title, layer.policy)
+    if not isinstance(layer.value, dict):
+        return layer
+    return Layer(walk(layer.value, ()), Filled(layer.origin, fills), layer.title, layer.policy)
 
 
 def with_environment(layer: Layer) -> Iterator[Layer]:
     """Yield a layer, and after it an unknown layer for each variable of its texts that no file sets.
 
-    layer: of `filled`, or with `Parts` as its locator; any other layer comes alone
+    layer: of `filled`, or a part of such a layer with `Filled` as its locator; any other layer comes alone
     """
     yield layer
-    lines: dict[Origin, dict[Path, int]] = {}
-    for path, place, names in layer.origin.uncertain(layer.value) if isinstance(layer.origin, Parts) else ():
+    lines: dict[str, dict[Path, int]] = {}
+    for path, names in layer.origin.uncertain(layer.value) if isinstance(layer.origin, Filled) else ():
         for name in names:
-            lines.setdefault(Origin("variable", name, place.file), {})[path] = place.line or 1
-    for origin, paths in reversed(lines.items()):
-        yield Layer.unknown(origin.name, origin, _REASON, paths)
+            lines.setdefault(name, {})[path] = layer.origin.at(path).line or 1
+    for name, paths in reversed(lines.items()):
+        yield Layer.unknown(name, Origin("variable", name, layer.origin.at(()).file), _REASON, paths)
