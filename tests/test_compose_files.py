@@ -93,6 +93,24 @@ def test_an_extended_value_loses_to_the_service_that_extends_it(in_folder: InFol
     assert "lib/base.yaml:3" in out.partition("loses")[2].partition("\n")[0]
 
 
+@pytest.mark.parametrize(("separator", "variables"), [(":", ""), (";", "COMPOSE_PATH_SEPARATOR=;\n")])
+def test_the_env_file_names_the_files_of_a_project(in_folder: InFolder, separator: str, variables: str) -> None:
+    files = {
+        "compose.yaml": "services: {web: {image: a:1}}\n",
+        "compose.override.yaml": "services: {web: {image: b:2}}\n",
+        "compose.prod.yaml": "services: {web: {image: c:3}}\n",
+        ".env": f"{variables}COMPOSE_FILE=compose.yaml{separator}compose.prod.yaml\n",
+    }
+    code, out, _ = in_folder(files, "why", "services.web.image", "--on", "compose.yaml")
+    assert (code, '= "c:3"' in out, "b:2" in out) == (0, True, False)
+
+
+def test_a_compose_file_of_another_name_is_merged_as_one(in_folder: InFolder) -> None:
+    files = {"docker-compose.prod.yml": "services: {web: {image: 'a:${TAG}'}}\n", ".env": "TAG=1\n"}
+    code, out, _ = in_folder(files, "why", "services.web.image", "docker-compose.prod.yml")
+    assert (code, '= "a:1"' in out) == (0, True)
+
+
 class TestUnsetVariables:
     def test_a_default_counts_and_the_answer_is_not_certain(
         self, in_folder: InFolder, monkeypatch: pytest.MonkeyPatch

@@ -43,7 +43,7 @@ class Fill(NamedTuple):
 
 
 class Variables:
-    """The variables that `.env` files set. `with_file` and `over` return new ones; `fill` fills in a text.
+    """The variables that `.env` files set. `with_files` adds those of further files; `fill` fills in a text.
 
     known: name -> the value, with the lines and unset variables that it depends on
     """
@@ -53,7 +53,7 @@ class Variables:
         self._made = 0
 
     def with_files(self, layers: Iterable[Layer], texts: Iterable[str]) -> Variables:
-        """These variables, and those of `.env` files below them; a later file overrides an earlier one.
+        """New `Variables`: these, and those of `.env` files below them. A later file overrides an earlier one.
 
         layers: the layers of the files; an unknown one sets nothing
         texts:  the texts of the same files
