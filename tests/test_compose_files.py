@@ -111,6 +111,15 @@ def test_a_compose_file_of_another_name_is_merged_as_one(in_folder: InFolder) ->
     assert (code, '= "a:1"' in out) == (0, True)
 
 
+@pytest.mark.parametrize("place", [".env", ".env:2"])
+def test_where_names_the_values_that_depend_on_a_line_of_env(in_folder: InFolder, place: str) -> None:
+    code, out, _ = in_folder(SHOP, "where", place)
+    assert code == 0
+    assert ".env:2  services.web.image: is a variable in compose.yaml:5" in out
+    assert ".env:2  services.db.image: is a variable in parts/db.yaml:3" in out
+    assert (".env:3  services.web.user" in out) == (place == ".env")
+
+
 class TestUnsetVariables:
     def test_a_default_counts_and_the_answer_is_not_certain(
         self, in_folder: InFolder, monkeypatch: pytest.MonkeyPatch

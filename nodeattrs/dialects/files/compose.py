@@ -33,7 +33,7 @@ _SECTIONS = ("services", "volumes", "networks", "secrets", "configs", "models")
 _MOST = 500
 """The most files that one project may lead to."""
 _LONGEST = 100
-"""The most services of which each extends the next one."""
+"""The most services in a row that extend the next one."""
 
 
 class _File(NamedTuple):
@@ -92,7 +92,7 @@ class _Project:
         self._files: dict[tuple[str, int], _File] = {}
 
     def variables(self, known: Variables, files: Sequence[Path]) -> Variables:
-        """Variables, and below them those of `.env` files. A file that does not exist or lies outside sets nothing."""
+        """New `Variables`, with the ones that `.env` files set below the known ones. A file that does not exist or lies outside sets nothing."""
         there = [path for path in files if os.path.isfile(path) and not border.is_layer_outside(path)]
         contents = [(content_of(path, self._name(path)), self._name(path)) for path in there]
         reader = replace(self._reader, syntax="env")

@@ -8,7 +8,7 @@ source: Compose Specification, "Interpolation"; compose-go 2, packages template 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -43,7 +43,7 @@ class Fill(NamedTuple):
 
 
 class Variables:
-    """The variables that `.env` files set. `with_files` adds those of further files; `fill` fills in a text.
+    """The variables that `.env` files set. `with_files` adds further files; `fill` fills in a text.
 
     known: name -> the value, with the lines and unset variables that it depends on
     """
@@ -53,7 +53,7 @@ class Variables:
         self._made = 0
 
     def with_files(self, layers: Iterable[Layer], texts: Iterable[str]) -> Variables:
-        """New `Variables`: these, and those of `.env` files below them. A later file overrides an earlier one.
+        """New `Variables`: these, and below them what `.env` files set. A later file overrides an earlier one.
 
         layers: the layers of the files; an unknown one sets nothing
         texts:  the texts of the same files
@@ -61,7 +61,7 @@ class Variables:
         """
         found: dict[str, Fill] = {}
         for layer, text in zip(layers, texts, strict=True):
-            lines = text.splitlines()
+            lines = text.split("\n")
             for name, value in layer.value.items() if isinstance(layer.value, dict) else ():
                 at = layer.origin.at((name,))
                 if isinstance(value, str):
@@ -153,7 +153,8 @@ class Filled(NamedTuple):
     source:  the path of the part in the document
 
     `at` gives the line in the document. `causes` gives the lines of `.env` files that a value depends on, `unset` the
-    names of its variables that no file sets. `moved` is the locator of a part of the tree at another path.
+    names of its variables that no file sets. `uses` gives the texts of a tree that have variables. `moved` is the
+    locator of a part of the tree at another path.
     """
 
     locator: Locator
@@ -176,16 +177,16 @@ class Filled(NamedTuple):
         """The locator of what is at the path *source*, for a tree that has it at *target*."""
         return self._replace(target=target, source=self._inner(source))
 
-    def uncertain(self, value: Any) -> Iterator[tuple[Path, Sequence[str]]]:
-        """Yield each path of a tree that depends on variables that no file sets, with their names.
+    def uses(self, value: Any) -> Iterator[tuple[Path, Fill]]:
+        """Yield each path of a tree whose text has variables; for an element of a list, the path of the list.
 
-        value: the tree. For an element of a list, the path of the list
+        value: the tree; paths that it does not have are left out
         """
         depth = len(self.source)
         for at, fill in self.fills.items():
             path = (*self.target, *at[depth:])
-            if fill.unset and at[:depth] == self.source and dig(value, path) is not ABSENT:
-                yield tuple(takewhile(lambda step: type(step) is not int, path)), fill.unset
+            if at[:depth] == self.source and dig(value, path) is not ABSENT:
+                yield tuple(takewhile(lambda step: type(step) is not int, path)), fill
 
     def _inner(self, path: Path) -> Path:
         return (*self.source, *path[len(self.target) :])
@@ -219,6 +220,12 @@ def filled(layer: Layer, variables: Variables) -> Layer:
     return Layer(walk(layer.value, ()), Filled(layer.origin, fills), layer.title, layer.policy)
 
 
+def uses_of_variables(layer: Layer) -> Iterator[tuple[Path, Fill]]:
+    """Yield the paths of a layer whose texts have variables; nothing for a layer that is not from `filled`."""
+    if isinstance(layer.origin, Filled):
+        yield from layer.origin.uses(layer.value)
+
+
 def with_environment(layer: Layer) -> Iterator[Layer]:
     """Yield a layer, and after it an unknown layer for each variable of its texts that no file sets.
 
@@ -226,8 +233,8 @@ def with_environment(layer: Layer) -> Iterator[Layer]:
     """
     yield layer
     lines: dict[str, dict[Path, int]] = {}
-    for path, names in layer.origin.uncertain(layer.value) if isinstance(layer.origin, Filled) else ():
-        for name in names:
+    for path, fill in uses_of_variables(layer):
+        for name in fill.unset:
             lines.setdefault(name, {})[path] = layer.origin.at(path).line or 1
     for name, paths in reversed(lines.items()):
         yield Layer.unknown(name, Origin("variable", name, layer.origin.at(()).file), _REASON, paths)
