@@ -71,13 +71,11 @@ def layers_of_project(
     raises: DocumentError, for files and services that lead to themselves, for a service that does not exist, a text
             that is no variable, and more than 500 files; MergeConflict
     """
-    files: list[_File] = []
-    for layer in layers:
-        files.append(_File(folder / (layer.origin.at(()).file or "-"), [layer]))
+    written = [(folder / (layer.origin.at(()).file or "-"), layer) for layer in layers]
     project = _Project(replace(reader, document=None, syntax="yaml"), shown)
-    home = files[0].path.parent if files else folder
+    home = written[0][0].parent if written else folder
     variables = project.variables(Variables({}), [home / ".env"])
-    files = [_File(one.path, [filled(layer, variables) for layer in one.layers]) for one in files]
+    files = [_File(path, [filled(layer, variables)]) for path, layer in written]
     found = project.model(files, _Place(home, variables))
     return [*(one for layer in found for one in with_environment(layer)), *_inactive(found, variables)]
 
@@ -89,10 +87,13 @@ class _Project:
 
     def __init__(self, reader: LayerReader, shown: Callable[[Path], str]) -> None:
         self._reader, self._shown = reader, shown
-        self._files: dict[tuple[str, int], _File] = {}
+        self._files: dict[tuple[str, Variables], _File] = {}
 
     def variables(self, known: Variables, files: Sequence[Path]) -> Variables:
-        """New `Variables`, with the ones that `.env` files set below the known ones. A file that does not exist or lies outside sets nothing."""
+        """New `Variables`: the known ones, and below them what `.env` files set.
+
+        A file that does not exist, or lies outside, sets nothing.
+        """
         there = [path for path in files if os.path.isfile(path) and not border.is_layer_outside(path)]
         contents = [(content_of(path, self._name(path)), self._name(path)) for path in there]
         reader = replace(self._reader, syntax="env")
@@ -147,7 +148,7 @@ class _Project:
         return [_of_sections(one) for one in self.model(files, _Place(home, variables, place.above))]
 
     def _file(self, path: Path, variables: Variables, at: Origin) -> _File:
-        key = os.path.realpath(path), id(variables)
+        key = os.path.realpath(path), variables
         if key not in self._files:
             if len(self._files) >= _MOST:
                 raise _error(f"leads to more than {_MOST} files", at)
