@@ -24,8 +24,7 @@ from nodeattrs.cloudinit import CloudConfigError, kind_of, load_config, merge
 from nodeattrs.core.budget import NAMES, Budget, Limits, limited
 from nodeattrs.core.tree import parse as path_of
 from nodeattrs.dialects.bindings.model.values import compared
-from nodeattrs.dialects.hiera.types import convert
-from nodeattrs.dialects.hiera.types import parse_type
+from nodeattrs.dialects.hiera.types import convert, parse_type
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, TooDeep, TooMuch
 from nodeattrs.formats.documents import parse, read
 from nodeattrs.formats.patterns import BadPattern, expression

@@ -256,7 +256,6 @@ class TestOtherTools:
             ("gitconfig", "[Include]\npath = .\n"),
             ("gitconfig", "[Include]\npath =\n"),
             ("gitconfig", '[x]\ny = 1\n[includeIf "gitdir:~/a.b/"]\npath = other\n'),
-            ("compose.yaml", "include: [other.yaml]\nx: 1\n"),
         ],
     )
     def test_what_overrides_the_file_makes_every_key_uncertain(self, in_folder: InFolder, file: str, text: str) -> None:

@@ -226,16 +226,6 @@ def test_compose_files_are_merged_with_their_override(in_folder: InFolder) -> No
     assert (code, '= "b:2"' in out, "c:3" in out) == (0, True, False)
 
 
-def test_a_service_that_extends_another_one_is_not_certain(in_folder: InFolder) -> None:
-    files = {
-        "compose.yaml": "services:\n"
-        "  web:\n    extends: {file: base.yaml, service: web}\n    image: a:1\n"
-        "  db: {image: d:1}\n"
-    }
-    assert in_folder(files, "why", "services.web.image")[0] == 5
-    assert in_folder({}, "why", "services.db.image")[0] == 0
-
-
 @pytest.mark.parametrize(
     ("text", "is_found"),
     [
@@ -265,12 +255,6 @@ def test_a_compose_file_that_cannot_be_read_or_has_an_override_is_one_without_se
 
     (tmp_path / "compose.override.yaml").write_text("services: {}\n")
     assert ["compose.yaml", "odd/compose.yaml"] == [*found_folds(GitSources(tmp_path))]
-
-
-def test_included_compose_files_make_every_answer_uncertain(in_folder: InFolder) -> None:
-    files = {"compose.yaml": "include: [other.yaml]\nservices:\n  db: {image: d:1}\n"}
-    code, _, errors = in_folder(files, "why", "services.db.image")
-    assert (code, "compose.yaml:1" in errors) == (5, True)
 
 
 def test_folds_of_the_settings_count_alone(in_folder: InFolder) -> None:

@@ -24,8 +24,7 @@ from nodeattrs.core.trace import Outcome, Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, dig, strict_key
 from nodeattrs.core.walk import SetValue
-from nodeattrs.dialects.hiera.strategies import KNOCKED_OUT
-from nodeattrs.dialects.hiera.strategies import Strategy, strategy_of
+from nodeattrs.dialects.hiera.strategies import KNOCKED_OUT, Strategy, strategy_of
 from nodeattrs.hiera import CannotMerge
 from tests.edits import leaves
 

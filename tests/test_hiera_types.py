@@ -7,8 +7,7 @@ from itertools import product
 import pytest
 
 from nodeattrs.core.tree import MAX_DEPTH
-from nodeattrs.dialects.hiera.types import convert
-from nodeattrs.dialects.hiera.types import parse_type
+from nodeattrs.dialects.hiera.types import convert, parse_type
 from nodeattrs.formats.patterns import BadPattern
 from nodeattrs.hiera import BadLookup, Sensitive
 from nodeattrs.puppet.regex import translated

@@ -100,7 +100,7 @@ def test_a_hover_over_each_line_has_the_effects_that_where_prints(
         ("chef", "roles/web.json", 1, []),
         ("ansible", "group_vars/all.yml", 2, ["3 map.a", "4 map.b"]),
         ("ansible", "hosts.ini", 1, ["2 port"]),
-        ("compose", "compose.yaml", 3, ["3 services.base.image"]),
+        ("compose", "compose.yaml", 3, ["3 services.web.image", "3 services.base.image"]),
         ("compose", "compose.yaml", 8, ["9 services.web.environment.A"]),
     ],
 )

@@ -221,7 +221,9 @@ class Folded:
         layer = self._layers[setting.source - 1]
         if type(layer.value) is Unknown:
             return Claim(setting.path, layer.value, setting.source, layer.place(setting.path))
-        return Claim(setting.path, setting.value, setting.source, layer.origin.at(setting.own))
+        causes = getattr(layer.origin, "causes", None)
+        why = None if causes is None else partial(causes, setting.own)
+        return Claim(setting.path, setting.value, setting.source, layer.origin.at(setting.own), why=why)
 
     def to_dict(self) -> Any:
         """A copy of the tree, independent of this one."""

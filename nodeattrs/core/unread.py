@@ -172,12 +172,17 @@ def sentences(found: Iterable[Unread], whole: bool = False) -> Iterator[str]:
         every = [one for some in files.values() for one in some]
         paths = dict.fromkeys(spell(path) for one in every for path in one.paths)
         what = "anything" if sets_any else _some([*paths])
+        verb, _, rest = reason.partition(" ")
         if len(files) == 1:
-            first = every[0]
+            first, names = every[0], [*dict.fromkeys(one.name for one in every)]
+            if len(names) > 1 and reason:
+                place = first.place if len({one.place for one in every}) == 1 else first.file
+                who = f"{place} ({_plural(noun or 'place')} {_some(names)})"
+                yield _sentence(who, f"{_PLURALS[verb]} {rest}", what)
+                continue
             free = f"{first.layer} may set {what}: {first.reason}"
             yield free if first._is_own_sentence else _sentence(first.layer, first.reason, what)
             continue
-        verb, _, rest = reason.partition(" ")
         places = _some([some[0].place for some in files.values()])
         who = f"{len(files)} {_plural(noun or 'place')}"
         if reason:

@@ -18,6 +18,7 @@ from nodeattrs.core.part import Handler, Join, Part, by_field, concat, entries, 
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,
+    DROP,
     KEEP,
     LIST,
     MAP,
@@ -96,6 +97,7 @@ def _settled(lower: Part, upper: Part) -> Part:
     return listed(part for part in map(partial(_settled, _NOTHING), upper.elements()) if part.value is not ABSENT)
 
 
+@handler(hides=True)
 def _refused(lower: Part, upper: Part) -> Part:
     raise MergeConflict("a map and a list of a Compose file have one kind in all files", hint="or write !override")
 
@@ -123,6 +125,14 @@ _FIRST = Policy(
     Line(ANY, PRESENT, TAKE),
     kinds=_KINDS,
 )
+
+PROFILES = Policy(
+    "compose: profiles",
+    Line(MAP, MAP, MEET, "two maps meet key by key"),
+    Line(PRESENT, NULL, DROP, "none of its profiles is active"),
+    Line(ANY, ANY, KEEP),
+)
+"""The policy of a layer that has null for each service that does not count."""
 
 # --- tables for some fields
 

@@ -138,7 +138,8 @@ def _of_place(question: Question, place: str) -> Output:
     if found is None:
         raise NotFound(f"there is no file {place} in {side.root}", hint="name FILE or FILE:LINE, as seen from --repo")
     file, line = side.named(found[0]), found[1]
-    written = {(one.path, one.line) for opened in _opened(question) for one in opened.settings(found[0])}
+    noted = {(one.path, one.line): one.note for opened in _opened(question) for one in opened.settings(found[0])}
+    written = set(noted)
     settings = written if line is None else _at_or_below(text_of(side, found[0]) or (), line, written)
     near = [] if line is None else [path for path, _ in settings] or _near(written, line)
     lines = _looked(question, None, near)
@@ -152,7 +153,7 @@ def _of_place(question: Question, place: str) -> Output:
     unread = lines.unread_of(effects, [path for path, _ in unused])
     if not (effects or unused or unread):
         raise NotFound(f"{place} sets nothing on any subject", hint="`nodeattrs list subjects` names who is asked")
-    return _output(lines, effects, [(file, Setting(*one, notes.get(one, ""))) for one in unused], unread)
+    return _output(lines, effects, [(file, Setting(*one, notes.get(one) or noted[one])) for one in unused], unread)
 
 
 def _at_or_below(text: Sequence[str], line: int, written: Iterable[tuple[Path, int]]) -> set[tuple[Path, int]]:

@@ -18,8 +18,8 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import dig, json_or_text, parse, under
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import Unread, encrypted_at, unread_below, unread_layer
+from nodeattrs.dialects.files.compose import layers_of_project
 from nodeattrs.dialects.files.doubts import warnings_of_dotted_keys
-from nodeattrs.dialects.files.extends import unread_extends
 from nodeattrs.dialects.files.folds import (
     FoldLayers,
     chart_folder,
@@ -36,7 +36,7 @@ from nodeattrs.dialects.files.text import text_of
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, FoldNotFound
 from nodeattrs.formats.documents import read
 from nodeattrs.formats.layers import LayerReader, with_variables
-from nodeattrs.policies import DEFAULT_POLICY, NAMES, REPLACE, policy_named
+from nodeattrs.policies import COMPOSE, DEFAULT_POLICY, NAMES, REPLACE, policy_named
 from nodeattrs.policies.helm import HelmPolicy
 from nodeattrs.policies.helm_set import set_layers
 from nodeattrs.project.config import PlainFold, read_fold
@@ -105,6 +105,8 @@ class _Layers:
         chart = None if named is not None else chart_folder(words, Path(), self._policy)
         words = words[chart is not None :]
         files = [*layers_of(words, self._reader, Path(), policy=self._policy.name)]
+        if self._policy.name == COMPOSE:
+            files = layers_of_project(files, self._reader, Path())
         if named is not None and self._repository is not None:
             below = layers_of_fold(self._repository, named, self._policy)
             layers, charts = self._with_variables([*below.layers, *files]), len(below.charts)
@@ -200,8 +202,7 @@ def _fold(question: Question) -> Output:
     tree = layers.folded(layers.all)
     report = _report(layers, tree, asked) if is_report else text_of(tree.value, asked["format"])
     paths = [*map(parse, asked["explain"] or ())]
-    left = [one for one in unread_extends(tree, layers.policy) if not paths or any(map(one.may_set, paths))]
-    return Output(report, unread=[*_unread(layers.all, tree, paths), *left])
+    return Output(report, unread=[*_unread(layers.all, tree, paths)])
 
 
 def _unread(layers: Sequence[Layer], tree: Folded, paths: Sequence[TreePath]) -> Iterator[Unread]:

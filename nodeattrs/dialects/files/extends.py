@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 
 from nodeattrs import border
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.fold import Folded, Layer
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import ABSENT, dig, spell, under
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.core.unread import Unread
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded
 from nodeattrs.formats.layers import LayerReader
@@ -101,8 +100,8 @@ def with_named_files(layers: Iterable[Layer], policy: str = "") -> Iterator[Laye
 
     The unknown layer comes before the layer. If the named file overrides it, the unknown layer comes after it.
 
-    policy: the name of the fold's policy. TypeScript's, Ruff's and Git's policies read the files that a file names, so
-            these get no unknown layer, except for a config of Git on standard input
+    policy: the name of the fold's policy. The policies of TypeScript, Ruff, Compose and Git read the files that a file
+            names, so these get no unknown layer, except for a config of Git on standard input
     """
     for layer in layers:
         found = [*_named_in(layer, policy)] if isinstance(layer.value, dict) else []
@@ -119,7 +118,8 @@ def _named_in(layer: Layer, policy: str) -> Iterator[tuple[_Named, TreePath]]:
         if policy == GIT and one.file == _GITCONFIG:
             is_unread = file == STANDARD_INPUT  # `with_included` has read what any other config of Git names
         else:
-            is_unread = re.fullmatch(one.file, file) is not None and not is_followed(file, policy)
+            is_read = policy == COMPOSE or is_followed(file, policy)
+            is_unread = not is_read and re.fullmatch(one.file, file) is not None
         if is_unread:
             found = (
                 path
@@ -162,19 +162,6 @@ def _unread_overrides(layer: Layer) -> Iterator[Layer]:
         for number, one in enumerate(overrides):
             if isinstance(one, dict) and one.get("extends") not in (None, "", []):
                 yield _unread(layer, ("overrides", number, "extends"), ("overrides", number))
-
-
-def unread_extends(tree: Folded, policy: str) -> Iterator[Unread]:
-    """An unread place for each service of a merged Compose file that extends another service.
-
-    It may set any value of the service. Nothing under another policy than "compose".
-    """
-    services = tree.value.get("services") if policy == COMPOSE and isinstance(tree.value, dict) else None
-    for name, service in services.items() if isinstance(services, dict) else ():
-        if isinstance(service, dict) and "extends" in service:
-            at = ("services", name)
-            place = str(tree.origins((*at, "extends"))[0].place)
-            yield Unread(place, "extends another service, whose values were not read", (at,))
 
 
 def is_followed(file: str, policy: str) -> bool:
@@ -244,7 +231,7 @@ def _with_bases_of_ruff(layer: Layer, path: Path, reader: LayerReader, shown: Ca
             return found[::-1]
         place = read.origin.at(at)
         void |= _made_void(dig(read.value, _home_of_ruff(path)))
-        reason, target = _target_of_ruff(path.parent, word)
+        reason, target = named_file(path.parent, word)
         if reason:
             name = word[:_LONGEST] if isinstance(word, str) else "extend"
             lines = {home: place.line or 1} if home else None
@@ -264,16 +251,23 @@ def _home_of_ruff(path: Path) -> TreePath:
     return ("tool", "ruff") if path.name == "pyproject.toml" else ()
 
 
-def _target_of_ruff(folder: Path, word: Any) -> tuple[str, Path]:
-    """Why the file that `extend` names is not read, "" where it is; and its path."""
+def named_file(folder: Path, word: Any, verb: str = "extended") -> tuple[str, Path]:
+    """Why a file that another one names is not read, "" where it is; and its path.
+
+    folder: the folder to which the path is relative
+    word:   the path as it is written, of any type
+    verb:   what the other file does with it, for the reason
+    """
     if not isinstance(word, str) or word == "" or "\0" in word or len(word) > _LONGEST:
-        return "extends something that is no path", folder
+        return f"{verb.removesuffix('ed')}s something that is no path", folder
     if word.startswith("~") or "$" in word:
-        return f"{word} is extended, and depends on the user or the environment", folder
+        return f"{word} is {verb}, and depends on the user or the environment", folder
+    if "://" in word or word.startswith("git@"):
+        return f"{word} is {verb}, and is on another machine", folder
     target = Path(os.path.normpath(folder / word))
     if border.is_layer_outside(target):
         return border.REASON, target
-    return "" if os.path.isfile(target) else f"{word} is extended, and was not found", target
+    return "" if os.path.isfile(target) else f"{word} is {verb}, and was not found", target
 
 
 def _made_void(settings: dict[str, Any]) -> set[str]:

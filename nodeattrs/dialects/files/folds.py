@@ -27,6 +27,7 @@ from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.files.charts import CHART, charts_at
+from nodeattrs.dialects.files.compose import layers_of_project
 from nodeattrs.dialects.files.doubts import (
     activated,
     is_of_npm,
@@ -40,7 +41,7 @@ from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
 from nodeattrs.formats.documents import Document, Syntax, standard_input, syntax_of
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.node.values import Secrets
-from nodeattrs.policies import GIT, NAMES, NETPLAN, SPRING, SYSTEMD, known_policies
+from nodeattrs.policies import COMPOSE, GIT, NAMES, NETPLAN, SPRING, SYSTEMD, known_policies
 from nodeattrs.policies.helm import ChartValues, HelmPolicy
 from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.project.config import PlainFold
@@ -250,6 +251,8 @@ def layers_of_fold(repository: Folder, one: PlainFold, policy: NamedPolicy) -> F
     chart = chart_folder(one.files, repository.root, policy)
     words = one.files if chart is None else one.files[1:]
     files = list(layers_of(words, reader, repository.root, repository.shown, policy.name))
+    if policy.name == COMPOSE:
+        files = layers_of_project(files, reader, repository.root, repository.shown)
     return FoldLayers(files) if chart is None else layers_over_chart(chart, files, reader, policy, repository.shown)
 
 

@@ -19,6 +19,7 @@ from nodeattrs.dialects.files.extends import is_of_ruff, is_tsconfig
 from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import Release, read_documents
 from nodeattrs.errors import DocumentError
+from nodeattrs.formats.layers import LayerReader
 from nodeattrs.policies import APPSETTINGS, COMPOSE, DEFAULT_POLICY, REPLACE, RUFF, SPRING, TSCONFIG
 from nodeattrs.project.config import PlainFold
 
@@ -28,6 +29,7 @@ _APPSETTINGS = re.compile(r"appsettings(?:\..+)?\.json", re.IGNORECASE)
 _FOR_TESTS = "ci"
 """The folder of a chart with values files for its tests."""
 _COMPOSE = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
+_NAMED_COMPOSE = re.compile(r"(?:docker-)?compose(?:[-.].+)?\.ya?ml")
 _SERVICES = re.compile(r"""(?:^|[{,]\s*)["']?(?:services|include)["']?[ \t]*:""", re.MULTILINE)
 """A key that each Compose file has. Another file of the same name may be data of Hiera, for a role."""
 _ENDINGS = ("yaml", "yml", "properties")
@@ -204,7 +206,7 @@ def policy_for(files: Sequence[str], folder: Path) -> str:
         return RUFF
     if _APPSETTINGS.fullmatch(names[-1]):
         return APPSETTINGS
-    if names[0] in _COMPOSE:
+    if _NAMED_COMPOSE.fullmatch(names[0]):
         return COMPOSE
     if is_of_spring(names[-1]):
         return SPRING
@@ -231,8 +233,24 @@ def _of_compose(root: Path, folder: str, names: Sequence[str]) -> dict[str, Plai
     override = [name for name in _OVERRIDES if name in names][:1]
     if base is None or not (override or _may_have(root / folder / base, _SERVICES)):
         return {}
-    files = tuple(f"{folder}/{name}".lstrip("/") for name in (base, *override))
-    return {files[0]: PlainFold(files, COMPOSE)}
+    named = _named_by_dotenv(root / folder / ".env") if ".env" in names else ()
+    files = tuple(f"{folder}/{name}".lstrip("/") for name in (base, *(named or (base, *override))))
+    return {files[0]: PlainFold(files[1:], COMPOSE)}
+
+
+def _named_by_dotenv(path: Path) -> Sequence[str]:
+    """The Compose files that the variable COMPOSE_FILE of a `.env` file names.
+
+    () for none, and for a file that cannot be read.
+    """
+    try:
+        variables = LayerReader("env").read(path)[0].value
+    except DocumentError:
+        return ()
+    if not isinstance(variables, dict):
+        return ()
+    separator = variables.get("COMPOSE_PATH_SEPARATOR") or ":"
+    return [one for one in (variables.get("COMPOSE_FILE") or "").split(separator) if one]
 
 
 def _of_spring(root: Path, steps: tuple[str, ...]) -> dict[str, PlainFold]:

@@ -16,15 +16,16 @@ from nodeattrs.contract.arguments import nested_of
 from nodeattrs.contract.folder import Folder
 from nodeattrs.contract.reading import note_read
 from nodeattrs.dialects.common import InRepository
-from nodeattrs.dialects.files.extends import unread_extends
+from nodeattrs.dialects.files.compose_variables import uses_of_variables
 from nodeattrs.dialects.files.flux import Manifests
 from nodeattrs.dialects.files.folds import FoldLayers, fold_named, folded, layers_of_fold
 from nodeattrs.dialects.files.found import FoundFold, found_fold, found_folds, policy_for, release_kind, releases_in
 from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import Release, layers_of_release, settings_of
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.formats.documents import syntax_of
 from nodeattrs.formats.layers import with_variables
-from nodeattrs.policies import policy_named
+from nodeattrs.policies import COMPOSE, policy_named
 from nodeattrs.policies.helm import ChartValues
 from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.project.config import FILE, PlainFold, RepositorySettings
@@ -77,7 +78,7 @@ class Folds(InRepository):
         return self._folds
 
     def answer(self, name: str) -> Answered:
-        """Read the files of a fold and merge them: {"value": the tree}. Sets `unread` to services that extend others.
+        """Read the files of a fold and merge them: {"value": the tree}.
 
         raises: FoldNotFound, NoFileFits, DocumentError, MergeConflict
         """
@@ -86,7 +87,6 @@ class Folds(InRepository):
         laid = self._laid(one)
         rules = one.rules if isinstance(one, PlainFold) else ()
         tree = folded(laid.layers, _policy_of(one), rules, self.repository.config.sensitive, charts=laid.charts)
-        self.unread = [*unread_extends(tree, _policy_of(one).name)]
         return {"value": part_of(self.with_set(tree))}
 
     def settings(self, file: str) -> Iterator[Setting]:
@@ -100,9 +100,25 @@ class Folds(InRepository):
                 for one in releases_in(own, Manifests(self._sources)).values():
                     yield from settings_of(one)
                 return
+        with suppress(NodeattrsError):
+            yield from self._uses_of_variables(own) if syntax_of(own) == "env" else ()
         paths = self._subcharts.get(own, [()])
         for setting in super().settings(file):
             yield from (setting._replace(path=(*path, *setting.path)) for path in paths)
+
+    def _uses_of_variables(self, file: str) -> Iterator[Setting]:
+        """The values of Compose projects that depend on a `.env` file, with its lines; a note names the value's line.
+
+        Nothing for a project that cannot be read, which its own answer says.
+        """
+        for one in self._folds.values():
+            with suppress(NodeattrsError):
+                layers = self._laid(one).layers if isinstance(one, PlainFold) and one.policy == COMPOSE else ()
+                for layer in layers:
+                    for path, fill in uses_of_variables(layer):
+                        note = f"is a variable in {layer.origin.at(path).place}"
+                        lines = (cause.origin.line or 1 for cause in fill.used if cause.origin.file == file)
+                        yield from (Setting(path, line, note) for line in lines)
 
     def _laid(self, one: FoundFold) -> FoldLayers:
         if isinstance(one, Release):

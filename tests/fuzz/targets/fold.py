@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+import tempfile
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from nodeattrs.core.fold import Folded, Layer
+from nodeattrs.dialects.files.compose import layers_of_project
 from nodeattrs.dialects.files.folds import folded
 from nodeattrs.dialects.files.reports import BlameReport, LastChanges, trace_report
 from nodeattrs.dialects.files.text import text_of
@@ -166,6 +169,20 @@ _SERVICE = {
     "logging": ({"driver": ("a", "b"), "options": {"x": 1}}, None, "a"),
     "ulimits": ({"n": (1, {"soft": 1})}, 1),
 }
+_TEXTS = ("$A", "${A:-b}", "${C:?d}", "a$$b${B+${A}}", "${", "${A:-{x}}", "$1", "${}", "a")
+_PROJECT = {
+    "include": (["d.yaml"], [{"path": ["d.yaml", "c.yaml"], "env_file": ".env"}], [None], [{"path": 1}], "d.yaml", {}),
+    "services": {
+        "w": {
+            "image": _TEXTS,
+            "labels": (["A=$A", "$B"], {"A": _TEXTS}),
+            "extends": ("v", "w", {"file": "d.yaml", "service": ("u", "v")}, {"service": 1}, {"file": "$A"}, None, [1]),
+            "profiles": (["p"], "p", [None], ["$A"], {}),
+        },
+        "v": (None, 1, {"image": _TEXTS, "extends": ("w", {"file": "c.yaml", "service": "w"})}),
+    },
+}
+_OTHER = "services: {u: {image: '${B:-x}', extends: v}, v: {image: '$A', profiles: [q]}}\n"
 _COMPOSE = {
     "services": {"w": _SERVICE, "v": (None, 1)},
     "networks": {"n": {"ipam": {"config": _LIST}, "labels": _PAIRS}},
@@ -176,6 +193,14 @@ def _composed(text: str) -> list[Layer]:
     parts = text.split("---\n")
     reader = LayerReader()
     return [one for part in parts for one in reader.layers(part.encode("utf-8", "surrogatepass"), "c.yaml", "c")]
+
+
+def _project(text: str) -> list[Layer]:
+    with tempfile.TemporaryDirectory() as folder:
+        files = {"c.yaml": text, "d.yaml": _OTHER, ".env": "A=1\nB='$A'\nCOMPOSE_PROFILES=q\n"}
+        for name, content in files.items():
+            (Path(folder) / name).write_bytes(content.encode("utf-8", "surrogatepass"))
+        return layers_of_project(LayerReader().read(Path(folder, "c.yaml"), "c.yaml"), LayerReader(), Path(folder))
 
 
 def _two(value: Any, chance: random.Random) -> str:
@@ -189,4 +214,5 @@ TARGETS = (
     *(Target(syntax, from_grammar(grammar), partial(_document, syntax), touched) for syntax, grammar in _LINES.items()),
     Target("layers", from_grammar(_YAML, texts_of("fold/*.yaml"), _WORDS), _layers, _under_each),
     Target("compose", from_shape(_COMPOSE, (), _two), _composed, partial(_used, "compose")),
+    Target("compose-project", from_shape(_PROJECT), _project, partial(_used, "compose")),
 )

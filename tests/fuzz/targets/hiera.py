@@ -12,11 +12,10 @@ from typing import Any
 
 from nodeattrs.dialects.hiera import control
 from nodeattrs.dialects.hiera.config import read_config
-from nodeattrs.dialects.hiera.types import convert
 from nodeattrs.dialects.hiera.data import read_document
 from nodeattrs.dialects.hiera.keys import split_key
 from nodeattrs.dialects.hiera.strategies import strategy_of
-from nodeattrs.dialects.hiera.types import parse_type
+from nodeattrs.dialects.hiera.types import convert, parse_type
 from nodeattrs.hiera import BadData, Hiera, merge
 from nodeattrs.puppet.regex import translated
 from tests.fuzz.grammar import Grammar

@@ -1,0 +1,263 @@
+"""Compose files with variables, `.env` files, included files, extended services and profiles.
+
+tests/vectors/compose.jsonl has what Docker Compose makes of 84 projects: `files` has the content of each file, `merged`
+the files that are named with -f, `judged_by` the versions that were asked. `expect` is {"refused": true}, or some
+fields of the services; lists of variables and labels are maps in it.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nodeattrs.errors import NodeattrsError
+from tests.effort import examples
+from tests.oracles import compose as oracle
+from tests.vectors.cases import HERE, Case, cases_of
+
+InFolder = Callable[..., tuple[int, str, str]]
+CASES = [*cases_of(HERE / "compose.jsonl")]
+FIELDS = ("image", "hostname", "command", "environment", "labels", "cap_add")
+
+
+def fields_of(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """Some fields of the services of a merged tree: the empty ones left out, pairs as maps, capabilities sorted."""
+    found: dict[str, Any] = {}
+    for name, service in (tree.get("services") or {}).items():
+        found[name] = {}
+        for field in FIELDS:
+            value = service.get(field)
+            if field in ("environment", "labels") and isinstance(value, list):
+                value = dict(one.split("=", 1) for one in value)
+            if value not in (None, [], {}):
+                found[name][field] = sorted(value) if field == "cap_add" else value
+    return found
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+def test_we_answer_as_docker_compose_does(case: Case, tmp_path: Path) -> None:
+    """A project that Docker Compose refuses is an error for us, or has a layer that we did not read."""
+    oracle.write(tmp_path, case["files"])
+    if "refused" in case["expect"]:
+        with pytest.raises(NodeattrsError):
+            oracle.ours(tmp_path, case["merged"], strict=True)
+    else:
+        assert fields_of(oracle.ours(tmp_path, case["merged"]).value) == case["expect"]["services"]
+
+
+SHOP = {
+    "compose.yaml": """include: [parts/db.yaml]
+services:
+  web:
+    extends: {file: lib/base.yaml, service: base}
+    image: shop:${TAG}
+    hostname: ${HOST:-localhost}
+  debug:
+    image: debug:1
+    profiles: [debug]
+""",
+    "lib/base.yaml": "services:\n  base:\n    image: base:1\n    user: ${OWNER}\n    restart: always\n",
+    "parts/db.yaml": "services:\n  db:\n    image: db:${TAG}-${SIZE}\n",
+    "parts/.env": "TAG=9\nSIZE=small\n",
+    ".env": "# ours\nTAG=2\nOWNER=${TAG}000\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "wins", "comes_from"),
+    [
+        ("services.web.image", "shop:2", "compose.yaml:5", ["TAG, set at .env:2"]),
+        ("services.web.restart", "always", "lib/base.yaml:5", []),
+        ("services.web.user", "2000", "lib/base.yaml:4", ["OWNER, set at .env:3", "TAG, set at .env:2"]),
+        ("services.db.image", "db:2-small", "parts/db.yaml:3", ["TAG, set at .env:2", "SIZE, set at parts/.env:2"]),
+    ],
+)
+def test_a_value_has_its_file_and_line_and_those_of_its_variables(
+    in_folder: InFolder, key: str, value: str, wins: str, comes_from: list[str]
+) -> None:
+    code, out, errors = in_folder(SHOP, "why", key)
+    assert (code, errors) == (0, "")
+    assert f'{key} = "{value}"' in out
+    assert wins in out.partition("wins")[2].partition("\n")[0]
+    assert all(one in out for one in comes_from)
+    assert ("where the value comes from" in out) == bool(comes_from)
+
+
+def test_an_extended_value_loses_to_the_service_that_extends_it(in_folder: InFolder) -> None:
+    _, out, _ = in_folder(SHOP, "why", "services.web.image")
+    assert "lib/base.yaml:3" in out.partition("loses")[2].partition("\n")[0]
+
+
+@pytest.mark.parametrize(("separator", "variables"), [(":", ""), (";", "COMPOSE_PATH_SEPARATOR=;\n")])
+def test_the_env_file_names_the_files_of_a_project(in_folder: InFolder, separator: str, variables: str) -> None:
+    files = {
+        "compose.yaml": "services: {web: {image: a:1}}\n",
+        "compose.override.yaml": "services: {web: {image: b:2}}\n",
+        "compose.prod.yaml": "services: {web: {image: c:3}}\n",
+        ".env": f"{variables}COMPOSE_FILE=compose.yaml{separator}compose.prod.yaml\n",
+    }
+    code, out, _ = in_folder(files, "why", "services.web.image", "--on", "compose.yaml")
+    assert (code, '= "c:3"' in out, "b:2" in out) == (0, True, False)
+
+
+def test_a_compose_file_of_another_name_is_merged_as_one(in_folder: InFolder) -> None:
+    files = {"docker-compose.prod.yml": "services: {web: {image: 'a:${TAG}'}}\n", ".env": "TAG=1\n"}
+    code, out, _ = in_folder(files, "why", "services.web.image", "docker-compose.prod.yml")
+    assert (code, '= "a:1"' in out) == (0, True)
+
+
+@pytest.mark.parametrize("place", [".env", ".env:2"])
+def test_where_names_the_values_that_depend_on_a_line_of_env(in_folder: InFolder, place: str) -> None:
+    code, out, _ = in_folder(SHOP, "where", place)
+    assert code == 0
+    assert ".env:2  services.web.image: is a variable in compose.yaml:5" in out
+    assert ".env:2  services.db.image: is a variable in parts/db.yaml:3" in out
+    assert (".env:3  services.web.user" in out) == (place == ".env")
+
+
+class TestUnsetVariables:
+    def test_a_default_counts_and_the_answer_is_not_certain(
+        self, in_folder: InFolder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("HOST", "from-this-machine")
+        code, out, errors = in_folder(SHOP, "why", "services.web.hostname")
+        assert (code, 'services.web.hostname = "localhost"' in out) == (5, True)
+        assert "compose.yaml:6 (variable HOST) is not set in a file that was read" in errors
+        assert in_folder({}, "why", "services.web.image")[0] == 0
+
+    def test_a_stronger_file_without_the_variable_makes_the_answer_certain(self, in_folder: InFolder) -> None:
+        over = {"compose.override.yaml": "services: {web: {hostname: shop}}\n"}
+        assert in_folder(SHOP | over, "why", "services.web.hostname")[0] == 0
+        assert in_folder({}, "why", "services.web.hostname", "compose.yaml")[0] == 5
+
+    def test_strict_refuses_them(self, in_folder: InFolder) -> None:
+        code, _, errors = in_folder(SHOP, "fold", "compose.yaml", "--policy", "compose", "--strict")
+        assert (code, "the layer 'HOST' is unknown" in errors) == (1, True)
+
+    def test_a_required_variable_stays_as_it_is_written(self, in_folder: InFolder) -> None:
+        files = {"compose.yaml": "services: {web: {image: 'a:${TAG:?say it}'}}\n"}
+        code, out, _ = in_folder(files, "why", "services.web.image")
+        assert (code, '"a:${TAG:?say it}"' in out) == (5, True)
+
+    def test_several_of_one_file_are_one_warning(self, in_folder: InFolder) -> None:
+        files = {"compose.yaml": "services:\n  web:\n    image: $A\n    hostname: $B\n"}
+        _, _, errors = in_folder(files, "blame")
+        assert "compose.yaml (variables A, B) are not set" in errors
+
+    def test_an_element_makes_its_list_uncertain(self, in_folder: InFolder) -> None:
+        files = {"compose.yaml": "services: {web: {image: a, command: [a, '$B']}}\n"}
+        assert in_folder(files, "why", "services.web.command")[0] == 5
+        assert in_folder({}, "why", "services.web.image")[0] == 0
+
+
+class TestProfiles:
+    def test_a_service_without_an_active_profile_is_not_there_and_why_names_its_profiles(
+        self, in_folder: InFolder
+    ) -> None:
+        code, out, _ = in_folder(SHOP, "why", "services.debug.image")
+        assert (code, "services.debug.image is not set" in out) == (0, True)
+        assert "compose.yaml:9" in out.partition("profiles")[2].partition("\n")[0]
+        assert "none of its profiles is active" in out
+        assert "debug" not in in_folder({}, "fold", "compose.yaml", "--policy", "compose")[1]
+
+    def test_the_env_file_makes_profiles_active(self, in_folder: InFolder) -> None:
+        code, out, _ = in_folder(SHOP | {".env": "COMPOSE_PROFILES=a, debug\n"}, "why", "services.debug.image")
+        assert (code, '"debug:1"' in out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("files", "place", "words"),
+    [
+        ({"compose.yaml": "include: [b.yaml]\n", "b.yaml": "include: [compose.yaml]\n"}, "b.yaml:1", "includes itself"),
+        ({"compose.yaml": "services: {a: {extends: b}, b: {extends: a}}\n"}, "compose.yaml:1", "extends itself, by a"),
+        ({"compose.yaml": "services: {a: {extends: b}}\n"}, "compose.yaml:1", "has no such service"),
+        ({"compose.yaml": "services:\n  a:\n    image: ${\n"}, "compose.yaml:3", "${ is no variable"),
+        ({"compose.yaml": "services: {a: {image: $A}}\n", ".env": "A='b\n"}, ".env:1", "never closed"),
+        (
+            {
+                "compose.yaml": "services: {a: {extends: {file: b.yaml, service: b}}}\n",
+                "b.yaml": "services: {b: {extends: {file: compose.yaml, service: a}}}\n",
+            },
+            "b.yaml:1",
+            "extends itself, by a",
+        ),
+        (
+            {"compose.yaml": "services: {a: {image: '" + "${A:-" * 200 + "}" * 200 + "'}}\n"},
+            "compose.yaml:1",
+            "variable",
+        ),
+    ],
+)
+def test_what_docker_compose_refuses_is_an_error_with_its_line(
+    in_folder: InFolder, files: dict[str, str], place: str, words: str
+) -> None:
+    code, _, errors = in_folder(files, "fold", "compose.yaml", "--policy", "compose")
+    assert (code, place in errors, words in errors) == (1, True, True)
+
+
+def test_variables_that_multiply_are_an_error(in_folder: InFolder) -> None:
+    lines = [f"A{n}=" + f"${{A{n - 1}}}" * 10 for n in range(1, 10)]
+    files = {"compose.yaml": "services: {a: {image: $A9}}\n", ".env": "\n".join(["A0=xxxxxxxxxx", *lines])}
+    code, _, errors = in_folder(files, "why", "services.a.image")
+    assert (code, "more than 10,000,000 characters" in errors) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        ("no.yaml", "no.yaml is included, and was not found"),
+        ("oci://registry/project", "is on another machine"),
+        ("https://github.com/a/b.git", "is on another machine"),
+        ("{path: [a.yaml, no.yaml]}", "no.yaml is included, and was not found"),
+        ("{path: a.yaml, env_file: no.env}", "no.env is named, and was not found"),
+        ("{}", "includes something that is no path"),
+        ("${DIR:-.}/a.yaml", "depends on DIR, which may come from the environment"),
+        ("../outside.yaml", "lies outside of the repository"),
+    ],
+)
+def test_an_include_that_is_not_read_makes_weaker_values_uncertain(
+    in_folder: InFolder, tmp_path: Path, entry: str, reason: str
+) -> None:
+    outside = tmp_path.parent / "outside.yaml"
+    outside.write_text("services: {}\n")
+    files = {"compose.yaml": f"include:\n  - {entry}\nservices: {{web: {{image: a}}}}\n", "a.yaml": "services: {}\n"}
+    code, _, errors = in_folder(files, "why", "services.web.hostname")
+    outside.unlink()
+    assert (code, reason in errors, "compose.yaml:2" in errors) == (5, True, True)
+    assert in_folder({}, "why", "services.web.image")[0] == 0
+
+
+@pytest.mark.parametrize("extends", ["{file: no.yaml, service: a}", "{file: ../../x.yaml, service: a}", "{service: 1}"])
+def test_a_service_that_is_not_read_makes_one_service_uncertain(in_folder: InFolder, extends: str) -> None:
+    files = {"compose.yaml": f"services:\n  web: {{image: a, extends: {extends}}}\n  db: {{image: d}}\n"}
+    assert in_folder(files, "why", "services.web.hostname")[0] == 5
+    assert in_folder({}, "why", "services.web.image")[0] == 0
+    assert in_folder({}, "why", "services.db.hostname")[0] == 1
+
+
+def test_another_policy_leaves_a_file_as_it_is_written(in_folder: InFolder) -> None:
+    code, out, _ = in_folder(SHOP, "fold", "compose.yaml", "--format", "json")
+    assert (code, json.loads(out)["services"]["web"]["image"]) == (5, "shop:${TAG}")
+
+
+def test_a_link_of_env_that_leads_out_of_the_repository_is_not_read(in_folder: InFolder, tmp_path: Path) -> None:
+    outside = tmp_path.parent / "outside.env"
+    outside.write_text("TAG=stolen\n")
+    in_folder({name: text for name, text in SHOP.items() if name != ".env"}, "list", "subjects")
+    (tmp_path / ".env").symlink_to(outside)
+    code, out, errors = in_folder({}, "why", "services.web.image")
+    outside.unlink()
+    assert (code, "stolen" in out + errors) == (5, False)
+
+
+def test_random_projects_are_folded_without_an_error_that_docker_compose_does_not_have(tmp_path: Path) -> None:
+    for number in range(examples(40)):
+        files, merged = oracle.project(random.Random(number))
+        folder = tmp_path / str(number)
+        oracle.write(folder, files)
+        oracle.ours(folder, merged)
