@@ -241,7 +241,7 @@ def _rings(neighbours: Neighbours, behind: Neighbours, start: int) -> tuple[dict
     while level and distance < best:
         for vertex in level:
             if vertex == start or len(behind[vertex]) > 1:
-                ring = _ring(neighbours, vertex, best - distance)
+                ring = _ring(neighbours, behind, vertex, best - distance)
                 if ring is not None:
                     rings[vertex] = ring
                     best = min(best, distance + ring)
@@ -251,12 +251,17 @@ def _rings(neighbours: Neighbours, behind: Neighbours, start: int) -> tuple[dict
     return rings, best
 
 
-def _ring(neighbours: Neighbours, vertex: int, most: int) -> int | None:
-    """The length of the shortest ring through *vertex*, if it is at most *most*."""
-    seen, far = {vertex}, {vertex}
+def _ring(neighbours: Neighbours, behind: Neighbours, vertex: int, most: int) -> int | None:
+    """The length of the shortest ring through *vertex*, if it is at most *most*; searched from both sides."""
+    nexts, seen, far = neighbours, {vertex}, {vertex}
+    others, met, beyond = behind, {vertex}, {vertex}
     for length in range(1, most + 1):
-        reached = {one for last in far for one in neighbours[last]}
-        if vertex in reached:
+        if not far or not beyond:
+            return None
+        if len(far) > len(beyond):  # go on where fewer wait
+            nexts, seen, far, others, met, beyond = others, met, beyond, nexts, seen, far
+        reached = {one for last in far for one in nexts[last]}
+        if not reached.isdisjoint(met):
             return length
         far = reached - seen
         seen |= far
