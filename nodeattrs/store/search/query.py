@@ -98,18 +98,12 @@ class Range(NamedTuple):
 
     low, high: the ends; None: the range has no end there
     with_low, with_high: whether the end itself belongs to the range
-    exact:     the only text in the range, if both ends are equal and belong to it; else None
     """
 
     low: str | None
     high: str | None
     with_low: bool = True
     with_high: bool = True
-
-    @property
-    def exact(self) -> str | None:
-        """The one text in the range, where both ends are the same and belong to it; else None."""
-        return self.low if self.low == self.high and self.with_low and self.with_high else None
 
     def holds(self, text: str) -> bool:
         """Whether *text* is in the range."""
@@ -284,7 +278,7 @@ class _Parser:
         return Or(tuple(either)) if len(either) > 1 else either[0]
 
     def _operand(self, field: Pattern, is_value: bool, depth: int) -> Condition:
-        """The next operand, with what stands before it.
+        """The next operand, with the negations and the field before it.
 
         field:    the field that it is looked for in, unless it names another one
         is_value: whether it belongs to a field, so that neither a field nor a term of our own may come

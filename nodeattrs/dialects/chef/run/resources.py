@@ -311,7 +311,7 @@ class Resources:
 class DefinedType:
     """A defined type, which `@define` makes of a function: `vhost("a", port=80)` declares the instance `Vhost[a]`.
 
-    `@define` stands above `def vhost(title, port=80): ...`. A call returns a reference to the instance, or references
+    Write `@define` above `def vhost(title, port=80): ...`. A call returns a reference to the instance, or references
     if it has a list of titles. The body runs later, in `Resources.finish`, with the title and the parameters. If a call
     leaves a parameter out, bindings may give its value, then Hiera; if they do not, the default of the function counts.
     `vhost["a"]` is a reference to an instance and declares nothing.
