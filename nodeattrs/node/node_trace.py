@@ -36,7 +36,7 @@ from nodeattrs.node.maps import (
     writable_copy,
 )
 from nodeattrs.node.setters import Mark
-from nodeattrs.node.slots import DEFAULT_GROUP, PAIR, SLOTS
+from nodeattrs.node.slots import DEFAULT_GROUP, PAIR, PLAN, SLOTS
 from nodeattrs.node.values import Deferred
 
 _TITLES = {slot.number: slot.title for slot in SLOTS}
@@ -55,7 +55,7 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
     layers = [(slot, layer) for slot, several in ledger.unknown.items() for layer in several]
     unknown = dict(enumerate(layers, len(SLOTS) + 1))
     trees |= {number: layer.value for number, (_, layer) in unknown.items()}
-    folding = _folding(ledger.plan(), unknown)
+    folding = _folding(ledger.plan(), unknown) if ledger.rules or unknown else _FOLDING
     along = None if brief else lambda at: outwards(at) if at.source in unknown else _goes_with(ledger, at)
     walked = walk(folding, path, trees, along)
     if walked.cover is not None:
@@ -196,6 +196,9 @@ def _in_slot(slot: int, unknown: Unread) -> Part | Folding:
     for part in (Part(None, slot), *over):
         folding.add_step(part, PAIR)
     return folding
+
+
+_FOLDING = _folding(PLAN, {})
 
 
 def _through_deferred(walked: Walk, path: Path) -> Walk:
