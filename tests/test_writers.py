@@ -96,6 +96,15 @@ class TestMaps:
         assert writer.clear() == {}
         assert node["a"] == {}
 
+    @pytest.mark.parametrize("given", [(3,), ([1, 2],), ("ab",), ({"x": 1}, {"y": 2})])
+    def test_update_refuses_what_is_neither_a_map_nor_pairs(self, node, given):
+        writer = node.default["a"]
+
+        with pytest.raises(BadArgument, match=r"one map, or with \(key, value\) pairs"):
+            writer.update(*given)
+        assert {} == writer
+        assert {"x": 1, "y": 2} == writer.update([("x", 1)], y=2)
+
     def test_what_is_removed_is_given(self, node):
         """`delete` gives None where there was nothing; `del` is an error there."""
         node.default["a"] = {"x": {"y": 1}, "n": None}

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 from nodeattrs.core.borders import ListLike, taking
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, meant, spell, strict_key
-from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict, wrong_argument
+from nodeattrs.errors import BadArgument, NodeattrsError, NoSuchAttribute, TypeConflict
 from nodeattrs.node.component_tree import Change, ComponentTree, Place, step_down, steps_down, value_of
 from nodeattrs.node.lists import Elements, in_order
 from nodeattrs.node.values import TAKEN, Sensitive, Withheld, key_of, refuse_spelled, steps_in, steps_of, stored
@@ -206,14 +206,20 @@ class Writer(_Handle):
         raise self._absent((step,))
 
     def update(self, *entries: Any, **more: Any) -> Writer:
-        """Store each entry, replacing the old value of its key; returns this writer.
+        """Store each entry, replacing the old value of its key; returns this writer. No arguments: nothing changes.
 
-        entries: a map, or pairs, as `dict` takes them; keywords are entries, too
-        raises:  BadArgument, for anything else
+        entries: one map, or one iterable of (key, value) pairs, as `dict` takes them
+        more:    keywords are entries, too
+        raises:  BadArgument, for any other argument, and for two; nothing is stored then
         """
-        if entries and not isinstance(entries[0], (Mapping, Iterable)):
-            raise wrong_argument("what a map is updated with", "a map, or pairs", entries[0], 'update({"port": 80})')
-        for key, value in dict(*entries, **more).items():
+        try:
+            given = dict(*entries, **more)
+        except NodeattrsError:
+            raise
+        except (TypeError, ValueError) as error:
+            what = f"a map is updated with one map, or with (key, value) pairs: {error}"
+            raise BadArgument(what, hint='update({"port": 80})') from error
+        for key, value in given.items():
             place = self._place()  # first, since it may change the path
             path = (*self._path, key_of(key, self._path))
             self._tree.store(path, stored(value, path), parent=place, depth=len(self._path))
