@@ -178,6 +178,15 @@ class TestVersions:
             "  cookbook app is at 1.0.0 (app.json:4), and < 1.0 is required by p.json:7 (environment prod)",
         ]
 
+    def test_a_cookbook_without_a_folder_reads_no_file_of_the_current_folder(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "default.yaml").write_text("default: {a: 1}\n")
+        book = Cookbook("app")
+
+        for read in (book.program, book.attribute_data, book.recipe_data):
+            with pytest.raises(RecipeNotFound, match="cookbook app has no files on disk"):
+                read("default.yaml")
+
     def test_what_is_asked_of_cookbooks_not_in_use_does_not_matter(self):
         """An environment lists many cookbooks; a node has few."""
         known = {"app": Cookbook("app", "1.0.0")}

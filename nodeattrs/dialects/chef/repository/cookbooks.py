@@ -98,21 +98,31 @@ class Cookbook:
         raises: RecipeNotFound, for a cookbook without a folder; DocumentError, also if the file does not exist
         """
         if file not in self._programs:
-            if self.root is None:
-                raise RecipeNotFound(f"cookbook {self.name} has no files on disk", hint=f"{self.shown(file)} is needed")
-            self._programs[file] = Program(self.root / file, self.shown(file))
+            self._programs[file] = Program(self._on_disk(file), self.shown(file))
         return self._programs[file]
 
     def attribute_data(self, file: str) -> AttributeData:
-        """An attribute file in YAML, JSON or TOML, by its path in the cookbook; read once. raises: DocumentError"""
+        """An attribute file in YAML, JSON or TOML, read once.
+
+        file:   its path in the cookbook
+        raises: RecipeNotFound, for a cookbook without a folder; DocumentError, also if the file does not exist
+        """
         if file not in self._data:
-            path = pathlib.Path(self.root or "", file)
-            self._data[file] = read_data(path, self.shown(file), self.attribute_name(file))
+            self._data[file] = read_data(self._on_disk(file), self.shown(file), self.attribute_name(file))
         return self._data[file]
 
     def recipe_data(self, file: str) -> RecipeData:
-        """A recipe in YAML or JSON, read at each call. raises: DocumentError"""
-        return read_recipe(pathlib.Path(self.root or "", file), self.shown(file))
+        """A recipe in YAML or JSON, read at each call.
+
+        file:   its path in the cookbook
+        raises: RecipeNotFound, for a cookbook without a folder; DocumentError, also if the file does not exist
+        """
+        return read_recipe(self._on_disk(file), self.shown(file))
+
+    def _on_disk(self, file: str) -> pathlib.Path:
+        if self.root is None:
+            raise RecipeNotFound(f"cookbook {self.name} has no files on disk", hint=f"{self.shown(file)} is needed")
+        return self.root / file
 
     def attribute_name(self, file: str) -> str:
         """The name of an attribute file, from its path: "apache2::default" for `attributes/default.rb`."""
