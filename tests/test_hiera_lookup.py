@@ -208,6 +208,18 @@ class TestAWholeTree:
         assert ["data/a.yaml", "data/c.yaml"] == [fault.file for fault in faults if isinstance(fault, BadData)]
         assert 2 == len(faults)
 
+    def test_checking_counts_a_file_that_two_environments_share_once(self, tmp_path: Path):
+        level = "version: 5\nhierarchy: [{name: c, path: c.yaml}]\n"
+        for name in ("global", "environments/one", "environments/two"):
+            (tmp_path / name / "data").mkdir(parents=True)
+            (tmp_path / name / "hiera.yaml").write_text(level)
+            (tmp_path / name / "data/c.yaml").write_text("a: [" if name == "global" else "a: 1\n")
+        tree = Hiera(environmentpath=tmp_path / "environments", global_config=tmp_path / "global/hiera.yaml")
+
+        count, faults = tree.check()
+
+        assert (3, 1) == (count, len(faults))
+
 
 class TestLayers:
     def test_without_a_global_file_common_yaml_beside_it_counts(self, tmp_path: Path):

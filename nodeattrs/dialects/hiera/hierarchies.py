@@ -49,14 +49,15 @@ class LoadedTree:
     the rows.
 
     The constructor reads only puppet.conf. Each method reads the files that it needs, once; `forget` drops them.
-    `global_layer`, `environment_layer` and `module_layer` give a layer: a HieraConfig, or None if there is no such
-    hiera.yaml. `configs` lists the layers of an environment, `environments` and `modules` names of folders; [] for
-    none. `modulepath` lists the folders of modules; `module_folder` finds one, or None. `source` gives the data at one
-    location; None if there is no such file. `data_entries` finds all data files of an environment, and `data_files`
-    reads them. `who_has` gives the line of a key in each of them. `check` reads all data files and returns (their
+    `global_layer`, `environment_layer` and `module_layer` return a HieraConfig, or None without a hiera.yaml. `configs`
+    lists the layers of an environment. `environments` and `modules` list names of folders; [] for none. `modulepath`
+    lists the folders of modules; `module_folder` returns one, or None. `source` returns the data at one location, or
+    None for an absent file. `data_entries` finds all data files of an environment, and `data_files` reads them.
+    `who_has` returns the line of a key in each data file. `check` reads all data files, each once, and returns (their
     number, the errors).
     sensitive:      a function that makes a secret of a value, for `convert_to: Sensitive`
-    documented:     whether strategies follow the documentation if Puppet does not
+    documented:     False: strategies do what Puppet does. True: they do what its documentation says; the two differ in
+                    a few cases
     is_strict:      whether warnings and levels that cannot be read are errors
     puppet_version: 7 or 8
     runs_ruby:      whether data functions in Ruby are run
@@ -441,24 +442,27 @@ class LoadedTree:
         yield from (source for source in found if isinstance(source, DataFile))
 
     def check(self) -> tuple[int, list[NodeattrsError]]:
-        """Read every data file of every environment. Returns (the number of files, the errors).
+        """Read every data file of every environment. Returns (the number of files, the errors); (0, []) for no files.
 
-        It raises nothing for a fault. Faults that do not stop reading are in `warnings` afterwards.
+        A file that several environments share is read and counted once. Without folders of environments, the
+        environment is "production". It raises nothing for a fault. Faults that do not stop reading are in `warnings`
+        afterwards.
         """
-        count, faults = 0, []
+        files: set[str] = set()
+        faults: list[NodeattrsError] = []
         for environment in self.environments() or ["production"]:
             try:
-                entries = list(self.data_entries(environment))
+                entries = [one for one in self.data_entries(environment) if one.name not in files]
             except NodeattrsError as error:
                 faults.append(error)
                 continue
-            count += len(entries)
+            files.update(entry.name for entry in entries)
             for entry in entries:
                 try:
                     self.source(entry, entry.name, {}, None)
                 except NodeattrsError as error:
                     faults.append(error)
-        return count, faults
+        return len(files), faults
 
     def data_entries(self, environment: str) -> Iterator[HierarchyEntry]:
         """Yield an entry for each data file below the datadirs of an environment; no data file is opened.
