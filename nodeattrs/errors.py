@@ -388,8 +388,9 @@ class UnknownField(DocumentError):
 
 
 class TooMuch(DocumentError):
-    """An input, or the work for an answer, is larger than a limit of the budget. The hint says how to raise the limit.
+    """An input, or the work for an answer, is larger than a limit of the budget.
 
+    `Budget.exceeded` makes the error with a hint that says how to raise the limit; the constructor adds no hint.
     message: the limit that was exceeded, in words
     limit:   its name: "steps", "values", "bytes", "depth" or "seconds"
     facts:   further keyword arguments of `DocumentError`, such as *file* and *hint*

@@ -86,8 +86,11 @@ class RelationLink:
 def matches(resource: Resource, query: Query) -> bool:
     """Whether a resource fits the query of a collector. Upper and lower case are the same, as in Puppet.
 
-    The names "title" and "tag" mean title and tags of the resource, all others are parameters. A parameter with a list
-    fits if one of its elements does. A parameter that is not written has the value None.
+    query: ("and" or "or", query, query), or ("==" or "!=", name, value). The names "title" and "tag" mean title and
+           tags of the resource; any other name is a parameter
+
+    "==" holds for a list if one element is equal to the value; "!=" is the opposite of "==". A parameter that is not
+    written has the value None.
     """
     word, left, right = query
     if word == "and":

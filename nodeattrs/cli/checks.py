@@ -76,8 +76,8 @@ def finish(
 ) -> int:
     """Print the selected findings of a check, or write them as a baseline; returns the exit code.
 
-    The code is 1 for findings that count, and where there was nothing to check; 5 if a file was not read; else 0. A
-    written baseline gives 0.
+    The code is 0 if a baseline is written. It is 1 if a finding counts, or if there was nothing to check and no file
+    was left unread. Otherwise it is 5 if a file was not read, and 0 if every file was read.
     repository: the repository whose settings count, too; None for the options alone
     raises:     BadUsage, for an unknown code; DocumentError, for a file that is no baseline
     """

@@ -134,9 +134,9 @@ class Command(NamedTuple):
     arguments:   its own arguments; *shared* adds others
     examples:    command lines without the program and the command; () for none
     exits:       exit code -> its meaning in this command; {}: help has no list of exit codes
-    run:         the function that answers; it may raise NodeattrsError, or BadUsage for arguments that exclude each
-                 other. A text is the name of a verb instead: the verb runs for this dialect alone, and the arguments
-                 are the options of its request
+    run:         the function that answers, or the name of a verb. The function gets a `Question`. It may raise
+                 NodeattrsError, and BadUsage for arguments that exclude each other. A verb that is named here runs for
+                 this dialect alone, and `Request.options` has the values of *arguments*
     shared:      names of sets of further arguments: "folder", "asking", "ruby", "strict", "code", "settings", "store",
                  "output"; "text": "output" without formats; "checking": which findings count, and formats
     forms:       the formats of "output", the default first

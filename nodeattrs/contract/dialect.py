@@ -60,9 +60,11 @@ class Opened(ABC):
 
     The constructor reads nothing. A verb calls `is_there`, then `subjects`, then `answer` for each subject. Only these
     three must be written. `answer` raises NodeattrsError for an unknown subject. An instance may keep what it has read
-    for the next subject. The other methods have defaults, which answer "none" or "no" except for `settings`:
+    for the next subject. The other methods have defaults. `settings` yields the leaves of a JSON, YAML or TOML file,
+    and `look` raises NotFound; all others return an empty value, None or False.
 
-    settings:     the paths that a file sets, with their lines; by default the leaves of a JSON, YAML or TOML file
+    warnings:     what was read and is probably not meant; a property, complete after the last answer
+    settings:     the paths that a file sets, with their lines
     lines_of:     (line, note) of each line that sets a path, in files that perhaps no subject reads
     unread_lines: the files that `lines_of` did not read
     may_run:      whether code that was not run may run a changed file
@@ -70,8 +72,9 @@ class Opened(ABC):
     leaves_out:   whether a changed file sets values that `answer` does not give
     levels:       the names that `what-if --without` takes
     facts_file:   the file with the facts of a subject, or None
-    look, own:    a value that the answer of another subject read; data of one subject alone. Both decide whether two
-                  subjects may share an answer
+    look:         a value that the answer of another subject read, for this subject. Two subjects with equal values may
+                  share an answer
+    own:          data of one subject alone. If it differs between two sides, the subject shares no answer
     revisions:    subject -> number of its last saved revision
     """
 
@@ -197,14 +200,20 @@ class FirstSteps(NamedTuple):
 class Dialect(ABC):
     """A way to layer configuration, such as Hiera. The base class: a dialect writes a subclass without state.
 
-    `open` is the only method that must be written; it gives the answers. All others have defaults that add nothing:
+    Only the method `open` and the field `name` must be written. All others have defaults that add nothing.
+
+    Methods:
+    open:        an `Opened` for one side of the files; it reads nothing yet
     check:       the files that a check has read, with its findings
     ways_on:     lines of advice for a folder without anything to check
-    commands:    word -> command of its own commands; `top` gives the command of a name in `tops`
+    commands:    word -> command, of the commands of the dialect that are called as `nodeattrs COMMAND WORD`
+    top:         the command of a name in *tops*; by default the one in `commands`
     options:     further arguments of its commands that are verbs
     complete:    the values that an argument may have, for completion in a shell
     platform:    the file with the facts of a platform, or None
     first_steps: what to type in a folder with files and without subjects, or None
+
+    Fields:
     name:        the name in commands and reports: "hiera"
     noun:        the word for one of its subjects: "node", "host"
     option:      the option that names the place of its files; None: there is no option
@@ -216,8 +225,8 @@ class Dialect(ABC):
     tops:        name -> summary, of the commands of a built-in dialect that are called as `nodeattrs NAME`
     found_upwards: the name of a file. The nearest folder at or above the current one with this file is the repository.
                    "": folders above are not searched
-    project:     names of files. If the current folder has one, its repository must be trusted too, beside the folders
-                 that a command names
+    project:     names of files. If the current folder has a file with such a name, a command also needs trust in the
+                 repository of the current folder, and not only in the repositories that it names
     summary, description: texts for the help of `command`
     examples:    lines for that help, without "nodeattrs" at their beginning. A line with "nodeattrs" elsewhere is
                  printed as it is

@@ -352,14 +352,15 @@ class Step(NamedTuple):
 class Folding:
     """Parts that are merged one after another; the steps are recorded. Call `lay` for each part, then read `result`.
 
-    `lay` ignores a part that is ABSENT. `change` calls functions, whose results replace the result. `finish` merges the
-    result over nothing as a last step. `add_step` records a step without merging.
-    Earlier results are not kept. `results` computes them again, and yields `start` and each result. `located` gives the
-    last result with origins that also have the path in each source.
+    `lay` merges a part, or the result of another folding; it returns None, and ignores an ABSENT part. It raises
+    MergeConflict if the policy refuses the part. `change` calls functions, whose results replace the result. `finish`
+    merges the result over nothing as a last step. Both return the new result. `add_step` records a step without
+    merging. Earlier results are not kept: `results` computes them again, and yields `start` and the result of each
+    step. `located` returns the last result with other origins, which also have the path in the tree of each source.
     from_top: False: each part is merged over the result so far; True: the result so far is merged over each part
     opening:  a policy for the first part, which is then merged over nothing; None: the first part is taken unchanged
     start:    a part without a source that is there before the first one; None: the folding starts empty
-    growing:  True: joined lists are extended in place, which changes earlier results, so the caller must not keep these
+    growing:  True: joined lists are extended in place. That changes earlier results, so the caller must not keep them
     result:   all parts so far, merged; its value is ABSENT if there are none. With *from_top* and many parts, the merge
               is done when `result` is read
     laid:     the number of parts, and of calls of `change`, so far; `start` counts as one, an ABSENT or unknown part
@@ -500,7 +501,7 @@ class Folding:
     def located(self) -> Part:
         """The result computed again, with origins that also have the path in the source's own tree (`At`).
 
-        cost: that of the folding
+        cost: the cost of merging the parts
         """
         return self._repeated(lambda part: part.located() if isinstance(part, Folding) else _located(part)).result
 

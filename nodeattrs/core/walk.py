@@ -277,9 +277,10 @@ def outwards(at: At) -> Iterator[At]:
 
 
 def without_places(value: Any, origins: Origins, gone: Mapping[int, Iterable[At]]) -> Any:
-    """The value of a source without some places; the same value where no place is in it, ABSENT where nothing is left.
+    """The value of a source without some places; the same object if no place is in it.
 
-    origins: an `At` with the place of *value* in its source; for other origins nothing is removed
+    ABSENT if the whole value is one of the places, or inside of one. Maps and lists that become empty stay.
+    origins: the place of *value* in its source, as an `At`. If these are origins of another type, *value* is returned
     gone:    source -> the places to leave out
     """
     if type(origins) is not At:

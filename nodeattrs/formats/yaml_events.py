@@ -77,7 +77,7 @@ class Frame:
     is_map:     True for a map, False for a list
     data:       its value so far, a dict or a list
     parts:      the marks of its entries so far: key or index -> Mark
-    key:        for a map, the key whose value comes next; meaningless if `step` is None
+    key:        for a map, the key whose value comes next; a marker if no key was read, and for a list
     key_offset: the offset of *key*
     height:     the depth of the values below it: 1 for a map or list that contains no other
     before:     how many values the budget still allowed when it began

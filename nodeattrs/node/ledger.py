@@ -233,7 +233,8 @@ class Ledger(dict[Any, Any]):
     def erase(self, slot: int, path: Path, mark: int = 0) -> None:
         """Remove the value at *path* in one slot, and note it in the history; does nothing if *path* is not set.
 
-        path: at least one step; `replace` empties a whole slot
+        path: at least one step, all in maps; an element of a list is removed by `put` of the whole list. To empty a
+              slot, call `replace`
         mark: of the line that removes it; 0: not known
         """
         key = path[-1]

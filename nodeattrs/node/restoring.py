@@ -293,13 +293,14 @@ def _unpacked_path(path: list[Any]) -> Path:
 class SavedLocator:
     """The locator of a value that a saved run set, as its snapshot has it. Reads no files, unless causes are asked for.
 
-    `at` gives the origin of a path. `placed` gives an origin for another file and line, and `source` the text of
-    another file, or None. `for_next_run` makes a copy whose origin begins with "saved". `site` is `code`, or None if no
-    repository is known.
+    `at` returns the origin of a path. `placed` returns an origin for another file and line. `source` returns another
+    file as parsed Python, or None if that version is not available. `for_next_run` makes a copy whose origin begins
+    with "saved". `site` is *code*, or None without a repository. `root` is a function that returns the folder to which
+    file names are relative.
 
     origin:      the origin of the whole value
-    places:      step -> [line, column, places below]; a step is left out if it has the line and column of the map above
-                 it
+    places:      step -> [line, column, places below]. A step may be left out; the origin of the nearest step above it
+                 then counts for the step and for all below it
     lines:       the lines of the expression that set the value. If they are not known, the one line in the origin; None
                  if no line is known
     run:         the saved run, with the sources of the repository

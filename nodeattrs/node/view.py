@@ -348,9 +348,10 @@ class MapView(_View, Mapping[Any, Any]):
 class ListView(_View, Sequence[Any]):
     """A merged list, read-only. It never changes, also after later writes; deferred values are computed at each read.
 
-    Maps and lists in it are views. Negative indexes count from the end; one out of range raises NoSuchElement (an
-    IndexError). A slice gives a plain list of the elements. A write raises AttributeIsReadOnly. It equals lists and
-    tuples with the same elements. `to_list` and `to_plain` are independent copies, all levels deep: `to_list` computes
+    Maps and lists in it are views. A negative index counts from the end. An index out of range raises NoSuchElement (an
+    IndexError), and any other key TypeConflict. A tuple reads several steps: `view[0, "name"]` is `view[0]["name"]`. A
+    slice and `+` give a plain list of the elements. A write raises AttributeIsReadOnly. A view equals lists and tuples
+    with the same elements. `to_list` and `to_plain` return independent copies, all levels deep: `to_list` computes
     deferred values, `to_plain` leaves them as they are.
     """
 

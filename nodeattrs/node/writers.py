@@ -7,7 +7,7 @@ is replaced. From then on it keeps the old content to itself, as in Chef. The me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 from nodeattrs.core.borders import ListLike, taking

@@ -46,8 +46,8 @@ from nodeattrs.formats.repeated import voided_together
 class NamedPolicy:
     """A policy with a name, such as "compose". Its method `plan` makes a `Fold` of layers; `core.fold.fold` merges it.
 
-    `plan` takes the weakest layer first; without layers it makes a fold without children. `to_dict` gives the tables as
-    data.
+    `plan` takes layers, the weakest first, and rules for paths that the caller wants to merge in another way. Without
+    layers it returns a fold without children. `to_dict` returns the texts and tables as data.
 
     name:     the name in settings and commands
     summary:  one sentence, for people
@@ -59,8 +59,8 @@ class NamedPolicy:
               first. None: the layers are merged one after the other
     from_top: True: merging begins with the strongest layer, and each weaker layer is merged below the result
     prepare:  called with the tree of a layer, it returns the tree to merge; None: the tree is not changed
-    uniform:  called with a key, it returns the name that the policy compares; None: keys are compared as they are
-              written
+    uniform:  a function from a key to its uniform spelling, such as one in lower case. Keys with the same uniform
+              spelling are one key to the policy. None: keys are compared as they are written
     """
 
     name: str
@@ -77,7 +77,7 @@ class NamedPolicy:
     def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
         """The fold of some layers, the weakest first; it computes nothing yet. No layers: a fold without children.
 
-        rules: paths with another way to merge than the policy's
+        rules: for some paths another way to merge; the rule decides there instead of the policy. () for none
         """
         children = tuple(layers if self.prepare is None else map(self._prepared, layers))
         has_own = any(one.policy is not None for one in children[1:])

@@ -92,7 +92,8 @@ class ReadValue(NamedTuple):
 class NodeExplanation(NamedTuple):
     """The report about one path of a node: its trace, and further answers that a command has computed.
 
-    `has_claims` is False for a path that was never set. `title` names node, environment and revision.
+    `has_claims` is False for a path that was never set. `title` names node, environment and revision. `to_dict` returns
+    all fields as JSON-able data, and `lines` yields the text; both mask secrets.
     trace:             the trace of the path
     node, environment: the name of the node, and its environment; "" if the trace is not about a node
     hint:              a sentence about similar paths, if the path was never set; None for no hint
@@ -161,10 +162,10 @@ class NodeExplanation(NamedTuple):
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The value, then a block each for claims, rules, elements, earlier values, readings, causes, changes and the
-        hint.
+        """The value, the file of the facts, then blocks after empty lines, and the hint as the last line.
 
-        A block without rows is left out.
+        The blocks are in this order: claims, rules, the lines that the value comes from, elements with several
+        setters, earlier values, readings, causes, changes. A block without rows is left out.
         """
         trace = self.trace
         yield from _head(trace, screen, printable(f"{self.title}: ") if self.node else "")

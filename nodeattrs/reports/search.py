@@ -158,6 +158,9 @@ def _sorted(store: Store, names: list[str], path: Path, at: datetime | None) -> 
 class FoundNodes(StreamedReport):
     """The report about one page of a search result; its rows can be read once.
 
+    `data` has the query, the counts and the rows. `json_lines` yields each row as a line of JSON, and `lines` the text.
+    None of the three has *doubts* and *unread*: the command prints these beside the report.
+
     query:  the text of the query
     total:  the number of nodes found
     offset: the number of nodes before this page
@@ -194,10 +197,9 @@ class FoundNodes(StreamedReport):
             yield json.dumps(one.to_dict(), ensure_ascii=False).translate(ESCAPES) + "\n"
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The titles and one line a node; without titles the names alone. The last line counts, where the page is not
-        all.
+        """The titles, then one line for each node; without titles only the names of the nodes.
 
-        An empty page is one sentence.
+        If the page has not all nodes, a last line says which: "(1 to 20 of 300)". An empty page is one sentence.
         """
         if not self.count:
             yield "no node was found" if not self.total else f"there are {self.total} nodes, none on this page"

@@ -26,12 +26,15 @@ _COMMENT = re.compile(r"(?:#|//)\s*nodeattrs:\s*ignore(-file)?(?:\[([^\]\n]{0,50
 @taking(select=ListLike, ignore=ListLike, known=Mapping, root=str)
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Chooses the findings of a check that are reported: `reported` returns them, and the number of the others.
+    """Chooses the findings of a check that are reported. Call `reported`; the constructor reads and checks nothing.
 
-    Comments in files ("nodeattrs: ignore") leave out findings, too. Nothing is read before `reported` is called.
+    `reported` returns (the findings to report, sorted by place, the number of findings left out). It counts equal
+    findings once, and also leaves out findings for which a comment in the file says "nodeattrs: ignore". A file that
+    cannot be read has no such comments.
 
-    select: codes, beginnings of codes, or names of codes; only findings with these are reported. Empty: all
-    ignore: codes in the same form, whose findings are left out. If entries of both match, the longer entry decides
+    select: codes, beginnings of codes, names of codes, or "all"; only findings with these are reported. Empty: all
+    ignore: codes in the same form; their findings are left out. If an entry of *select* and one of *ignore* match, the
+            longer one decides; of two equal ones, *ignore*. An unknown code matches nothing
     known:  fingerprint -> the number of findings with it in an earlier check; this number of them is left out
     root:   the folder that the files of findings are relative to; "": the current folder
     """
@@ -42,9 +45,9 @@ class Selection:
     root: str = ""
 
     def reported(self, found: Iterable[Finding]) -> tuple[list[Finding], int]:
-        """Returns the findings to report, sorted by place, and the number of those left out.
+        """Return (the findings to report, sorted by place, the number of findings left out); ([], 0) for none.
 
-        Comments in the files ("nodeattrs: ignore") leave out findings, too. Equal findings count once.
+        It reads the files of the findings for their comments. Equal findings count once.
         """
         located = dict.fromkeys(one._replace(file=_from_here(self.root, one.file)) for one in found)
         comments = cache(_comments)

@@ -61,6 +61,9 @@ class ShownSlots(NamedTuple):
     path:         the path; () for the whole slots
     slots:        the slots; `lines` leaves out a slot that sets nothing at the path
     with_origins: whether the origin of each leaf is reported, too
+
+    `to_dict` and `lines` also name the paths of maps that a recipe assigned as a whole. These maps hide the values of
+    attribute files.
     """
 
     node: str

@@ -35,9 +35,10 @@ def data_of(value: Any, path: Path = ()) -> Any:
 
 
 def claimed(value: Any, path: Path = ()) -> Any:
-    """The value of a claim as JSON-able data; secrets are masked.
+    """The value of a claim as JSON-able data; secrets are masked. None if the claim has no value, or an unknown one.
 
-    None where the claim has no value, or an unknown one. A deferred value that cannot be computed becomes text.
+    A deferred value that needs itself becomes text; one that fails otherwise becomes {"$deferred": reason}.
+    path: the path of *value* on its node, for messages
     """
     if value is ABSENT or isinstance(value, Unknown):
         return None

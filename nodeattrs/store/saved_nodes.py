@@ -45,11 +45,12 @@ class RepositoryVersions:
         self._known: dict[tuple[str, str], bytes | None] = {}
 
     def content(self, file: str, digest: str) -> bytes | None:
-        """The content of a file with this digest, from disk if it is unchanged, or from Git; None if neither has
+        """The content of a file with this digest: from disk if the file is unchanged, or from Git; None if neither has
         it.
 
-        A file outside of the repository, or outside of the border, is not read.
-        cost: Git runs if the file has changed
+        file:   the name, relative to the repository. A file outside of it, or of the border, is not read
+        digest: the name that Git gives to the content, from `blob_name`. Git finds it under any file name
+        cost:   Git runs if the file has changed
         """
         if (file, digest) not in self._known:
             content = self._on_disk(file)

@@ -243,8 +243,8 @@ class Variables:
     def unread(self) -> list[Layer]:
         """The layers that could not be read and may change a value, the weakest first; [] for none.
 
-        A layer is left out if stronger layers set all variables that it may set. Such a stronger value does not count
-        if it is a map that is merged with the weaker ones.
+        A layer is left out if stronger layers set all variables that it may set. If the policy merges maps, a stronger
+        layer that sets a variable to a map does not count: a weaker map would add to it.
         """
         hidden: set[Any] = set()
         found: list[Layer] = []

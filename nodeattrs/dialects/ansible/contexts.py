@@ -51,10 +51,11 @@ class TaskContext:
     has_run:           whether the role has run before. If so, its own tasks are skipped, and tasks imported from other
                        roles still run
     conditions:        the `when` values of the plays, blocks and includes around the task, and of the task
-    tags:              the `tags` of the same
+    tags:              the `tags` of the same plays, blocks, includes and task
     collections:       the collections that are searched for roles without a collection in their name, in order
     is_sure:           True: the task runs if its conditions hold; False: something else may keep it from running
-    is_in_play:        whether the host is surely in the play; else what the task sets may not count in later plays
+    is_in_play:        True: the host is surely in the play. False: it may not be, so variables that the task sets may
+                       be absent in later plays
     is_rescue:         whether the task is in the `rescue` of a block
     loaded:            (number of outer_variables, number of include_variables) when the role was entered
     """

@@ -122,9 +122,10 @@ class VariableFiles:
         self._warn(VAULT, error.reason, text.file, text.place(at)[0] - 2 if at >= 0 else None)
 
     def names_in(self, folder: Path) -> tuple[str, ...]:
-        """The names in a folder, sorted; () if it is absent or outside of the border. The result is kept.
+        """The names in a folder, sorted; () for an absent or empty folder. The result is kept.
 
-        raises: AnsibleError, if the folder may not be read
+        () also for a folder outside of the repository, to which `border` prevents access.
+        raises: AnsibleError, if this user has no permission to read the folder
         """
         if folder not in self._listed:
             try:

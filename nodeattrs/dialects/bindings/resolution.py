@@ -327,8 +327,9 @@ def best_ones(several: list[Declaration]) -> list[Declaration]:
 class Resolution:
     """The result of `resolve`: the declarations in effect for a state, and the one that decides each key.
 
-    A key is (kind, name). `may_count` yields open blocks that might change a key, as unread places. `described` and
-    `when` put a declaration and its categories in words. `pairs` gives the dependencies between resources.
+    A key is (kind, name). `may_count` yields each block of *open* that may change a key, as an unread place with its
+    keys; it leaves out a block if higher layers decide all of its keys. `described` returns a declaration in words,
+    and `when` only its categories. `pairs` maps each pair of resources that depend on each other to a line.
     state:        the categories of the request
     winners:      key -> the declaration that decides it; a key whose own declarations are wrong is missing
     declared:     key -> all declarations of it, the best position first

@@ -182,10 +182,11 @@ def joined_profiles(found: Iterable[Given]) -> list[Given]:
 
 @taking(blob=Blob)
 def vendor_in(blob: Blob) -> list[Blob]:
-    """The parts of vendor-data: the blob itself, or for a JSON file of OpenStack the texts under its key `cloud-init`.
+    """The parts of vendor-data, as a list of blobs: one blob, or the texts in a JSON file of OpenStack.
 
-    [] for a JSON file without that key, or with another kind than a text or a list under it.
-    A text that only looks like JSON is returned as it is.
+    A blob in base64 is decoded. A text that begins with "{" is read as JSON; if it cannot be parsed, it is returned as
+    it is. Its key `cloud-init` has a text, or a list; elements of the list that are no texts are left out. [] for any
+    other value under the key, for an empty text, and without the key.
     """
     text = _text(blob)
     if not text.lstrip().startswith("{"):

@@ -241,11 +241,14 @@ def merge_confd(
 ) -> Merged:
     """Merge the main configuration file and the files of its conf.d folder, given as texts; reads no files.
 
-    main:   the text of the main file; None for no main file. Its `conf_d: ""` turns the folder off
-    files:  file name -> text; None where there is no folder. Only names ending in `.cfg` count, the last name is the
-            strongest, and all override the main file
-    raises: CloudConfigError, for a malformed definition, and for a broken template where that stops cloud-init
-    source: docs/cloudinit.md, "conf.d"
+    main:          the text of the main file; None for no main file. Its `conf_d: ""` turns the folder off
+    files:         file name -> text; None without a folder. Only names that end in `.cfg` count. The last name is the
+                   strongest, and all override the main file
+    mode:          "current" is what cloud-init does, "documented" what its older manual says
+    cloud_init:    the release whose behaviour is followed
+    instance_data: variables for templates; None: a template is an unknown layer
+    raises:        CloudConfigError, for a malformed definition, and for a broken template that stops cloud-init
+    source:        docs/cloudinit.md, "conf.d"
 
     >>> merge_confd("a: 1\\nb: 1", {"10.cfg": "a: 2", "notes.txt": "a: 3"}).config
     {'a': 2, 'b': 1}
@@ -343,7 +346,7 @@ def merge_layers(
 
     A layer that is None is left out. A layer may be a YAML text, a map, a `Merged`, a `CloudPart` or an unknown layer.
 
-    extra:          further files, the first one strongest
+    extra:          further files, the first one strongest; their switches do nothing
     env:            the file that the environment names
     user, vendor2, vendor: merged user-data and vendor-data, or the text of the merged file
     datasource:     the config of the data source; skipped unless it is a map
@@ -356,8 +359,9 @@ def merge_layers(
     cloud_init:     the release whose behaviour is followed
     instance_data:  variables for templates; None: a template is an unknown layer
 
-    The keys `vendor_data`, `vendor_data2` and `allow_userdata` of other layers turn vendor-data and user-data off. Then
-    they are not merged, and their parts are *disabled*. A switch that no layer sets has the release's built-in value.
+    `allow_userdata` turns user-data off; `vendor_data` and `vendor_data2` turn vendor-data off. Parts of a layer that
+    is off are not merged, and are reported as *disabled*. A switch counts in *env* and in the layers below vendor-data.
+    User-data may also turn vendor-data off. A switch that no layer sets has the release's built-in value.
 
     raises: CloudConfigError or MergeConflict, for an error that stops cloud-init
     source: docs/cloudinit.md, "Layers"

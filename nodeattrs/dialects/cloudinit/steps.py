@@ -49,8 +49,9 @@ class PartReport(NamedTuple):
     error:      why it was rejected or failed; None for any other status
     repeated:   the keys that its text writes twice in one map
 
-    `title` is the name of the part for people. `kind` is the kind of the error, or None. `ok` is False for "rejected"
-    and "failed". `is_foreign` is True if no program on the machine uses the part.
+    `title` is a name for people: *filename*, or the name of the file for a part that only has a number. `kind` is the
+    kind of the error, or None. `ok` is False for "rejected" and "failed". `is_foreign` is True for an ignored part with
+    a type that no other program on the machine handles. `to_dict` returns the report as JSON-able data.
     """
 
     number: int

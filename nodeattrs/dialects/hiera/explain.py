@@ -333,14 +333,15 @@ class Explanation:
     shadowed:      with the strategy `first`, the lines that set the key and do not count
     converted:     the type of `convert_to`; None if nothing was converted
     needed:        the keys that expressions in the value looked up
-    unknown:       the levels that cannot be read and might change the value
+    unknown:       the levels that cannot be read and might change the value; () until the maker of the object sets it
 
-    `origins` gives the lines that set a path, and `leaves` all leaves with their lines; `knocked` gives the values that
-    a knock-out prefix removed. They look for lines when they are called. Values from an argument of the call have no
-    lines, and `origins` is () for a path without a value. `trace` gives all places that set a path, and `causes` the
-    lines of hiera.yaml and lookup_options behind them. `unset` has sentences about unset variables, `needed_at` the
-    lines of each needed key, and `encrypted` the parts that were not decrypted. `found` and `is_secret` are bools.
-    `to_dict` is the explanation as data for JSON, with secrets masked.
+    `origins` returns the lines that set a path, () for a path without a value. `leaves` yields all leaves with their
+    lines. `knocked` has the values that a knock-out prefix removed. These three look for lines when they are called.
+    Values from an argument of the call have no lines. `trace` returns all places that set a path, and `causes` the
+    lines of hiera.yaml and lookup_options behind these places. `unset` has sentences about unset variables. `needed_at`
+    has the lines of each needed key. `encrypted` has the parts that were not decrypted. `found` says whether there is a
+    value. `is_secret` says whether a conversion makes the whole value a secret; an encrypted value is none. `to_dict`
+    returns the explanation as data for JSON, with secrets masked.
     """
 
     def __init__(self, key: str, value: Any, error: NodeattrsError | None, recorder: Recorder) -> None:
@@ -382,7 +383,10 @@ class Explanation:
 
     @property
     def is_secret(self) -> bool:
-        """Whether a conversion made the whole value a secret, or would have where there is no value."""
+        """Whether a conversion makes the whole value a secret. Without a value: whether it would make one.
+
+        False for a value that is only encrypted, and for a secret inside of a map or list.
+        """
         is_made = hasattr(self.value, "unwrap") and not isinstance(self.value, (Encrypted, MarkedSecret))
         return is_made or (not self.found and self._recorder.is_secret)
 

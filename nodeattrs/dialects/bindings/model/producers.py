@@ -1,8 +1,8 @@
 """Producers: descriptions of how the value of a binding is made, as plain immutable values.
 
-A `Producing` is such a description. Its *product* is what `produce` returns; None means that it produced nothing. A
-`Producing` knows no layers: a `ProducerScope` gives it other keys, classes and objects. A `Producer` is something else:
-an object of a user's class that gives a new value each time it is asked.
+A `Producing` is such a description. Its *product* is what `produce` returns; None means that it produced nothing.
+`produce` gets a `ProducerScope`, which looks up other keys, classes and objects; no producer sees the layers. A
+`Producer` is an object of a user's class, which gives a value at each call of its method `produce`.
 """
 
 from __future__ import annotations

@@ -51,12 +51,16 @@ _DEFAULT_LAYERS: list[Any] = [
 class Site:
     """A site as it is written. A reader fills the fields; nothing is evaluated before a method is called.
 
-    `evaluated` gives the environments, and `listed_categories` the categories with their values, for the variables of
-    one request. Both raise BindingError if an expression fails. `layers` gives each layer with its line, and `listed` a
-    part as it is written, or None. `variables_of_categories` maps a category to the variable whose value it has.
-    parts:      the contents of `site { }`; None if it is not written. The values are expressions. The parts are
-                "defaults" (attribute -> value), "environments" (name -> attributes), "dynamic" ("dir", "attrs"),
-                "categories" ([name, value], the highest first), and "layers" ("name", "include", "exclude")
+    Two methods evaluate expressions with the variables of one request, and raise BindingError if an expression fails:
+    `evaluated` returns (environments, name of the selected environment), each None if the site does not have it.
+    `listed_categories` returns the categories with their values, or None.
+    `layers` returns each layer with its line; by default these are the layers "site" and "modules", without lines.
+    `listed` returns the part "categories" or "layers" as it is written, or None. `variables_of_categories` maps a
+    category to the variable whose value it has. `to_dict` returns the data form of the site.
+    parts:      name -> content of each part of `site { }`, with values that are expressions; None if there is no
+                `site { }`. "defaults" and "environments" are maps: attribute -> value, name -> attributes. "dynamic" is
+                a map with "dir" and "attrs". "categories" is a list of [name, value], the highest first. "layers" is a
+                list of maps with "name", "include" and "exclude"
     statements: the assignments outside of `site { }`; the assignment to `$environment` selects the environment
     listed_at:  category -> the line that lists it
     layers_at:  the line of each layer, in the order of the layers

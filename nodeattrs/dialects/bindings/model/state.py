@@ -266,8 +266,9 @@ def effective_categories(
 class Objects:
     """The instances that queries and parameters read, and the parameter names of their types. Both may be absent.
 
-    `instance` and `parameters` return None for unknown references and types. `of_type` yields (reference, parameters)
-    of each instance of a type.
+    `instance` returns the parameters of one instance, or None for an unknown reference. `parameters` returns the
+    parameter names of a type: those in *types*, or the names that its instances have, or None. `of_type` yields
+    (reference, parameters) of each instance of a type; nothing for an unknown type.
     is_there:  False in a subclass without a store, which cannot look up instances; a query then produces None, and not
                []
     types:     the name of a type -> the names of its parameters

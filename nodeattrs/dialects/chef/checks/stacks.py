@@ -1,7 +1,7 @@
 """The *stack* of a node: the layers that documents set, the strongest first, without running cookbooks.
 
-The documents are the environment, the roles and the node's own file. Cookbooks may set values between them. For these
-the stack notes the levels that the texts of the cookbooks name, as unknown. The checks of `overrides`, `spelling`,
+The documents are the environment, the roles and the node's own file. Cookbooks may set values between them. The stack
+notes as unknown each level that the text of a cookbook names. The checks of `overrides`, `spelling`,
 `usage` and `schema` read stacks.
 """
 
@@ -140,10 +140,11 @@ class KnownNodes:
 
 
 def known_nodes(repository: Repository, unrun: Iterable[str] = ()) -> KnownNodes:
-    """The nodes in nodes/ with their stacks.
+    """The nodes in nodes/ with their stacks, and whether these show every node.
 
     A node is left out if its stack cannot be computed; `complete` is then False. Such a node follows a policy, or its
-    role or environment is missing, faulty, or in Python and not run.
+    role or environment is missing, faulty, or in Python and not run. `complete` is also False if no node has a
+    cookbook, as in a repository without nodes, or if the name of a node marks an example.
     unrun: names of roles in Python that did not run
     """
     known, layers_of = KnownNodes(), _Layers(repository, frozenset(unrun))

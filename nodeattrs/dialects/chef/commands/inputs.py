@@ -105,9 +105,11 @@ def check_facts(place: str) -> None:
 
 
 def facts_place(question: Question, repository: Repository | None) -> str | None:
-    """The file or folder of the facts: from --platform, else --facts, which may not exist; None where none is given.
+    """The file or folder of the facts: the file of --platform, or the place of --facts; None without both options.
 
-    raises: NotFound, for an unknown platform
+    If both are given, --platform counts. The place of --facts may not exist.
+    repository: may have a folder with further platforms; None: only the platforms that nodeattrs brings
+    raises:     NotFound, for an unknown platform
     """
     platform, place = question.arguments["platform"], question.arguments["facts"]
     if platform is None:

@@ -145,9 +145,11 @@ class CatalogOrder:
 class CatalogGraph:
     """The report of `catalog graph`: the relationships as data (`to_dict`), or as text for Graphviz (`lines`).
 
-    `to_dict` raises nothing for a plan with faults, such as cycles: it lists the faults. Resources are in the order in
-    which applying visits them, and in the order of their declaration if the plan has faults.
+    Neither raises an error for a plan with faults. `to_dict` lists the faults and the cycles; `lines` paints the edges
+    of cycles red, and shows no other fault. In `to_dict` resources have the order in which applying visits them. If the
+    plan has faults, they have the order of their declaration. The main class and stage are left out.
 
+    plan: the resources and their relationships
     name: the name of the node, or of the catalog's file
     """
 

@@ -28,7 +28,8 @@ _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 class RunReport:
     """The report of one run, as plain data that can be sent between processes. Make it with `RunReport.of`.
 
-    `lines` is the text in full, `brief` one line, and `to_dict` the data.
+    `to_dict` returns all fields as data. `lines` yields a text without *warnings* and *note*, which has at most ten
+    changes. `brief` returns one line.
 
     roles, expanded_run_list: what the run-list expands to
     attribute_files, recipes: in the order in which they ran
@@ -100,7 +101,10 @@ class RunReport:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """Run-list, roles, files, counts by slot, changed attributes, log and place, each under its heading."""
+        """Run-list, roles, files, counts by slot, changed attributes, log and place, each under its heading.
+
+        At most ten changed attributes are shown; one line counts the others. An empty list has no heading.
+        """
         yield f"{screen.paint(self.node, 'strong')} in {printable(self.environment)}"
         yield from _listed("facts", [self.facts] if self.facts else [], screen)
         yield from _listed("run list", self.run_list, screen)

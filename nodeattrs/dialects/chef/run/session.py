@@ -196,8 +196,8 @@ def run_session(
     store:  for searches of recipes, and for the notes of the revision
     wanted: the facts and the other arguments of the run
     last:   the saved node, which is not changed. None for a new node; a new node without a run-list gets a warning
-    apply:  a function that applies the catalog and returns the report, which the notes then have. If a resource failed,
-            the notes say that the run failed. None: the catalog is not applied
+    apply:  a function that applies the catalog and returns its report. The notes of the revision have the report, and
+            say that the run failed if a resource failed. In noop mode they never say so. None: nothing is applied
     log:    called with each message of a cookbook file
     before_search: called before a recipe searches the store
     fleet:  the identifier of the call, for the notes of the revision

@@ -101,7 +101,7 @@ class DocumentReading:
         whole: the map
         words: the allowed keys
         path:  the path of the map in the document
-        what:  the map in messages
+        what:  what the map is, in words, as the subject of messages: "a binding"
         """
         for name in whole:
             if name not in words:
