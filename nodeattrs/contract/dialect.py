@@ -26,7 +26,12 @@ _DATA = (".json", ".yaml", ".yml", ".toml")
 
 
 class Option(NamedTuple):
-    """The option that names the place of a dialect's files: --hiera PLACE. `Request.places` has its value."""
+    """The option that names the place of a dialect's files: --hiera PLACE. `Request.places` has its value.
+
+    name:    the option: "--hiera"
+    metavar: the word for its value in help: "PLACE"
+    help:    a phrase for help: "the site of bindings (default: as set, or here)"
+    """
 
     name: str
     metavar: str

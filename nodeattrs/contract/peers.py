@@ -80,9 +80,9 @@ class Lookup(Protocol):
 class RubyProcess(Protocol):
     """A running process of Ruby that reads and writes lines of JSON.
 
-    One exchange is a `send` and the `receive` after it. Hold `lock` for both, so that answers are not mixed. Both raise
-    RecipeFailed if the process ended, or at *until*, a moment of `time.monotonic`. `alive` is True until `close` is
-    called, also if the process has died.
+    One exchange is a `send` and the `receive` after it. Hold `lock` during the exchange, so that answers are not mixed.
+    `send` returns None, and `receive` the message. Each raises RecipeFailed if the process has ended, or at *until*, a
+    moment of `time.monotonic`. `alive` is True until `close` is called, also if the process has died.
     seconds: the time limit of one exchange
     lock:    a context manager for one exchange
     """

@@ -30,9 +30,9 @@ AS_IT_IS = WhatIf()
 class Request(NamedTuple):
     """The options, facts and overrides of one question. File names are texts; `place` finds them on a side.
 
-    `place` gives a path that need not exist. `named` does so for the option of a dialect; None if it is not given and
-    has no default. `asking` returns a copy about one path, and `placed` a copy with another value of a dialect's
-    option.
+    `place` returns the path that a text names, which need not exist. `named` returns the path that the option of a
+    dialect names; None if the option is not given and has no default. `asking` returns a copy about one path, and
+    `placed` a copy with another value of a dialect's option.
 
     home:      the folder of the question, as the caller names it; "" if the two sides are two folders
     nodes:     the subjects to ask; (): all
@@ -92,9 +92,9 @@ class Request(NamedTuple):
         return Path(whole) if is_outside and os.path.exists(whole) else side.top / inside
 
     def named(self, side: Side, dialect: str, default: str | None) -> Path | None:
-        """The path that the option of a dialect names, else *default* below the side's root; None without both.
+        """The path that the option of a dialect names. Without the option: *default* below the side's root, or None.
 
-        It need not exist.
+        The path need not exist.
         """
         given = dict(self.places).get(dialect)
         if given is not None:

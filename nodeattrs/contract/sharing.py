@@ -43,17 +43,17 @@ class _Branch:
 
 
 class Sharing:
-    """Finds, for each subject of a dialect, an earlier subject with the same answers on one or two sides.
+    """Finds, for each subject of a dialect, an earlier subject with equal answers on one or two sides.
 
         equal = sharing.equal_subject(name)
         if not equal:
             with sharing.answering(name):
                 ...  # compute the answers of this subject on all sides
 
-    `equal_subject` returns "" if the subject must be computed. After an error in the block of `answering`, no other
-    subject shares its answers. If the answer contains the subject's own name, the caller calls `refuse` in the block.
-    Dialects that note no looks share nothing. An instance keeps names and looks, and no answers: the caller keeps
-    those.
+    `equal_subject` returns the name of the earlier subject, or "" if the subject must be computed. `answering` is a
+    context manager around the computation. After an error in its block, no other subject shares the answers. If the
+    answer contains the subject's own name, the caller calls `refuse` in the block. For a dialect that notes no looks,
+    `equal_subject` always returns "". An instance keeps names and looks. The caller keeps the answers.
     sides: the same dialect, opened on each side; the constructor reads nothing
     """
 
@@ -172,9 +172,9 @@ class SampledAnswers(NamedTuple, Generic[_Answer]):
     answers:    subject -> its answer
     shared:     the number of subjects that have the answer of another one, and were not computed
     checked:    the number of subjects that were computed only to compare them with the answer of their group
-    one_by_one: the number of subjects that were computed because such a comparison in their group differed
+    one_by_one: the number of subjects that were computed because a comparison in their group differed
     seed:       the seed for choosing the subjects to compare
-    note:       a warning if a comparison differed, else ""
+    note:       a warning if a comparison differed; "" if none did
     """
 
     answers: dict[str, _Answer]

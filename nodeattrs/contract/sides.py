@@ -45,9 +45,10 @@ class Side:
     mark:         the mark of a key; "" if nothing is there
     key_of:       yields the keys of all links on the way to a path, and last the key of its end
     links:        key of each link -> its target
-    shown, named: a path as a key, None if it is outside of *top*; a key as a path relative to *root*
-    marks_of:     the marks of some files, and of the links on the way to them
-    content_mark: a text that changes with the content of a file
+    shown:        a file name as a key; None if the file is outside of *top*
+    named:        a key as a path relative to *root*, for people
+    marks_of:     the marks of some files, and of the links on the way to them; [] outside of *top*
+    content_mark: a text that changes with the content of a file; "" for an absent file
     without:      a copy of the side without the marks of some files
     """
 

@@ -16,10 +16,10 @@ class TreeDifference(NamedTuple):
 
     path:          the steps from the root to the value that differs
     before, after: the value in each tree; ABSENT in the tree that has none
-    kind:          "added" if `before` is ABSENT, "removed" if `after` is, else "changed"
+    kind:          "added" if `before` is ABSENT, "removed" if `after` is ABSENT, "changed" if neither is
 
-    A value is a scalar, a whole list or an empty map. A map with entries has differences for its entries instead. So a
-    scalar that becomes such a map is removed, and each entry is added.
+    A value is a scalar, a whole list or an empty map. A map with entries has differences for its entries instead. So if
+    a scalar becomes a map with entries, the scalar is removed and each entry is added.
     """
 
     path: Path

@@ -25,9 +25,9 @@ def _own(value: Any) -> Any:
 class Sensitive:
     """A secret: it prints as "Sensitive(withheld)"; `unwrap` gives the value.
 
-    `map(change)` gives a new secret with the value change(value). Two secrets are equal if their values are equal. All
-    have the same hash; `copy` and `deepcopy` give the same object. Pickling raises BadValue.
-    value:  is copied deeply; a Sensitive as value gives a secret with the same inner value
+    `map(change)` returns a new secret with the value change(value). Two secrets are equal if their values are equal.
+    The hash of every secret is one number. `copy` and `deepcopy` return the object itself. Pickling raises BadValue.
+    value:  the secret value, which is copied deeply. If *value* is a Sensitive, the new secret shares its inner value
     raises: TooDeep, for a value that is nested too deeply to be copied
 
     >>> Sensitive("s3cret"), f"{Sensitive('s3cret')}", Sensitive("s3cret").unwrap()

@@ -109,17 +109,18 @@ class Element(NamedTuple):
 class Trace(NamedTuple):
     """The answer to "why is this value what it is?", as data. `str(trace)` is the explanation as text.
 
-    `standing` has the claims that win or join, strongest first, and `winner` is the first of them or None. `losers` and
-    `unknown` have the claims with these outcomes. `origins` has the origins of `standing`, and of later changes of a
-    list. `require_known` raises UnknownLayer if an unknown layer might change the value. `title(12)` is "12 override /
-    environment". `found` says whether there is a value, null included.
+    `standing` has the claims that win or join, strongest first. `winner` is the first claim of `standing`, or None.
+    `losers` has the overridden claims, and `unknown` the claims of layers that cannot be read; () for none. `origins`
+    has the origins of `standing`, and of later changes of a list. `require_known` raises UnknownLayer if an unknown
+    layer might change the value. `title(12)` is "12 override / environment". `found` says whether there is a value,
+    null included. `to_dict` returns the trace as data for JSON, with secrets masked.
 
     path:     the path of the question
     value:    the value that is read there; ABSENT where it is not set
     claims:   each group in order of strength: claims that are read, then unknown layers, then claims with the outcome
               HOLDS, then overridden claims; () if nothing sets the path
-    elements: for a list: each element, with its claims; else ()
-    history:  values that were set before in the same slots, newest first
+    elements: for a list, each element with its claims; () for any other value
+    history:  values that these slots or layers had before, newest first; () for none
     cover:    the path of a scalar or list above, which makes a value at *path* impossible; None if nothing blocks it
     titles:   rank -> name of the slot or layer; None: no rank has a name
     """

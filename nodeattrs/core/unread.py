@@ -29,14 +29,15 @@ class Unread(NamedTuple):
     """A file or program that was not read, or must not be run, and may change an answer. It prints as layer and reason.
 
     `layer` is the place, with kind and name unless the place contains them. `file` is the place without a line.
-    `is_encrypted` says whether the place is a value that was not decrypted.
+    `is_encrypted` says whether the place is a value that was not decrypted. `may_set` says whether the place may change
+    the value at a path. `to_dict` returns place, layer, reason and paths as data for JSON.
 
     place:  a file, perhaps with a line; a folder or a program
     reason: why, as the end of a sentence: "was not run (--run-code)"; or a whole sentence
-    paths:  the paths that it may set; (): any path. `may_set` is True for these, and for paths above or below them
+    paths:  the paths that the place may set; (): any path. `may_set` also counts the paths above and below them
     kind:   a noun: "recipe"; "" where no word is known
-    name:   the dialect's name for it: "app::default"; "" without a name
-    is_warned: whether a warning has named it already; `cli.exits` warns of the others
+    name:   the dialect's name for the place: "app::default"; "" without a name
+    is_warned: whether a warning has named the place already; `cli.exits` warns of each other place
     """
 
     place: str

@@ -85,8 +85,9 @@ def _slot_elements(slot: SlotTree, path: Path, values: Sequence[Any]) -> _Elemen
 class Difference:
     """The report about the differences of two nodes, in their merged attributes at and below a path.
 
-    `changes` has the leaves that differ. The trees are compared at the first access; traces are computed when the
-    report is written.
+    `changes` has the leaves that differ, and `slots` the slots that differ; [] for none. `unread` has the sources that
+    were not read and may change a compared value. The trees are compared at the first access. `to_dict` returns the
+    report as JSON-able data, and `lines` yields the text; traces are computed only then.
     left, right: the two nodes, with their titles
     path:    only values at and below this path are compared; () for all
     by_slot: True: each of the fifteen slots is compared, too, which finds differences that an override hides

@@ -28,8 +28,9 @@ _MOVES = r"(?<=line )\d+|(?<=column )\d+|(?<=:)\d+"
 class Finding(NamedTuple):
     """One result of a check: an error, a warning or a note, with its code and its place.
 
-    `text` is the finding without code and severity; `head` is its first line and `more` the other lines. `lines` is the
-    form for a screen. `fingerprint` is the same if only line numbers change.
+    `name` is the name of the code, and `place` is file, line and column as a text. `text` is the finding without code
+    and severity; `head` is its first line and `more` the other lines. `lines` is the form for a screen, and `to_dict`
+    the data for JSON. `fingerprint` does not change if only line numbers change.
     code:               "NA1201", for example; an unknown code raises KeyError when `name` is read
     severity:           "error", "warning" or "note"
     message:            one sentence, without the place

@@ -63,7 +63,9 @@ def names_of(arguments: Mapping[str, Any]) -> int:
 class Matrix:
     """The report about the values of one key on many nodes.
 
-    `groups` puts nodes with equal values together. `is_set` is False if the key is not set on any node.
+    `groups` returns lists of nodes with equal values, the largest first; [] without nodes. `is_set` is False if the key
+    is not set on any node. `summary` has the counts in words. `to_dict` returns the groups as data, and `lines` yields
+    the text.
 
     question: the title, such as the key
     cells:    (name of a node, its answer), in any order

@@ -158,7 +158,7 @@ def _sorted(store: Store, names: list[str], path: Path, at: datetime | None) -> 
 class FoundNodes(StreamedReport):
     """The report about one page of a search result; its rows can be read once.
 
-    `data` has the query, the counts and the rows. `json_lines` yields each row as a line of JSON, and `lines` the text.
+    `data` has query, total, offset and the rows. `json_lines` yields each row as a line of JSON, and `lines` the text.
     None of the three has *doubts* and *unread*: the command prints these beside the report.
 
     query:  the text of the query

@@ -117,11 +117,13 @@ _UNREAD = frozenset(one.entry.code for one in (LAYER_IS_UNKNOWN, NOT_LITERAL, NO
 class Findings:
     """The report of a check: the findings after a `Selection`, and counts.
 
+    `is_clean` says whether no finding counts. `unread` has the findings about places that were not read or not run; []
+    for none. `to_dict` returns the findings and counts as data, and `lines` yields the text.
+
     found:   the findings, in the order of the report
     looked:  the kind of things that were checked -> their number: {"part": 2}
     ignored: the number of findings that were left out
-    worst:   the check fails if a finding has this severity or a worse one; with "note" every finding counts
-    unread:  the findings that name a place that was not read or not run
+    worst:   a finding counts if it has this severity or a worse one; with "note" every finding counts
     """
 
     found: Sequence[Finding]

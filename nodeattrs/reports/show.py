@@ -32,6 +32,10 @@ _NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", "none"
 class ShownNode(NamedTuple):
     """The report about the merged attributes of a node at a path.
 
+    `to_dict` returns the value as JSON-able data, and `lines` yields it as YAML. Both mask secrets.
+
+    node, environment: the name of the node, and its environment
+    path:    the path; () for all attributes
     value:   the tree at the path; deferred values are computed when the report is written
     origins: a function (path) -> origin of the leaf, or None. If *origins* itself is None, no origins are shown
     """
@@ -112,6 +116,9 @@ class ShownSlots(NamedTuple):
 class ShownDocument(NamedTuple):
     """The report about the value at a path of a document: facts, a role, an environment.
 
+    `to_dict` returns the path and the value as JSON-able data, and `lines` yields the value as YAML. Both mask secrets.
+
+    path:    the path; () for the whole document
     value:   the value at the path
     origins: a function (path) -> origin of the leaf, or None. If *origins* itself is None, no origins are shown
     """

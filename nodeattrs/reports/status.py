@@ -30,7 +30,8 @@ def age(span: timedelta) -> str:
 class NodeStatus(NamedTuple):
     """A row of the report: one saved node, with its last run and its latest revision.
 
-    `changed` is the latest revision if another command than a run saved it, else None.
+    `failed` says whether the last run failed; False without a run. `changed` is the latest revision if a command other
+    than a run saved it, or None. `to_dict` returns the row as JSON-able data.
     name:   the name of the node
     latest: the latest revision; None where it cannot be read
     run:    the latest revision that a run saved; None if the store has no such revision

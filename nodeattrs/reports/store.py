@@ -12,11 +12,14 @@ from nodeattrs.store.folders import ExportResult
 
 @dataclass(frozen=True, slots=True)
 class TendedStore:
-    """The report of a command that changes or copies a store. Make it with the class method for the command.
+    """The report of a command that changes or copies a store.
+
+    A class method for each command makes it: `pruned`, `imported`, `exported` and `copied`. `to_dict` returns the
+    store and *data*; `lines` yields *sentences*.
 
     store:     the address of the store, as it is shown
-    data:      the fields for `to_dict`: counts, and names of nodes, folders or files
-    sentences: the same in words, for `lines`
+    data:      counts, and names of nodes, folders or files
+    sentences: the facts of *data* in words
     """
 
     store: str

@@ -55,10 +55,10 @@ class _FailedValue:
 
 
 class Value(NamedTuple):
-    """A value of one side as plain data, which can be pickled and shown. `value_of` makes it.
+    """A value of one side as plain data, without methods. It can be pickled. `value_of` makes it.
 
-    data:      as JSON has it, with {SECRET: "withheld"} for secrets and the error's text for a failure; None where the
-               value is not set
+    data:      as JSON has it, with {SECRET: "withheld"} for secrets. If the value could not be computed, the error's
+               text. None if the value is not set
     is_there:  whether the value is set
     is_secret: whether there is a secret in it
     is_failed: whether it could not be computed

@@ -28,10 +28,11 @@ _FILE_LINE = re.compile(r"(.+):(\d{1,9})")
 class Hunk(NamedTuple):
     """A place of a change: lines of one file on the side before, and the lines that replace them on the side after.
 
-    file:                the name of the file in both sides
-    first, last:         the lines before as a half-open range, counted from 0; both are equal if lines are only added
-    new_first, new_last: the lines after, in the same way; both are equal if lines are only removed
-    whole:               True: the whole file is this place
+    file:                the name of the file, which is equal on the two sides
+    first, last:         the lines before, as a half-open range that counts from 0; an empty range: lines are only added
+    new_first, new_last: the lines after, as a half-open range that counts from 0; an empty range: lines are only
+                         removed
+    whole:               True: the place is the whole file
     """
 
     file: str

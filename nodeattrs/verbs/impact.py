@@ -65,7 +65,7 @@ _MOST_SETTINGS = 40
 class ChangeGroup:
     """A difference, and the subjects that all have it. `impact` makes it.
 
-    `sign` is "added", "changed" or "removed"; of an error "broken" or "mended". `spelled` is the path as text.
+    `sign` is "added", "changed" or "removed"; for an error "broken" or "mended". `spelled` is the path as text.
     dialect:  the dialect of the subjects
     kind:     the kind of value: "attribute", "resource", "key", ...; NO_ANSWER: the subjects cannot be resolved
     path:     the path of the value
@@ -189,12 +189,13 @@ class DialectAnswers:
 class Impact:
     """What a change changes. `impact` fills it; the caller of `impact` may set `unread`.
 
-    `outcome` gives the effect of one file in words. `is_certain` says whether *groups* has all changes. `subjects` has
-    (dialect, name) of each subject that changes. `not_run` and `unseen` are changed files that no answer covers;
-    `doubtful` has the groups with unread places; `left` is the number of subjects that were not computed.
+    `outcome` returns the effect of one file in words. `is_certain` says whether *groups* has all changes. `subjects`
+    has (dialect, name) of each subject that changes. `not_run` has the changed files that were not read or not run, and
+    `unseen` those that no subject reads. `doubtful` has the groups with unread places. `left` is the number of subjects
+    that were not computed because the user interrupted.
     before, after: the titles of the sides
     files:    the changed files, relative to the folder of the question
-    changed:  the same files in the same order, relative to the top folder of the side
+    changed:  the changed files in the order of *files*, relative to the top folder of the side
     dialects: the numbers and files of each dialect
     groups:   the differences; subjects with equal differences are in one group
     silent:   the changed lines without an effect

@@ -74,11 +74,13 @@ def _fits(steps: Sequence[Any], path: Sequence[Any]) -> bool:
 
 @dataclass(frozen=True)
 class ImpactReport:
-    """The report of an impact, with the conditions under which the command fails. It can be printed in four forms.
+    """The report of an impact, with the conditions under which the command fails.
 
-    The command also fails if a subject can be resolved before the change and not after it.
+    `is_refused` says whether it fails: because of *forbidden* or *most*, or because a subject can be resolved before
+    the change and not after it. The report has four forms, without secrets: `to_dict` returns data for JSON, `lines`
+    yields the text, `markdown` returns a comment for a pull request, and `findings` yields a Finding for each group.
     found:     the impact, without the groups that --ignore-path leaves out
-    ignored:   the number of these groups
+    ignored:   the number of groups that --ignore-path leaves out
     forbidden: patterns of paths that must not change
     most:      the most subjects that may have a change; None: any number
     """

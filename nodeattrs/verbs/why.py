@@ -29,13 +29,15 @@ _MOST_REASONS = 12
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A value with its trace, and the subjects that have the same value from the same lines.
+    """A value with its trace, and the subjects that have this value from these lines.
+
+    `to_dict` returns the trace as data, with the subjects and their facts. `lines` yields the text.
 
     dialect:  the dialect of the subjects
     kind:     the kind of value: "attribute", "key", ...
-    trace:    the trace on the first of these subjects
-    subjects: their names; `why` appends to the list
-    facts:    subject -> the file with its facts, "none", or "of its last run"; without dialects that have no facts
+    trace:    the trace on the first subject
+    subjects: the names of the subjects; `why` appends to the list
+    facts:    subject -> the file with its facts, "none", or "of its last run"; {} for a dialect without facts
     """
 
     dialect: str
@@ -68,6 +70,9 @@ class Reason:
 @dataclass(frozen=True, slots=True)
 class WhyReport:
     """The report of `why`: a block for each reason, in the order of the first subject that has it.
+
+    `to_dict` returns the reasons, and the subjects that cannot be resolved, as data. `lines` yields the text of the
+    reasons; nothing without a reason.
 
     path:    the key of the question
     reasons: the reasons; () if no subject has a value

@@ -195,7 +195,7 @@ class Composition:
     root:        the folder of the site
     node:        the name of the node; "": the fact `fqdn`
     facts:       the facts of the node; providers get a copy
-    environment: the name of the environment; None: the one that the site selects, or else the classifier
+    environment: the name of the environment; None: the site selects it, and if it selects none, the classifier
     classifier:  the node classifier; None: no classes, parameters and variables from outside
     providers:   scheme -> provider, in addition to the providers of installed packages
     mode:        how a condition with several categories is ranked, as for `State`

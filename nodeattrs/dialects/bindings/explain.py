@@ -137,10 +137,11 @@ class LookupStep:
 class Explanation:
     """The answer to "why is this the value of the key?". `explain` makes it, with a value that was injected.
 
-    Paths are paths in the value, and () is the whole value. `trace` gives all claims about a path, `origins` the places
-    that set it, and `causes` the conditions of these claims. For a path that is not set, `origins` is empty. `set_by`
-    lists the fragments of a collection for a report. `ties` maps the number of a source to the sources of the same
-    position. `unknown` has the unread layers that might decide the value.
+    Paths are paths in the value, and () is the whole value. `trace` returns all claims about a path, and `origins` the
+    places that set it; () for a path that is not set. `causes` returns the conditions under which the claims are in
+    effect. `set_by` has the fragments of a collection, for a report; () for any other value. `ties` maps the number of
+    a source to the numbers of other sources at its position. `unknown` has the unread layers that might decide the
+    value. `to_dict` returns the explanation as data for JSON.
     key:     the key in words
     value:   the value that is injected; ABSENT if the injection failed
     problem: the error of the injection, in words; None if there was no error

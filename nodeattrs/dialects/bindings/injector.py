@@ -52,9 +52,10 @@ class Injector:
     returns a default where `inject` raises NotBound. `ainject` and `aclose` are for asynchronous factories. `producer`
     returns a handle that gives the value at each call, and `wire` a function whose missing arguments are filled.
     `scope` returns an injector for one request or run. `child` and `override` return a further injector over this one.
-    `explain` says why a key has its value, and `graph` what all keys need. `check` returns the errors that injections
-    would end with. `unknown_layers` lists the unread layers that might decide a key. `close` closes what factories have
-    opened.
+    `explain` says why a key has its value, and `graph` what all keys need. `resolution` has the declarations in effect.
+    `keys`, `classes` and `dependencies` list the bound keys, the included classes, and the ordered pairs of resources;
+    [] for none. `check` returns the errors that injections would end with, and `unknown_layers` the unread layers that
+    might decide a key. `close` closes what factories have opened.
     layers:    the highest first: `Layer`s, or lists of sets; sets are `Bindings` or `BindingSet`s
     state:     the categories of the request, the highest first, as a `State` or as (name, value) pairs
     classes:   the classes that `Type[X]` may name, in addition to the classes of the builder

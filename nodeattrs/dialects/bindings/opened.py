@@ -25,8 +25,9 @@ _ASKED: Look = ("asked",)
 class BindingKeys(WithFacts):
     """One version of the site of bindings of a repository, and the keys that each node gets from it.
 
-    `subjects` lists the nodes, `answer` gives the keys of one node, and `levels` the layers. Nothing is read before one
-    of them is called. `answer` and `site` compose the site for a node; a file that did not change is read once.
+    `is_there` says whether there is a site, and `place` is its folder. `subjects` returns the names of the nodes,
+    `answer` the keys of one node, and `levels` the names of the layers. The constructor reads nothing. `site` returns
+    the composition for a node, and `answer` uses it; a file that did not change is read once.
     If `notes_looks` is true, all facts that an answer reads are noted, and nodes with equal facts there share the
     answer (`core.looks`). `look` gives the value that a node has at one noted place.
     """

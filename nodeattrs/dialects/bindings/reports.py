@@ -66,7 +66,7 @@ class ExplainedBinding:
     path:        a path in the value; () for the whole value
     with_causes: True: the report also has the conditions that put the claims in effect
 
-    `trace` is the trace of the path.
+    `trace` is the trace of the path. `to_dict` returns the report as data, and `lines` yields the text.
     """
 
     explanation: Explanation

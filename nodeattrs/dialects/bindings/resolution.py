@@ -199,9 +199,11 @@ class Declaration:
 
     `resolve` makes it, and sets `source`, `lower` and `demands`.
 
-    `root` is the declaration that has the producer, behind any rebindings. `words`, `label`, `flags` and `describe`
-    name the declaration in messages. `scope` says how long its product is kept: "" with the injector, "none" not at
-    all, else the name of a scope. `id` is the id of a multibind, else None.
+    `name`, `origin` and `options` are the name, the line and the options of the item. `root` is the declaration that
+    has the producer, behind any rebindings. `words`, `label`, `flags` and `describe` return texts for messages.
+    `scope` says how long the product is kept: "" as long as the injector, "none" not at all, any other name as long
+    as the scope with that name. `is_multibind` says whether the value is collected from fragments, and `id` is the id
+    of the fragments; None if it is not. `constant` is the constant that the value is a copy of, or None.
     item:     the item
     place:    the layer and conditions of the item
     position: (rank of the layer, rank of the categories); the greater position wins

@@ -109,7 +109,7 @@ class Account:
     sources:       number -> source; the sources of *inner* have smaller numbers
     inner:         a further account, if the winner has no value of its own: the account of the fragments of a
                    multibind, or of the source of an alias. None for other winners
-    ties:          number -> the other numbers at the same position; a better position overrides all of them
+    ties:          number -> the other numbers at its position; a better position overrides all of them
     is_collection: True: the sources are fragments of a multibind
     """
 

@@ -78,10 +78,13 @@ AT_ONCE = 1_000
 class Transaction:
     """Statements in one transaction of a connection. This class is for SQLite; PostgreSQL has a subclass.
 
-    The store begins and ends the transaction around it. `all`, `rows`, `execute_many` and `insert_new` take SQL with
-    "?" for values. `condition_in` makes SQL for "one of these numbers", and `unused` finds the numbers that no row has.
-    `lock` and `lock_node` block other writers until the transaction ends. `secret` and `packing` are read from the
-    store, and raise StoreError if it is damaged. Errors of the database are raised as they are.
+    The store begins and ends the transaction around it. `all` returns the rows of a statement, and `rows` yields them.
+    `execute_many` executes a statement for each row of values. These three take SQL with "?" for values. `insert_new`
+    inserts the rows whose key is not in the table. `condition_in` and `as_value` turn numbers into SQL, and `unused`
+    returns the numbers that no row has. `make_tables` makes the tables of an empty store. `lock` and `lock_node` block
+    other writers until the transaction ends. `nodes` yields the names and numbers of all nodes.
+    `secret`, `packing` and `single_value` read one value, and raise StoreError if the store is damaged. Errors of the
+    database are raised as they are.
 
     types:   words of SCHEMA -> what this database writes for them. INTEGER makes the number the row number, which needs
              no index

@@ -87,19 +87,21 @@ class Store(ABC):
                     is not *after*. `save_all` returns such an error in place of the node's revision
     load:           one revision with its content; None for a node that is not saved
     change:         loads, changes and saves a node in one transaction
-    history:        the revisions of a node without content, the latest first; [] for a node that is not saved
+    names:          the names of all saved nodes, sorted
+    history, revisions: the revisions of a node without content, the latest first, as a list or one by one; none for a
+                    node that is not saved
     latest:         yields (name, last revision) of each node
-    search:         the names of the nodes that a query finds
-    texts:          the hashes of a node's content
+    search:         the names of the nodes that a query finds, sorted; [] for none
+    texts:          the hashes of a node's content; [] for a node that is not saved
     delete:         deletes a node; returns whether it was there
     prune:          deletes old revisions; returns their number
     check:          the faults as sentences; [] for none
     add_history:    adds revisions of one node from another store, with their numbers; all or none
 
-    A place without a store reads as empty; the first save makes the store, or `make`.
-    Each thread of each process has its own connection; nothing is shared across a fork. Each method may raise
-    StoreError, if the database fails, and BadName, for a name that no node can have.
-    An engine is a subclass, which writes the abstract methods.
+    A place without a store reads as empty; the first save makes the store, or `make`. `is_there` says whether it was
+    made. Each thread of each process has its own connection; nothing is shared across a fork. `close` closes all
+    connections, and the next call opens a new one. Each method may raise StoreError, if the database fails, and
+    BadName, for a name that no node can have. An engine is a subclass, which writes the abstract methods.
 
     shown:    the place of the store, as `describe` gives it for messages; without a password
     failures: the errors that the library of the database raises; they become a StoreError

@@ -220,9 +220,27 @@ _AnyLine = TypeVar("_AnyLine", bound=_Line)
 class Block:
     """Items that are in effect together: a whole set (`Bindings`), or the items inside a `when`.
 
-    `bind`, `fragment`, `multibind` and `parameters` return an unfinished item, whose methods complete it: `.to(22)`.
-    The other methods add a complete item, and return nothing. `when` returns a block for use in a `with` statement.
-    `add` takes an item that is made already.
+    These methods return an unfinished item, whose methods complete it (`.to(22)`):
+
+    bind:       a binding of a name, a name with a type, or a type
+    fragment:   a fragment of a multibind
+    multibind:  a list or hash of fragments
+    parameters: the parameters of a class, a type or an instance
+
+    These methods add a complete item and return None:
+
+    alias:              a second name for a key of a lower position
+    renamed:            another name for a key of a lower position
+    rebind:             a key of a lower position at this position
+    include, exclude:   classes that the key `/classes` gets or loses
+    parameter_map:      the parameters of one type that fill parameters of another type
+    variables:          top scope variables and their values
+    abstract_variables: top scope variables that a better position must bind
+    dependency:         an order of resources
+    add:                any finished item
+
+    `when` returns a block with categories, for a `with` statement.
+
     name:    the name of the set
     classes: the classes that the items name; an injector gets to know them
     """

@@ -40,8 +40,8 @@ _NARROWER: dict[str, frozenset[str]] = {
 class Type:
     """A type of values, as `parse_type` reads it. Its text is canonical: equal types have equal texts.
 
-    `holds` says whether a value conforms to the type. `accepts` says whether another type is the same or narrower, and
-    `excludes` whether it certainly has no value in common. `kind` is the first half of a key. `element` and `key` are
+    `holds` says whether a value conforms to the type. `accepts` says whether each value of another type conforms, and
+    `excludes` whether certainly no value of it does. `kind` is the first half of a key. `element` and `key` are
     the types inside an Array or a Hash, and `title` is the text in the brackets of other types. `is_instance` is True
     for a type that names one instance, and `is_data` if all values of the type are data.
     name: the word before the brackets: "Array", "Type", "Sql", ...
@@ -242,10 +242,10 @@ _OF_EVERY_PROTOCOL = frozenset(
 class Classes:
     """A register of the classes of Python that `Type[X]` may name: name -> class.
 
-    `add` registers a class and returns its name, and `include` adds another register. `offer` registers a function that
-    loads a class later; it is called only if code of the repository may run. For an unknown name `find` and `require`
-    return None. If the code of an offered class may not run, `find` returns None and `require` raises UnknownLayer.
-    `is_subclass` and `is_instance` compare by name.
+    `add` registers a class and returns its name. `include` adds the classes of another register. `offer` registers a
+    function that loads a class later; it is called only if code of the repository may run. `find` and `require` return
+    a class, or None for an unknown name. If the code of an offered class may not run, `find` returns None and `require`
+    raises UnknownLayer. `names` lists all names. `is_subclass` and `is_instance` compare by name.
     known:  the first classes, by name; None: there are none
     raises: BindingError ("ambiguous-class"), for two classes of one name
 

@@ -69,11 +69,13 @@ ClassStatement = tuple[bool, str, Declaration]
 class ValueMaker(Bound):
     """The maker of the values of keys, for an injector or for a scope. Producers get it as their `ProducerScope`.
 
-    `value_of` gives the value of a key; `ask` gives None if nothing is bound. Each product is made once for its scope,
-    under a lock, and then read without the lock. `scoped` returns a maker for an inner scope. `collected` and `giver`
-    say how the last value of a key was made, for explanations. `classes` and `inclusions` are about the key `/classes`.
-    `stays` says whether each injection of a key gives the same object. `forget` drops all products. `transformed` is a
-    product after its transformer, or None.
+    `value_of` returns the value of a key, or raises NotBound; `ask` returns None instead. Each product is made once for
+    its scope, under a lock, and then read without the lock. `call`, `construct`, `once` and `variable` serve producers:
+    they call a function, make an object, make a thing once, and return the value of a variable. `scoped` returns a
+    maker for an inner scope. `collected` and `giver` say how the last value of a key was made, and `fragments_of` what
+    a multibind collects. `classes` lists the classes of the key `/classes`, and `inclusions` what decides about them.
+    `stays` says whether each further injection of a key gives one object. `forget` drops all products. `transformed`
+    returns a product after its transformer, or None.
     kept:       the id of a declaration -> its product; also what `once` made
     opened:     the context managers that were entered for products
     scope_name: the name of the scope; "" for the maker of an injector
