@@ -679,7 +679,7 @@ class _Walker:
         return so_far
 
     def made_entry(self, here: _Product, key: Any, path: Path) -> tuple[_Product, At | None]:
-        """An entry of a result, and its way where it was taken unchanged; else None."""
+        """(an entry of a result, its way). The way is None unless the entry was taken unchanged from one place."""
         making, entry, rest = here.making, self.entry(here, key), (*here.rest, key)
         origins = origins_at(here.ways, key) if entry.stands else ()
         ways = list(wholes(origins, ()))

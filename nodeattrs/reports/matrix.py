@@ -45,7 +45,7 @@ class Cell:
 
     @property
     def key(self) -> Any:
-        """A hashable key: equal for cells of the same value (with the same types), or the same error."""
+        """A hashable key. Two cells have equal keys if their values are equal, types included, or their errors."""
         if isinstance(self.value, NodeattrsError):
             return type(self.value), self.value.message
         return ("secret", self.value) if hasattr(self.value, "unwrap") else strict_key(self.value)

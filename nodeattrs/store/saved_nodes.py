@@ -247,9 +247,9 @@ def load_saved_or_raise(
     at: int | datetime | None = None,
     root: str | os.PathLike[str] | None = None,
 ) -> SavedNode:
-    """As `load_saved`, but raises NodeNotFound if there is no such node or revision.
+    """A revision of a saved node, by default the latest one; an error if it does not exist.
 
-    The arguments are the same.
+    name, sensitive, at, root: arguments of `load_saved`
     raises: NodeNotFound, with similar names, or the range of saved revisions; BadName, DocumentError, StoreError
     """
     found = load_saved(store, name, sensitive, at, root)
@@ -295,7 +295,10 @@ def _any_element(path: Path) -> Path:
 def set_normal(store: Store, name: str, path: Path, value: Any, sensitive: Iterable[Path] = ()) -> Revision:
     """Set a normal attribute of a saved node, and save that as a new revision, which is returned.
 
-    Missing maps on the way are made.
+    Missing maps on the way are made. A value that is set already is replaced.
+    name:      the name of the node
+    path:      at least one step, below the node's normal attributes
+    value:     plain data
     sensitive: paths whose values are never stored; paths that have a marker in the store are added
     raises:    NodeNotFound; TypeConflict, if a value on the way is not a map;
                BadArgument, if the path is empty, or if a part of the value is at a sensitive path
@@ -326,8 +329,10 @@ def _has_secret(value: Any) -> bool:
 def remove_normal(store: Store, name: str, path: Path, sensitive: Iterable[Path] = ()) -> Revision:
     """Remove a normal attribute of a saved node, and save that as a new revision, which is returned.
 
+    name:      the name of the node
+    path:      at least one step, below the node's normal attributes
     sensitive: paths whose values are secrets and are not stored
-    raises: NodeNotFound; BadArgument, if the path is empty, or not set in normal
+    raises:    NodeNotFound; BadArgument, if the path is empty, or not set in normal
     """
 
     def change(node: Node) -> None:

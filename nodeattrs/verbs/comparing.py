@@ -338,10 +338,10 @@ def _failure(answer: Answered) -> str:
 def differences(before: Answered, after: Answered, tops: tuple[str, str]) -> Iterator[Difference]:
     """Yield a Difference, without lines, for each path whose value differs between two answers; nothing for equal ones.
 
-    Where one side has an error instead of an answer, there is one Difference of kind NO_ANSWER, or none for the same
-    error. Values that are computed when they are read are computed. For a value that is nested too deeply, the
-    Difference is at its first step.
-    tops: the folders of both sides; these are removed from texts in the values
+    If a side has an error instead of an answer, there is one Difference of kind NO_ANSWER; none if both errors are
+    equal. Deferred values are computed. For a value that is nested too deeply, the Difference is at its first step.
+    before, after: the answers of one subject on the two sides
+    tops:          the folders of the sides, whose names are removed from texts in the values
     """
     kinds = [NO_ANSWER] if NO_ANSWER in {*before, *after} else [*dict.fromkeys((*before, *after))]
     nothing = Part({}, lambda _: ())

@@ -291,8 +291,11 @@ class ImpactOptions:
 def impact(before: Side, after: Side, request: Request, how: ImpactOptions) -> Impact:
     """Compute all subjects on both sides, in worker processes; returns what differs, and the lines that cause it.
 
-    A subject that cannot be resolved is part of the result. A dialect without subjects is part of it only if a changed
-    file may matter to it.
+    A subject that cannot be resolved is part of the result. A dialect without subjects is part of the result only if a
+    changed file may matter to the dialect.
+    before, after: the two versions of the files
+    request: facts, options and overrides, for both sides
+    how:    which dialects are asked, and what is compared
     cost:   two answers for each group of subjects that share them, and for some of its members; one answer where the
             change touches no file that was read; up to 200 more in a dialect to find the causing lines
     raises: NotFound, where there is no subject on either side, or none of a name in the request; the error of a dialect

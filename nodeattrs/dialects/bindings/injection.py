@@ -65,7 +65,10 @@ class Injection(HieraParameters):
         return self.injector.inject(key, type, **args)
 
     def parameters(self, target: str, /, **defaults: Any) -> dict[str, Any]:
-        """The word `parameters` of recipes: name -> the value of the bindings, else of Hiera, else the default."""
+        """The word `parameters` of recipes: name -> value, from the bindings, from Hiera or from *defaults*.
+
+        The first of these three that has a value counts.
+        """
         filled = fill_parameters(self.injector, target, defaults, lookup=self._asked, defaults=defaults)
         return {name: one.value for name, one in filled.items()}
 

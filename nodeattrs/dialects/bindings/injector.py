@@ -406,8 +406,9 @@ def fill_parameters(
     lookup: Callable[[str, Any], Any] | None = None,
     defaults: Mapping[str, Any] | None = None,
 ) -> dict[str, Filled]:
-    """Name -> the value of each parameter of a class: from the bindings, else from *lookup*, else from *defaults*.
+    """Name -> the value of each parameter of a class: from the bindings, from *lookup* or from *defaults*.
 
+    The first of these three that has a value counts.
     target:   the class, type or instance: "ntp", "class ntp", "Web[one]"
     names:    the names of its parameters
     lookup:   a function ("target::name", marker) -> value, or the marker if it finds nothing; the key is "web::name"

@@ -267,7 +267,10 @@ class Declaration:
 
     @property
     def label(self) -> str:
-        """The declaration in one word, for messages: the name of its key, else its class."""
+        """The declaration in one word, for messages: the name in its key, or the type if the key has no name.
+
+        Without a key, it is `words`.
+        """
         if self.key is None:
             return self.words
         kind, name = self.key

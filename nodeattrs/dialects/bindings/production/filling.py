@@ -57,7 +57,7 @@ class Slot:
 
     @property
     def label(self) -> str:
-        """The parameter in messages: the name of its key, else its type, else its own name."""
+        """The parameter in messages: the name of its key; without a key its type; without both its own name."""
         if self.wanted is None:
             return f"{self.name}{self.words and ': '}{self.words}"
         return self.wanted.label

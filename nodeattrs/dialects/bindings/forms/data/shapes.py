@@ -84,13 +84,23 @@ class DocumentReading:
         return self._locate(self.set, path)
 
     def map(self, data: Any, path: Path, what: str) -> dict[Any, Any]:
-        """The data, if it is a map. what: begins the fault. raises: Malformed, for anything else"""
+        """Return *data*, which must be a map. Anything that is not a map is noted as a fault.
+
+        path:   the path of the data in the document
+        what:   the begin of the message of the fault
+        raises: Malformed, if *data* is not a map
+        """
         if not isinstance(data, dict):
             raise self.malformed(path, f"{what}, and this is {_kind_in_words(data)}")
         return data
 
     def list(self, data: Any, path: Path, what: str) -> list[Any]:
-        """The data, if it is a list or a tuple, as a list. what: begins the fault. raises: Malformed"""
+        """Return *data*, a list or a tuple, as a list. Anything that is neither is noted as a fault.
+
+        path:   the path of the data in the document
+        what:   the begin of the message of the fault
+        raises: Malformed, if *data* is neither
+        """
         if not isinstance(data, (list, tuple)):
             raise self.malformed(path, f"{what}, and this is {_kind_in_words(data)}")
         return list(data)
