@@ -22,8 +22,8 @@ class Folder:
 
     It is the base of Chef's `Repository`. The constructor checks that the directory exists (raises: NotFound) and reads
     nothing. `config` and `hiera` are read at their first use and kept. `hiera` is None without a Hiera tree.
-    `injection` gives the bindings for the run of one node; without bindings, `HieraParameters`. `site_files` is a cache
-    for them. `shown` makes a path relative to the directory.
+    `injection` returns the bindings for the run of one node; without bindings, `HieraParameters`. `site_files` is a
+    cache for the files of bindings. `shown` makes a path relative to the directory.
     root:     the directory
     settings: the settings of the directory; None: the settings of `root` are used
     warnings: what was read so far and is probably not meant

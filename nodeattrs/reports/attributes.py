@@ -26,10 +26,14 @@ _WIDEST = 60
 class Attribute(NamedTuple):
     """A row of the report: one leaf of a node, and the slots that set it. A slot is named by its number, 1 to 15.
 
+    path:      the path of the leaf
+    value:     the value; a list is one leaf
     rank:      the strongest slot that sets the value or a part of it
-    origin:    the line in that slot
-    joins:     the other slots that set a part of the value
-    overrides: the slots whose values at the path, or above it, are overridden
+    origin:    the line in the slot *rank*
+    joins:     the other slots that set a part of the value; () for none
+    overrides: the slots whose values at the path, or above it, are overridden; () for none
+
+    `to_dict` returns the row as JSON-able data, with secrets masked.
     """
 
     path: Path

@@ -31,7 +31,10 @@ _STYLES = {"-": "removed", "+": "added", " ": "faint"}
 class ComparedCatalogs:
     """The report about the difference of two catalogs. For equal ones `lines` and `markdown` say "no difference".
 
+    `to_dict` returns the difference as JSON-able data.
+
     before, after: the titles of the catalogs
+    difference:    the resources and relationships that differ
     """
 
     before: str

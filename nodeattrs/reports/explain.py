@@ -38,9 +38,14 @@ _ASIDE = " " * 17
 class LineChange(NamedTuple):
     """The last change of one line, by `git blame`.
 
-    commit: the full hash; "" where the line has no commit, and then author, date and summary are "" as well
-    date:   the author's date, as 2024-05-02
-    note:   why there is no commit: the change is not committed, or Git does not track the file
+    file, line: the file, and the number of the line, from 1
+    commit:     the full hash; "" if the line has no commit. Author, date and summary are then "" as well
+    author:     the name of the author
+    date:       the author's date, as 2024-05-02
+    summary:    the first line of the commit's message
+    note:       why there is no commit: the change is not committed, or Git does not track the file; "" with a commit
+
+    `to_dict` returns the fields as JSON-able data, with null for an empty one.
     """
 
     file: str

@@ -59,6 +59,8 @@ def outcome_of(revision: Revision) -> str:
 class ChangedNode(NamedTuple):
     """The report of a command that changes or deletes one saved node.
 
+    `to_dict` returns the fields as JSON-able data, and `lines` yields one line.
+
     node:   the name of the node
     latest: the new revision; None where the node was deleted
     store:  the address of the store, as it is shown
@@ -81,7 +83,11 @@ class ChangedNode(NamedTuple):
 class History(NamedTuple):
     """The report about the saved revisions of one node.
 
-    revisions: the latest first
+    `to_dict` returns the node and its revisions as JSON-able data. `lines` yields a line for each revision; nothing for
+    none.
+
+    node:      the name of the node
+    revisions: its revisions, the latest first
     """
 
     node: str

@@ -110,7 +110,8 @@ class Effect(NamedTuple):
 class SubjectComparison:
     """The result of `compared` for one subject.
 
-    `has_answers_of` compares it with the result of another subject.
+    `has_answers_of` says whether the result of another subject has equal answers. `shared_by` returns a copy for
+    another subject.
     name:        the name of the subject
     differences: the differences; () for equal answers, and if only the side before was computed
     reads:       keys of the files that were read on the side before; None if these were not noted
@@ -119,8 +120,8 @@ class SubjectComparison:
     effects:     for each changed line that sets a value, whether it changed the value
     unread:      the changed files that were not read, or not run, for the subject
     doubtful:    True: at least one file or program was not read for the subject
-    like:        the name of the subject whose answers it shares; "": it has its own. If `compared` sets *like*, it sets
-                 only *name* in addition; `shared_by` makes a copy with all fields
+    like:        the name of the other subject whose answers this subject shares; "": it has its own answers. If
+                 `compared` sets *like*, it sets only *name* in addition; `shared_by` makes a copy with all fields
     """
 
     name: str

@@ -74,8 +74,8 @@ class ChangeGroup:
     subjects: the names of the subjects
     tried:    True: the value of one subject was computed without these lines, and was different
     unsteady: True: the value differs each time it is computed, without any change of files
-    elements: for lists that differ between the subjects but change in the same way: (removed elements, added elements);
-              *before* and *after* are then the values of the first subject. None for all other changes
+    elements: (removed elements, added elements), for lists that differ between the subjects, but lose and get equal
+              elements; *before* and *after* are then the values of the first subject. None for any other change
     unread:   places that were not read and may set the value
     """
 
@@ -129,8 +129,8 @@ class LineWithoutEffect:
 class DialectAnswers:
     """What was computed in one dialect, in numbers, and which changed files matter to it. `impact` fills it.
 
-    The numbers are numbers of subjects, except for *seed*. `not_known` names those that cannot be resolved; [] where no
-    changed file matters to the dialect.
+    The numbers are numbers of subjects, except for *seed*. `not_known` has the names of subjects that cannot be
+    resolved; [] if no changed file matters to the dialect.
     known:      subjects that are compared; with --sample, only the sample
     sampled:    all subjects, if only a sample is compared; None: there is no sample
     passed:     subjects that are on both sides; 0 for a what-if

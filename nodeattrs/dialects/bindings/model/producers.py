@@ -373,9 +373,8 @@ class Factory(Producing):
 class Custom(_OfClass):
     """A producer that calls `produce()`, without arguments, of a custom `Producer` object for each value.
 
-    `producer` gives the object, which is the same each time. With *each_time*, or with arguments of the injection, a
-    new object is made.
-    An object without `produce` raises BindingError ("type-mismatch").
+    `producer` returns the object. It is made once; with *each_time*, or with arguments of the injection, a new one is
+    made for each call. For an object without `produce`, `producer` and `produce` raise BindingError ("type-mismatch").
     """
 
     @property
@@ -449,7 +448,8 @@ class Ref(Producing):
     """A producer of a reference as text: `Sql[one]`, `Class[ntp]`, `File`. `Pattern[x]` gives a compiled pattern
     instead.
 
-    `reference_to` makes it; of a reference `Type[X]` it makes an `InstanceOfType`. `reference` is the text.
+    `reference_to` makes a Ref of most references; of a reference `Type[X]` it makes an `InstanceOfType`. `reference` is
+    the text.
     type: the type of the reference, with its title
     """
 
