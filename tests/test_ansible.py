@@ -500,3 +500,10 @@ def test_a_configuration_that_exports_leaves_the_variables_of_groups_with_the_gr
         printed_inventory(inventory, "yaml")
     )
     assert "  |  |--h1\n  |  |  |--{a = 1}\n  |  |--{b = 2}\n" in graph(inventory, with_variables=True)
+
+
+def test_all_variables_of_a_host_are_explained_as_one_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "hosts").write_text("web1 port=80\n")
+
+    assert main(["ansible", "explain", "web1", "(root)", "-i", str(tmp_path / "hosts")]) == 0
+    assert '(root) = {"port": 80}' in capsys.readouterr().out

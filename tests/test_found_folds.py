@@ -383,6 +383,12 @@ class TestOverview:
                 words = [word for word in shlex.split(line)[1:] if word != "--ruby"]
                 assert in_folder({}, *words)[0] == 0, line
 
+    def test_roles_of_chef_are_no_roles_of_ansible(self, in_folder: InFolder) -> None:
+        node = {"nodes/web1.json": '{"name": "web1", "run_list": ["role[a]"]}'}
+        assert data(in_folder, {**node, "roles/a.json": '{"name": "a", "run_list": []}'}, "overview")["there"] == []
+        there = data(in_folder, {**node, "roles/r/tasks/main.yml": ""}, "overview")["there"]
+        assert there == ["playbooks or roles of Ansible, and no inventory at a usual place"]
+
     def test_each_file_of_user_data_is_a_subject(self, in_folder: InFolder) -> None:
         files = {
             "deploy/web.yaml": "#cloud-config\npackages: [git]\n",

@@ -1166,6 +1166,18 @@ class TestWhatIsNotRead:
         assert nodeattrs(["impact", "HEAD", "--repo", str(repo), "--exit-code", "--jobs", "1", "--no-run-code"]) == 5
         assert "not known: 1 file read by no subject" in capsys.readouterr().out
 
+    def test_a_new_subject_of_another_dialect_reads_no_recipes(self, repo, capsys):
+        git(repo, "rm", "-q", "-r", ".")
+        recipe = "cookbooks/app/recipes/default.rb"
+        commit(repo, {"cookbooks/app/metadata.json": '{"name": "app"}', recipe: "node.default['k'] = 1\n"})
+        edit(repo, recipe, "1", "2")
+        (repo / "web.yaml").write_text("#cloud-config\nhostname: a\n")
+
+        assert nodeattrs(["impact", "HEAD", "--repo", str(repo), "--exit-code", "--jobs", "1", "--no-run-code"]) == 5
+        out = capsys.readouterr().out
+        assert "1 set added" in out
+        assert "not known: 1 file read by no subject" in out
+
     def test_a_page_beside_roles_sets_nothing(self, repo, capsys):
         git(repo, "rm", "-q", "-r", ".")
         commit(repo, {"nodes/web1.json": "{}", "environments/README.md": "one\n"})

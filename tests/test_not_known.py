@@ -391,18 +391,20 @@ def test_nodes_with_one_value_of_a_variable_have_no_certname(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The text "os.family=Debian" is no name of a node, so its part behind the dot is no domain."""
+    names = ("certname", "hostname", "domain")
     written(
         tmp_path,
         {
             "hiera.yaml": "version: 5\nhierarchy: [{name: f, path: 'os/%{facts.os.family}.yaml'}]\n",
-            "data/os/Debian.yaml": "server: 'backup.%{trusted.domain}'\n",
+            "data/os/Debian.yaml": "".join(f"{name}: 'a.%{{trusted.{name}}}'\n" for name in names),
         },
     )
     monkeypatch.chdir(tmp_path)
-    assert main(["why", "server", "--on", "os.family=Debian"]) == 5
-    out, err = capsys.readouterr()
-    assert 'server = "backup."' in out
-    assert "trusted.domain" in err
+    for name in names:
+        assert main(["why", name, "--on", "os.family=Debian"]) == 5, name
+        out, err = capsys.readouterr()
+        assert f'{name} = "a."' in out
+        assert f"trusted.{name}" in err
 
 
 _BEHIND = {

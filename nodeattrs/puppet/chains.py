@@ -165,8 +165,10 @@ class _Reader:
         return self._named()
 
     def _deeper(self) -> None:
+        """Count the bracket that was just taken; of too many, it is the token of the message."""
         self._depth += 1
         if self._depth > _MOST:
+            self._next -= 1
             self.refuse(f"more than {_MOST} levels of brackets")
 
     def _named(self) -> Operand:

@@ -145,6 +145,7 @@ class DialectAnswers:
     unanswered: subject -> why it cannot be resolved on either side
     read:       changed files that a subject reads
     not_run:    changed files that were not read, or not run, for a subject
+    noted:      of `read`, the files that a subject is known to read; a subject of one side alone may read any file
     unseen:     changed files of the dialect that no subject reads
     left_out:   changed files that may set values which no answer has
     doubtful:   True: a file or program was not read for a subject
@@ -166,6 +167,7 @@ class DialectAnswers:
     removed: tuple[str, ...] = ()
     unanswered: dict[str, str] = field(default_factory=dict)
     read: set[str] = field(default_factory=set)
+    noted: set[str] = field(default_factory=set)
     not_run: set[str] = field(default_factory=set)
     unseen: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -230,7 +232,7 @@ class Impact:
 
         They may matter where not all subjects are known, or where no answer has what the file sets.
         """
-        known = {file for one in self.dialects for file in (*one.read, *one.not_run)}
+        known = {file for one in self.dialects for file in (*one.noted, *one.not_run)}
         missed = {file for one in self.dialects if not one._is_complete for file in one.unseen}
         return sorted((missed | {file for one in self.dialects for file in one.left_out}) - known)
 
@@ -382,11 +384,12 @@ def _compare_dialect(
 def _note_files(numbers: DialectAnswers, job: Job, reads: Iterable[Iterable[str]], files: Sequence[str]) -> None:
     """Note which changed files a subject reads, and which files of the dialect no subject reads."""
     keys = {key for some in reads for key in some}
-    is_open = EVERYTHING in keys or numbers.added or numbers.removed or numbers.is_for_all
+    is_open = EVERYTHING in keys or numbers.is_for_all
     for file in files:
         folder = f"{os.path.dirname(file)}/"
         if is_open or file in keys or (file not in job.before.files and folder in keys):
-            numbers.read.add(file)
+            numbers.noted.add(file)
+    numbers.read |= {*files} if numbers.added or numbers.removed else numbers.noted
     sides = [(job.opened(side), side) for side in (job.before, job.after)]
 
     def those(holds: Callable[[Opened, str], bool]) -> tuple[str, ...]:

@@ -84,12 +84,14 @@ class Ansible(Dialect):
         return findings_of(folder, count)
 
     def first_steps(self, folder: Path) -> FirstSteps | None:
-        """Commands to try in a folder with ansible.cfg, roles/, playbooks/ or site.yml; None for any other folder.
+        """Commands to try in a folder with ansible.cfg, a role, playbooks/ or site.yml; None for any other folder.
 
-        The commands use the first file with "inventory" or "hosts" in its name, or else the list "localhost,". The
-        first command is about a variable of a role, if a role has one.
+        A role is a folder in roles/ with a main file; Chef's roles are files. The commands use the first file with
+        "inventory" or "hosts" in its name, or else the list "localhost,". The first command is about a variable of a
+        role, if a role has one.
         """
-        if not any((folder / name).exists() for name in ("ansible.cfg", "roles", "playbooks", "site.yml")):
+        places = ("ansible.cfg", "playbooks", "site.yml", "roles/*/*/main*")
+        if not any(any(folder.glob(place)) for place in places):
             return None
         found = [one for name in ("*inventory*", "*hosts*") for one in sorted(folder.glob(name)) if one.is_file()]
         files = [one.name for one in found if one.suffix in _OF_INVENTORIES]

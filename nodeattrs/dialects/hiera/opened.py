@@ -177,7 +177,7 @@ class HieraKeys(WithFacts):
         return {os.path.relpath(self._root / one.datadir, self.side.root).replace(os.sep, "/") for one in entries}
 
     def _is_kind(self, name: str) -> bool:
-        """Whether a name such as "role=web" is that of all nodes with this value, and no certname."""
+        """Whether a name such as "role=web" names all nodes with this value, and is no certname."""
         return "=" in name and name not in self.known()
 
     def _facts(self, name: str, facts: dict[str, Any]) -> dict[str, Any]:

@@ -327,12 +327,15 @@ class LookupCall:
 
 
 def trusted_facts(node: str) -> dict[str, Any]:
-    """The trusted facts of a node of which only the name is known, such as certname, hostname and domain."""
+    """The trusted facts of a node of which only the name is known, such as certname, hostname and domain.
+
+    Without a name ("") these three are None, which counts as not set.
+    """
     hostname, _, domain = node.partition(".")
     return {
         "authenticated": "local",
-        "certname": node,
-        "hostname": hostname,
+        "certname": node or None,
+        "hostname": hostname or None,
         "domain": domain or None,
         "extensions": {},
         "external": {},
