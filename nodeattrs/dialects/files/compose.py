@@ -33,7 +33,7 @@ _SECTIONS = ("services", "volumes", "networks", "secrets", "configs", "models")
 _MOST = 500
 """The most files that one project may lead to."""
 _LONGEST = 100
-"""The most services in a row that extend the next one."""
+"""The most services in a row that extend the next one, and files in a row that include it."""
 
 
 class _File(NamedTuple):
@@ -117,8 +117,10 @@ class _Project:
     def _included(self, layer: Layer, place: _Place) -> list[Layer]:
         """The layers of the files that a file includes. Of two of them the first one wins."""
         entries = layer.value.get("include")
+        if not isinstance(entries, list | None):
+            raise _error("include is a list of files in Docker Compose", layer.origin.at(("include",)))
         found: list[Layer] = []
-        for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+        for number, entry in enumerate(entries or ()):
             at, unset = layer.origin.at(("include", number)), _unset(layer, ("include", number))
             found[:0] = self._of_entry(entry if isinstance(entry, dict) else {"path": entry}, at, unset, place)
         return found
@@ -140,6 +142,8 @@ class _Project:
         paths = [path for _, path in targets]
         if os.path.realpath(paths[0]) in place.above:
             raise _error(f"includes itself, by {entry.get('path')}", at)
+        if len(place.above) > _LONGEST:
+            raise _error(f"leads to more than {_LONGEST} levels of files", at)
         named = entry.get("project_directory")
         home = place.home / named if isinstance(named, str) and named else paths[0].parent
         env_files = [path for _, path in settings] if entry.get("env_file") else [home / ".env"]
@@ -196,7 +200,7 @@ class _Project:
             if type(one.value) is Unknown and one.value.lines is None:
                 yield _unread_service(one.value.reason, at, target)
             elif base in _services(one):
-                yield _moved(_own_values(one), ("services", base), target)
+                yield _moved_service(one, ("services", base), target)
 
 
 def _words(value: Any) -> list[Any]:
@@ -246,16 +250,18 @@ def _own_values(layer: Layer) -> Layer:
         return layer
     value = {key: one for key, one in layer.value.items() if key != "include"}
     if services := _services(layer):
-        value["services"] = {
-            name: {key: inner for key, inner in one.items() if key != "extends"} if isinstance(one, dict) else one
-            for name, one in services.items()
-        }
+        value["services"] = {name: _own_fields(one) for name, one in services.items()}
     return _with_value(layer, value)
 
 
-def _moved(layer: Layer, source: TreePath, target: TreePath) -> Layer:
+def _own_fields(service: Any) -> Any:
+    return {key: one for key, one in service.items() if key != "extends"} if isinstance(service, dict) else service
+
+
+def _moved_service(layer: Layer, source: TreePath, target: TreePath) -> Layer:
+    """The layer of one service of a layer, moved from the path *source* to the path *target*."""
     origin = layer.origin.moved(source, target) if isinstance(layer.origin, Filled) else layer.origin
-    return Layer(under(target, dig(layer.value, source)), origin, layer.title, layer.policy)
+    return Layer(under(target, _own_fields(dig(layer.value, source))), origin, layer.title, layer.policy)
 
 
 def _inactive(layers: Sequence[Layer], variables: Variables) -> Iterator[Layer]:
