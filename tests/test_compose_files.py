@@ -340,3 +340,16 @@ def test_encrypted_names_of_files_are_no_fault(in_folder: InFolder) -> None:
     variables = "COMPOSE_FILE=ENC[AES256_GCM,data:x,iv:y,tag:z,type:str]\n"
     files = {"compose.yaml": "services: {web: {image: a:1}}\n", ".env": variables}
     assert in_folder(files, "why", "services.web.image")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "services",
+    ["{web: !override {extends: {file: compose.yaml, service: db}}}", "!override {web: {image: b, profiles: [p]}}"],
+)
+def test_extends_and_profiles_under_a_tag_make_one_service_uncertain(in_folder: InFolder, services: str) -> None:
+    files = {
+        "compose.yaml": "services: {web: {image: a}, db: {image: d}}\n",
+        "compose.override.yaml": f"services: {services}\n",
+    }
+    code, _, errors = in_folder(files, "why", "services.web.image")
+    assert (code, "under a tag, which were not read" in errors) == (5, True)

@@ -25,6 +25,7 @@ from nodeattrs.dialects.files.extends import named_file
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded
 from nodeattrs.formats.layers import LayerReader
+from nodeattrs.formats.tags import Tagged
 from nodeattrs.policies import COMPOSE, policy_named
 from nodeattrs.policies.compose import PROFILES
 
@@ -111,7 +112,7 @@ class _Project:
                     continue
                 below = self._included(layer, place._replace(above=(*place.above, real)))
                 whole = [*below, layer]
-                found += [*self._bases(whole, path, place), *map(_own_values, whole)]
+                found += [*self._bases(whole, path, place), *map(_own_values, whole), *_under_tags(layer)]
         return found
 
     def _included(self, layer: Layer, place: _Place) -> list[Layer]:
@@ -228,6 +229,18 @@ def _unread_service(reason: str, at: Origin, target: TreePath) -> Layer:
     """The unknown layer for a service that another one extends. target: the path of that other service"""
     name = str(target[-1])
     return Layer.unknown(name, Origin("service", name, at.file, at.line), reason, {target: at.line or 1})
+
+
+def _under_tags(layer: Layer) -> Iterator[Layer]:
+    """Yield an unknown layer for each service under a tag that extends another one or has profiles."""
+    services = dig(layer.value, ("services",))
+    inside = services.value if type(services) is Tagged else services
+    for name, one in inside.items() if isinstance(inside, dict) else ():
+        service = one.value if type(one) is Tagged else one
+        is_tagged = inside is not services or service is not one
+        if is_tagged and isinstance(service, dict) and ("extends" in service or "profiles" in service):
+            reason = "has extends or profiles under a tag, which were not read"
+            yield _unread_service(reason, layer.origin.at(("services", name)), ("services", name))
 
 
 def _error(what: str, at: Origin) -> DocumentError:
