@@ -254,8 +254,10 @@ def test_a_link_of_env_that_leads_out_of_the_repository_is_not_read(in_folder: I
     in_folder({name: text for name, text in SHOP.items() if name != ".env"}, "list", "subjects")
     (tmp_path / ".env").symlink_to(outside)
     code, out, errors = in_folder({}, "why", "services.web.image")
-    outside.unlink()
     assert (code, "stolen" in out + errors) == (5, False)
+    (tmp_path / "compose.yaml").write_text("services: {web: {image: a}, debug: {image: b, profiles: [debug]}}\n")
+    assert in_folder({}, "fold", "compose.yaml", "--policy", "compose")[0] == 5
+    outside.unlink()
 
 
 def test_random_projects_are_folded_without_an_error_that_docker_compose_does_not_have(tmp_path: Path) -> None:

@@ -78,6 +78,8 @@ def layers_of_project(
     variables = project.variables(Variables({}), [home / ".env"])
     files = [_File(path, [filled(layer, variables)]) for path, layer in written]
     found = project.model(files, _Place(home, variables))
+    if border.is_layer_outside(home / ".env"):  # it may name active profiles, too
+        found.append(Layer.unknown(".env", Origin("file", ".env", shown(home / ".env")), border.REASON))
     return [*(one for layer in found for one in with_environment(layer)), *_inactive(found, variables)]
 
 
