@@ -191,8 +191,7 @@ def is_of_terraform(file: str) -> bool:
 
 
 def policy_for(files: Sequence[str], folder: Path) -> str:
-    """The name of the policy for some files: that of the program that reads files with such names, or the default
-    policy.
+    """The name of the policy of the program that reads files with such names; else the name of the default policy.
 
     files:  at least one, the weakest first, relative to *folder*. The name of the first file decides; for tsconfig,
             Ruff, .NET, Spring, Git, systemd, npm and Terraform the name of the last. A folder with a Chart.yaml as the
