@@ -177,6 +177,7 @@ class TestProfiles:
         ({"compose.yaml": "services: {a: {extends: b}, b: {extends: a}}\n"}, "compose.yaml:1", "extends itself, by a"),
         ({"compose.yaml": "services: {a: {extends: b}}\n"}, "compose.yaml:1", "has no such service"),
         ({"compose.yaml": "services:\n  a:\n    image: ${\n"}, "compose.yaml:3", "${ is no variable"),
+        ({"compose.yaml": "include: a.yaml\n"}, "compose.yaml:1", "include is a list of files"),
         ({"compose.yaml": "services: {a: {image: $A}}\n", ".env": "A='b\n"}, ".env:1", "never closed"),
         (
             {
@@ -216,6 +217,8 @@ def test_variables_that_multiply_are_an_error(in_folder: InFolder) -> None:
         ("{path: [a.yaml, no.yaml]}", "no.yaml is included, and was not found"),
         ("{path: a.yaml, env_file: no.env}", "no.env is named, and was not found"),
         ("{}", "includes something that is no path"),
+        ("1", "what is included is no path"),
+        ("{path: a.yaml, env_file: {}}", "what is named is no path"),
         ("${DIR:-.}/a.yaml", "depends on DIR, which may come from the environment"),
         ("../outside.yaml", "lies outside of the repository"),
     ],
@@ -251,8 +254,10 @@ def test_a_link_of_env_that_leads_out_of_the_repository_is_not_read(in_folder: I
     in_folder({name: text for name, text in SHOP.items() if name != ".env"}, "list", "subjects")
     (tmp_path / ".env").symlink_to(outside)
     code, out, errors = in_folder({}, "why", "services.web.image")
-    outside.unlink()
     assert (code, "stolen" in out + errors) == (5, False)
+    (tmp_path / "compose.yaml").write_text("services: {web: {image: a}, debug: {image: b, profiles: [debug]}}\n")
+    assert in_folder({}, "fold", "compose.yaml", "--policy", "compose")[0] == 5
+    outside.unlink()
 
 
 def test_random_projects_are_folded_without_an_error_that_docker_compose_does_not_have(tmp_path: Path) -> None:
@@ -261,3 +266,92 @@ def test_random_projects_are_folded_without_an_error_that_docker_compose_does_no
         folder = tmp_path / str(number)
         oracle.write(folder, files)
         oracle.ours(folder, merged)
+
+
+SECRETS = {
+    "compose.yaml": """services:
+  base: {image: a, environment: {PW: s3cret-1, A: b}}
+  web: {extends: base, environment: ["PW=${PW}", "B=c"]}
+  list: {image: a, environment: [PW=s3cret-2, A=b]}
+""",
+    "compose.override.yaml": "services: {list: {environment: !override {PW: s3cret-3, A: b}}}\n",
+    ".env": "PW=s3cret-4\n",
+    "nodeattrs.toml": 'sensitive = ["services.*.environment.PW"]\n'
+    '[fold.x]\nfiles = ["compose.yaml", "compose.override.yaml"]\npolicy = "compose"\n',
+}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fold", "--name", "x"),
+        ("fold", "--name", "x", "--blame"),
+        ("why", "services.web.environment"),
+        ("why", "services.list.environment", "compose.yaml", "compose.override.yaml"),
+        ("why", "services.list.environment", "compose.yaml"),
+        ("where", ".env:1"),
+        ("blame",),
+    ],
+)
+def test_a_secret_variable_of_a_service_is_withheld_in_a_list_and_under_a_tag(
+    in_folder: InFolder, words: tuple[str, ...]
+) -> None:
+    code, out, errors = in_folder(SECRETS, *words)
+    assert (code, "s3cret" in out + errors) == (0, False)
+
+
+def test_a_list_with_a_secret_meets_a_map_key_by_key(in_folder: InFolder) -> None:
+    _, out, _ = in_folder(SECRETS, "fold", "compose.yaml", "--policy", "compose", "--format", "json")
+    environment = json.loads(out)["services"]["web"]["environment"]
+    assert [*environment] == ["PW", "A", "B"]
+    assert environment["B"] == "c"
+
+
+def test_a_text_that_is_no_variable_is_not_printed(in_folder: InFolder) -> None:
+    files = {"compose.yaml": "services: {a: {image: $A}}\n", ".env": "A=${s3cret word\n"}
+    code, out, errors = in_folder(files, "why", "services.a.image")
+    assert (code, ".env:1" in errors, "s3cret" in out + errors) == (1, True, False)
+
+
+def test_further_files_belong_to_the_project_of_a_named_fold(in_folder: InFolder) -> None:
+    files = SHOP | {
+        "nodeattrs.toml": '[fold.shop]\nfiles = ["compose.yaml"]\npolicy = "compose"\n',
+        "more/over.yaml": "services: {web: {extends: {file: lib/base.yaml, service: base}, hostname: 'h$TAG'}}\n",
+    }
+    code, out, errors = in_folder(files, "fold", "--name", "shop", "more/over.yaml", "--format", "json")
+    assert (code, "was not found" in errors, json.loads(out)["services"]["web"]["hostname"]) == (5, False, "h2")
+
+
+def test_many_levels_of_files_are_an_error(in_folder: InFolder) -> None:
+    files = {f"{number}.yaml": f"include: [{number + 1}.yaml]\n" for number in range(480)}
+    code, _, errors = in_folder(files | {"compose.yaml": "include: [0.yaml]\n"}, "why", "services.a.image")
+    assert (code, "more than 100 levels" in errors) == (1, True)
+
+
+def test_the_env_file_names_a_file_by_its_absolute_path(in_folder: InFolder, tmp_path: Path) -> None:
+    files = {
+        "compose.yaml": "services: {web: {image: a:1}}\n",
+        "b.yaml": "services: {web: {image: b:2}}\n",
+        ".env": f"COMPOSE_FILE={tmp_path}/b.yaml\n",
+    }
+    code, out, _ = in_folder(files, "why", "services.web.image")
+    assert (code, '= "b:2"' in out) == (0, True)
+
+
+def test_encrypted_names_of_files_are_no_fault(in_folder: InFolder) -> None:
+    variables = "COMPOSE_FILE=ENC[AES256_GCM,data:x,iv:y,tag:z,type:str]\n"
+    files = {"compose.yaml": "services: {web: {image: a:1}}\n", ".env": variables}
+    assert in_folder(files, "why", "services.web.image")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "services",
+    ["{web: !override {extends: {file: compose.yaml, service: db}}}", "!override {web: {image: b, profiles: [p]}}"],
+)
+def test_extends_and_profiles_under_a_tag_make_one_service_uncertain(in_folder: InFolder, services: str) -> None:
+    files = {
+        "compose.yaml": "services: {web: {image: a}, db: {image: d}}\n",
+        "compose.override.yaml": f"services: {services}\n",
+    }
+    code, _, errors = in_folder(files, "why", "services.web.image")
+    assert (code, "under a tag, which were not read" in errors) == (5, True)

@@ -31,6 +31,7 @@ from nodeattrs.core.policy import (
     Policy,
 )
 from nodeattrs.core.rules import Table
+from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path, strict_key
 from nodeattrs.errors import MergeConflict
 from nodeattrs.formats.tags import Tagged
@@ -156,13 +157,17 @@ def _distinct(key: Callable[[Any], Any]) -> Join:
     def distinct(lower: Part, upper: Part) -> Part:
         found: dict[Any, Part] = {}
         for part in (*_list(lower).elements(), *_list(upper).elements()):
-            name = strict_key(key(part.value))
+            name = strict_key(key(_unwrapped(part.value)))
             if name in found:
                 record_decision(_COMPOSE, found[name], part)
             found[name] = part
         return listed(found.values(), lower, upper)
 
     return distinct
+
+
+def _unwrapped(value: Any) -> Any:
+    return value.unwrap() if isinstance(value, Sensitive) else value
 
 
 def _list(part: Part) -> Part:
@@ -201,9 +206,11 @@ def _map(part: Part, sign: str, value: Any) -> Part:
 
 
 def _pair(entry: Any, sign: str, value: Any) -> tuple[str, Any]:
-    """The key of an entry, and what it says; *value* where it is a key alone."""
-    name, *rest = re.split(sign, str(entry), maxsplit=1) if sign else [str(entry)]
-    return name, rest[0] if rest else value
+    """The key of an entry, and what it says; *value* where it is a key alone. What a secret entry says is secret."""
+    text = str(_unwrapped(entry))
+    name, *rest = re.split(sign, text, maxsplit=1) if sign else [text]
+    said = rest[0] if rest else value
+    return name, Sensitive(said) if rest and isinstance(entry, Sensitive) else said
 
 
 def _build(policy: Policy) -> Policy:
@@ -294,4 +301,5 @@ POLICY = NamedPolicy(
     _PATHS,
     _FIRST,
     prepare=_prepared,
+    uniform=str,
 )

@@ -149,7 +149,7 @@ def _of_place(question: Question, place: str) -> Output:
         effects = _effects(lines, file, line)
     used = {effect.place.line for effect in effects}
     unused = sorted((one for one in settings if one[1] not in used), key=lambda one: (one[1], str(one[0])))
-    notes = {} if line is None else _notes(question, file, [path for path, _ in unused])
+    notes = {} if line is None else _notes(question, file, [one[0] for one in unused if not noted[one]])
     unread = lines.unread_of(effects, [path for path, _ in unused])
     if not (effects or unused or unread):
         raise NotFound(f"{place} sets nothing on any subject", hint="`nodeattrs list subjects` names who is asked")

@@ -105,12 +105,12 @@ class _Layers:
         chart = None if named is not None else chart_folder(words, Path(), self._policy)
         words = words[chart is not None :]
         files = [*layers_of(words, self._reader, Path(), policy=self._policy.name)]
+        if named is not None and self._repository is not None:
+            below = layers_of_fold(self._repository, named, self._policy, files)
+            layers, charts = self._with_variables([*below.layers]), len(below.charts)
+            return FoldLayers([*layers, *self._set(layers[charts or 1 :])], below.charts)
         if self._policy.name == COMPOSE:
             files = layers_of_project(files, self._reader, Path())
-        if named is not None and self._repository is not None:
-            below = layers_of_fold(self._repository, named, self._policy)
-            layers, charts = self._with_variables([*below.layers, *files]), len(below.charts)
-            return FoldLayers([*layers, *self._set(layers[charts or 1 :])], below.charts)
         files = self._with_variables(files)
         if chart is not None:
             return layers_over_chart(chart, [*files, *self._set(files)], self._reader, self._policy)

@@ -25,6 +25,7 @@ from nodeattrs.dialects.files.extends import named_file
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded
 from nodeattrs.formats.layers import LayerReader
+from nodeattrs.formats.tags import Tagged
 from nodeattrs.policies import COMPOSE, policy_named
 from nodeattrs.policies.compose import PROFILES
 
@@ -33,7 +34,7 @@ _SECTIONS = ("services", "volumes", "networks", "secrets", "configs", "models")
 _MOST = 500
 """The most files that one project may lead to."""
 _LONGEST = 100
-"""The most services in a row that extend the next one."""
+"""The most services in a row that extend the next one, and files in a row that include it."""
 
 
 class _File(NamedTuple):
@@ -77,6 +78,8 @@ def layers_of_project(
     variables = project.variables(Variables({}), [home / ".env"])
     files = [_File(path, [filled(layer, variables)]) for path, layer in written]
     found = project.model(files, _Place(home, variables))
+    if border.is_layer_outside(home / ".env"):  # it may name active profiles, too
+        found.append(Layer.unknown(".env", Origin("file", ".env", shown(home / ".env")), border.REASON))
     return [*(one for layer in found for one in with_environment(layer)), *_inactive(found, variables)]
 
 
@@ -111,14 +114,16 @@ class _Project:
                     continue
                 below = self._included(layer, place._replace(above=(*place.above, real)))
                 whole = [*below, layer]
-                found += [*self._bases(whole, path, place), *map(_own_values, whole)]
+                found += [*self._bases(whole, path, place), *map(_own_values, whole), *_under_tags(layer)]
         return found
 
     def _included(self, layer: Layer, place: _Place) -> list[Layer]:
         """The layers of the files that a file includes. Of two of them the first one wins."""
         entries = layer.value.get("include")
+        if not isinstance(entries, list | None):
+            raise _error("include is a list of files in Docker Compose", layer.origin.at(("include",)))
         found: list[Layer] = []
-        for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+        for number, entry in enumerate(entries or ()):
             at, unset = layer.origin.at(("include", number)), _unset(layer, ("include", number))
             found[:0] = self._of_entry(entry if isinstance(entry, dict) else {"path": entry}, at, unset, place)
         return found
@@ -140,6 +145,8 @@ class _Project:
         paths = [path for _, path in targets]
         if os.path.realpath(paths[0]) in place.above:
             raise _error(f"includes itself, by {entry.get('path')}", at)
+        if len(place.above) > _LONGEST:
+            raise _error(f"leads to more than {_LONGEST} levels of files", at)
         named = entry.get("project_directory")
         home = place.home / named if isinstance(named, str) and named else paths[0].parent
         env_files = [path for _, path in settings] if entry.get("env_file") else [home / ".env"]
@@ -196,7 +203,7 @@ class _Project:
             if type(one.value) is Unknown and one.value.lines is None:
                 yield _unread_service(one.value.reason, at, target)
             elif base in _services(one):
-                yield _moved(_own_values(one), ("services", base), target)
+                yield _moved_service(one, ("services", base), target)
 
 
 def _words(value: Any) -> list[Any]:
@@ -226,6 +233,18 @@ def _unread_service(reason: str, at: Origin, target: TreePath) -> Layer:
     return Layer.unknown(name, Origin("service", name, at.file, at.line), reason, {target: at.line or 1})
 
 
+def _under_tags(layer: Layer) -> Iterator[Layer]:
+    """Yield an unknown layer for each service under a tag that extends another one or has profiles."""
+    services = dig(layer.value, ("services",))
+    inside = services.value if type(services) is Tagged else services
+    for name, one in inside.items() if isinstance(inside, dict) else ():
+        service = one.value if type(one) is Tagged else one
+        is_tagged = inside is not services or service is not one
+        if is_tagged and isinstance(service, dict) and ("extends" in service or "profiles" in service):
+            reason = "has extends or profiles under a tag, which were not read"
+            yield _unread_service(reason, layer.origin.at(("services", name)), ("services", name))
+
+
 def _error(what: str, at: Origin) -> DocumentError:
     return DocumentError(what, file=at.file, line=at.line, column=at.column)
 
@@ -246,16 +265,18 @@ def _own_values(layer: Layer) -> Layer:
         return layer
     value = {key: one for key, one in layer.value.items() if key != "include"}
     if services := _services(layer):
-        value["services"] = {
-            name: {key: inner for key, inner in one.items() if key != "extends"} if isinstance(one, dict) else one
-            for name, one in services.items()
-        }
+        value["services"] = {name: _own_fields(one) for name, one in services.items()}
     return _with_value(layer, value)
 
 
-def _moved(layer: Layer, source: TreePath, target: TreePath) -> Layer:
+def _own_fields(service: Any) -> Any:
+    return {key: one for key, one in service.items() if key != "extends"} if isinstance(service, dict) else service
+
+
+def _moved_service(layer: Layer, source: TreePath, target: TreePath) -> Layer:
+    """The layer of one service of a layer, moved from the path *source* to the path *target*."""
     origin = layer.origin.moved(source, target) if isinstance(layer.origin, Filled) else layer.origin
-    return Layer(under(target, dig(layer.value, source)), origin, layer.title, layer.policy)
+    return Layer(under(target, _own_fields(dig(layer.value, source))), origin, layer.title, layer.policy)
 
 
 def _inactive(layers: Sequence[Layer], variables: Variables) -> Iterator[Layer]:

@@ -100,7 +100,7 @@ class Variables:
                 close = _closing(text, end)
                 inner = _BRACED.fullmatch(text, end, close) if close > 0 else None
                 if inner is None or depth > _DEPTH:
-                    raise ValueError(f"{text[found.start() : found.start() + 40]} is no variable")
+                    raise ValueError("${ is no variable here")  # without the text, which may be a secret
                 name, sign, word = inner[1], inner[2] or "", inner[3] or ""
                 end = close + 1
             one = self._value(name, sign, word, text[found.start() : end], depth)

@@ -259,7 +259,7 @@ def named_file(folder: Path, word: Any, verb: str = "extended") -> tuple[str, Pa
     verb:   what the other file does with it, for the reason
     """
     if not isinstance(word, str) or word == "" or "\0" in word or len(word) > _LONGEST:
-        return f"{verb.removesuffix('ed')}s something that is no path", folder
+        return f"what is {verb} is no path", folder
     if word.startswith("~") or "$" in word:
         return f"{word} is {verb}, and depends on the user or the environment", folder
     if "://" in word or word.startswith("git@"):

@@ -205,13 +205,14 @@ def folded(
 
 
 def _spelled(tree: Any, path: Path, uniform: Callable[[str], str]) -> Iterator[Path]:
-    """The paths in a tree that are *path* where keys are compared by *uniform*."""
+    """The paths in a tree that are *path* where keys are compared by *uniform*. An element "A=1" also has the key A."""
     if not path:
         yield ()
         return
     inside = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
     for key, value in inside:
-        if path[0] in ("*", key) or uniform(str(path[0])) == uniform(str(key)):
+        name = value.partition("=")[0] if isinstance(tree, list) and isinstance(value, str) else key
+        if path[0] in ("*", key) or uniform(str(path[0])) in (uniform(str(key)), uniform(str(name))):
             yield from ((key, *rest) for rest in _spelled(value, path[1:], uniform))
 
 
@@ -239,18 +240,19 @@ class FoldLayers(NamedTuple):
     charts: Sequence[ChartValues] = ()
 
 
-def layers_of_fold(repository: Folder, one: PlainFold, policy: NamedPolicy) -> FoldLayers:
+def layers_of_fold(repository: Folder, one: PlainFold, policy: NamedPolicy, over: Sequence[Layer] = ()) -> FoldLayers:
     """Read the files of a fold: its layers, the weakest first. Warnings are added to `repository.warnings`.
 
     repository: the folder to which relative names in the fold are relative
     policy:     under Helm's policy a first file that is a chart is read as a chart with its subcharts
+    over:       layers of further files, over those of the fold
     raises:     NoFileFits, DocumentError; BadArgument, for a second chart; MergeConflict, as `layers_over_chart`
     """
     syntax: Syntax | None = one.syntax or None  # type: ignore[assignment]  # `read_fold` has looked it up
     reader = LayerReader(syntax, warnings=repository.warnings)
     chart = chart_folder(one.files, repository.root, policy)
     words = one.files if chart is None else one.files[1:]
-    files = list(layers_of(words, reader, repository.root, repository.shown, policy.name))
+    files = [*layers_of(words, reader, repository.root, repository.shown, policy.name), *over]
     if policy.name == COMPOSE:
         files = layers_of_project(files, reader, repository.root, repository.shown)
     return FoldLayers(files) if chart is None else layers_over_chart(chart, files, reader, policy, repository.shown)

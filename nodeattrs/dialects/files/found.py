@@ -7,6 +7,7 @@ module finds and names them. It reads the files of releases, and merges nothing.
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -190,8 +191,7 @@ def is_of_terraform(file: str) -> bool:
 
 
 def policy_for(files: Sequence[str], folder: Path) -> str:
-    """The name of the policy for some files: that of the program that reads files with such names, or the default
-    policy.
+    """The name of the policy of the program that reads files with such names; else the name of the default policy.
 
     files:  at least one, the weakest first, relative to *folder*. The name of the first file decides; for tsconfig,
             Ruff, .NET, Spring, Git, systemd, npm and Terraform the name of the last. A folder with a Chart.yaml as the
@@ -234,14 +234,14 @@ def _of_compose(root: Path, folder: str, names: Sequence[str]) -> dict[str, Plai
     if base is None or not (override or _may_have(root / folder / base, _SERVICES)):
         return {}
     named = _named_by_dotenv(root / folder / ".env") if ".env" in names else ()
-    files = tuple(f"{folder}/{name}".lstrip("/") for name in (base, *(named or (base, *override))))
+    files = tuple(posixpath.join(folder, name) for name in (base, *(named or (base, *override))))
     return {files[0]: PlainFold(files[1:], COMPOSE)}
 
 
 def _named_by_dotenv(path: Path) -> Sequence[str]:
     """The Compose files that the variable COMPOSE_FILE of a `.env` file names.
 
-    () for none, and for a file that cannot be read.
+    () for none, for an encrypted one, and for a file that cannot be read.
     """
     try:
         variables = LayerReader("env").read(path)[0].value
@@ -249,8 +249,10 @@ def _named_by_dotenv(path: Path) -> Sequence[str]:
         return ()
     if not isinstance(variables, dict):
         return ()
-    separator = variables.get("COMPOSE_PATH_SEPARATOR") or ":"
-    return [one for one in (variables.get("COMPOSE_FILE") or "").split(separator) if one]
+    separator, named = variables.get("COMPOSE_PATH_SEPARATOR") or ":", variables.get("COMPOSE_FILE")
+    if not (isinstance(separator, str) and isinstance(named, str)):
+        return ()
+    return [one for one in named.split(separator) if one]
 
 
 def _of_spring(root: Path, steps: tuple[str, ...]) -> dict[str, PlainFold]:
