@@ -178,7 +178,7 @@ def _with_missing(lower: Part, upper: Part) -> Part:
 
 
 def _not_mixed(lower: Part, upper: Part) -> Part:
-    raise MergeConflict("ESLint mixes a map and a list here", hint="write both files alike")
+    raise MergeConflict("ESLint mixes a map and a list here", hint="write the same kind in both files")
 
 
 def _with_severity(lower: Part, upper: Part) -> Part:
@@ -477,11 +477,11 @@ def _laid_out(one: Layer | Fold) -> Layer | Fold:
     tree = {key: value for key, value in one.value.items() if value or key not in ("parser", "processor")}
     if isinstance(tree.get("ignorePatterns"), str):
         tree["ignorePatterns"] = [tree["ignorePatterns"]]
-    rules = tree.get("rules") if isinstance(tree.get("rules"), dict) else {}
-    alone = {name: rule[0] for name, rule in rules.items() if isinstance(rule, list) and len(rule) == 1}
-    if alone:
-        tree["rules"] = rules | alone
-    places: dict[Path, Path] = {("rules", name): ("rules", name, 0) for name in alone}
+    places: dict[Path, Path] = {}
+    if isinstance(tree.get("rules"), dict):
+        alone = [name for name, rule in tree["rules"].items() if isinstance(rule, list) and len(rule) == 1]
+        tree["rules"] = tree["rules"] | {name: tree["rules"][name][0] for name in alone}
+        places = {("rules", name): ("rules", name, 0) for name in alone}
     return Layer(tree, _Written(one.origin, places), one.title, one.policy)
 
 
