@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
@@ -319,6 +321,15 @@ class TestEslint:
         files = {".eslintrc": "extends: ./a.yml\n", "a.yml": "env: {}\nextends: ./.eslintrc\n"}
         code, _, errors = in_folder(files, "why", "x", ".eslintrc")
         assert (code, "a.yml:2" in errors, "extends itself, by ./.eslintrc" in errors) == (1, True, True)
+
+    def test_standard_input_extends_files_of_the_folder(
+        self, in_folder: InFolder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b'{"extends": "./a.json"}')))
+        code, out, _ = in_folder(
+            {"a.json": tsconfig(env={"x": True})}, "fold", "-", "--policy", "eslint", "--format", "json"
+        )
+        assert (code, json.loads(out)["env"]) == (0, {"x": True})
 
     def test_a_map_does_not_meet_a_list(self, in_folder: InFolder) -> None:
         files = {

@@ -126,7 +126,7 @@ class _Layered(_Plain):
     tags: Tags
 
     def scalar(self, event: Any) -> Any:
-        tag = tag_of(event)
+        tag = tag_of(event) if self.tags else ""
         if tag in _VALUES and tag in self.tags:
             return self.tags[tag](event.value)
         return super().scalar(event)

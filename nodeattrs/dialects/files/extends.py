@@ -419,7 +419,7 @@ def _reason(word: Any, target: Path | None) -> str:
         return "" if is_read else f"{word} is extended, and is {target.name}, which is not read"
     is_path = isinstance(word, str) and word != ""
     if is_path and word.startswith(("eslint:", "plugin:")):
-        return f"{word} is extended, and is JavaScript, which is not run"
+        return f"{word[:_LONGEST]} is extended, and is JavaScript, which is not run"
     return f"{word[:_LONGEST]} is extended, and was not found" if is_path else "extends something that is no path"
 
 
