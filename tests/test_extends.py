@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
 
 from tests.effort import examples
-from tests.oracles import repeated
+from tests.oracles import eslint, repeated
 from tests.oracles import ruff as oracle
 
 InFolder = Callable[..., tuple[int, str, str]]
@@ -216,22 +218,157 @@ class TestRuff:
         assert oracle.main(["--count", "1", "--seed", f"{seed}"]) == 0
 
 
+LINTED = {
+    ".eslintrc.yml": """root: true
+extends: [eslint:recommended, ./base, kit, "@org"]
+rules:
+  no-alert: off
+  quotes: warn
+  semi: [error, always]
+plugins: [one]
+globals: {a: off, b: true}
+""",
+    "base.json": """{ // ours
+  "rules": {"quotes": ["error", "double"], "semi": ["warn", "never"],
+    "indent": [
+      "error"
+    ]},
+  "plugins": ["two", "one"],
+  "ignorePatterns": "dist",
+  "settings": {"l": [{"a": 1}, 2]},
+  "overrides": [{"files": "*.ts"}]
+}
+""",
+    "node_modules/eslint-config-kit/package.json": '{"main": "lib"}',
+    "node_modules/eslint-config-kit/lib/index.json": """{
+  "extends": "./more", "ignorePatterns": ["lib"],
+  "settings": {"l": [{"b": 3}]},
+  "overrides": [{"files": "*.vue"}]
+}
+""",
+    "node_modules/eslint-config-kit/lib/more.json": '{"env": {"node": true}}',
+    "node_modules/@org/eslint-config/index.json": '{"env": {"browser": true}, "parser": null}',
+}
+
+
+class TestEslint:
+    @pytest.mark.parametrize(
+        ("key", "value", "line"),
+        [
+            ("rules.no-alert", '"off"', ".eslintrc.yml:4"),
+            ("rules.quotes", '["warn", "double"]', ".eslintrc.yml:5"),
+            ("rules.quotes", '["warn", "double"]', "base.json:2"),
+            ("rules.semi", '["error", "always"]', ".eslintrc.yml:6"),
+            ("plugins", '["two", "one"]', "base.json:6"),
+            ("globals.a", '"off"', ".eslintrc.yml:8"),
+            ("globals.b", "true", ".eslintrc.yml:8"),
+            ("ignorePatterns", '["dist", "lib"]', "base.json:7"),
+            ("settings.l", '[{"a": 1, "b": 3}, 2]', "lib/index.json:3"),
+            ("overrides.1.files", '"*.vue"', "lib/index.json:4"),
+            ("env.node", "true", "node_modules/eslint-config-kit/lib/more.json:1"),
+            ("env.browser", "true", "node_modules/@org/eslint-config/index.json:1"),
+        ],
+    )
+    def test_a_value_has_its_line_in_a_file_that_is_extended(
+        self, in_folder: InFolder, key: str, value: str, line: str
+    ) -> None:
+        code, out, _ = in_folder(LINTED, "why", key, ".eslintrc.yml")
+        assert (code, f"{key} = {value}" in out, line in out) == (0, True, True)
+
+    def test_a_severity_in_a_list_has_the_line_of_the_severity(self, in_folder: InFolder) -> None:
+        out = in_folder(LINTED, "fold", "base.json", "--policy", "eslint", "--blame")[1]
+        assert [line.split()[0] for line in out.splitlines() if line.endswith("indent: error")] == ["base.json:4"]
+
+    def test_what_eslint_recommends_sets_rules_alone_and_no_options(self, in_folder: InFolder) -> None:
+        codes = {
+            key: in_folder(LINTED, "why", key, ".eslintrc.yml")[0] for key in ("rules.x", "rules.no-alert", "env.x")
+        }
+        assert codes == {"rules.x": 5, "rules.no-alert": 0, "env.x": 1}
+
+    @pytest.mark.parametrize("word", ["plugin:vue/base", "airbnb", "./gone", "./code", "./package.json", "../../up"])
+    def test_a_config_that_is_not_read_may_have_the_options_of_a_rule(self, in_folder: InFolder, word: str) -> None:
+        files = {
+            ".eslintrc.json": tsconfig(root=True, extends=word, rules={"a": "off", "b": ["off", 1]}, env={"c": True}),
+            "code.js": "module.exports = {};\n",
+            "code.json": "{}",
+            "package.json": tsconfig(eslintConfig={}),
+        }
+        codes = {key: in_folder(files, "why", key, ".eslintrc.json")[0] for key in ("rules.a", "rules.b", "env.c", "x")}
+        assert codes == {"rules.a": 5, "rules.b": 0, "env.c": 0, "x": 5}
+
+    @pytest.mark.parametrize(("root", "code"), [(True, 1), (False, 5), (None, 5)])
+    @pytest.mark.parametrize("above", [".eslintrc.js", ".eslintrc", "package.json"])
+    def test_a_config_in_a_folder_above_may_set_what_the_file_does_not(
+        self, in_folder: InFolder, above: str, root: bool | None, code: int
+    ) -> None:
+        files = {"a/b/.eslintrc.json": tsconfig(root=root, x=1), above: tsconfig(eslintConfig={})}
+        assert in_folder(files, "why", "y", "a/b/.eslintrc.json")[0] == code
+        assert in_folder(files, "why", "x", "a/b/.eslintrc.json")[0] == 0
+
+    def test_a_package_json_above_without_settings_of_eslint_sets_nothing(self, in_folder: InFolder) -> None:
+        files = {"a/.eslintrc.json": tsconfig(x=1), "package.json": tsconfig(name="x")}
+        assert in_folder(files, "why", "y", "a/.eslintrc.json")[0] == 1
+
+    def test_overrides_that_extend_in_a_base_make_all_overrides_uncertain(self, in_folder: InFolder) -> None:
+        files = {
+            ".eslintrc.json": tsconfig(extends="./base.json", overrides=[{"files": "b"}]),
+            "base.json": tsconfig(overrides=[{"files": "a", "extends": "airbnb"}], env={"x": True}),
+        }
+        codes = {key: in_folder(files, "why", key, ".eslintrc.json")[0] for key in ("overrides.1.files", "env.x")}
+        assert codes == {"overrides.1.files": 5, "env.x": 0}
+
+    def test_files_that_extend_each_other_are_an_error_with_the_line(self, in_folder: InFolder) -> None:
+        files = {".eslintrc": "extends: ./a.yml\n", "a.yml": "env: {}\nextends: ./.eslintrc\n"}
+        code, _, errors = in_folder(files, "why", "x", ".eslintrc")
+        assert (code, "a.yml:2" in errors, "extends itself, by ./.eslintrc" in errors) == (1, True, True)
+
+    def test_standard_input_extends_files_of_the_folder(
+        self, in_folder: InFolder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b'{"extends": "./a.json"}')))
+        code, out, _ = in_folder(
+            {"a.json": tsconfig(env={"x": True})}, "fold", "-", "--policy", "eslint", "--format", "json"
+        )
+        assert (code, json.loads(out)["env"]) == (0, {"x": True})
+
+    def test_a_map_does_not_meet_a_list(self, in_folder: InFolder) -> None:
+        files = {
+            ".eslintrc.json": tsconfig(extends="./a.json", settings={"x": [1]}),
+            "a.json": tsconfig(settings={"x": {"y": 1}}),
+        }
+        code, _, errors = in_folder(files, "why", "settings.x", ".eslintrc.json")
+        assert (code, "ESLint mixes a map and a list here at settings.x" in errors) == (1, True)
+
+    def test_a_file_outside_of_the_folder_is_not_read(self, in_folder: InFolder) -> None:
+        files = {
+            "a.json": tsconfig(env={"s3cret": True}),
+            "r/.eslintrc.json": tsconfig(root=True, extends="../a.json"),
+        }
+        code, out, errors = in_folder(files, "why", "env.x", "r/.eslintrc.json", "--repo", "r")
+        assert (code, "s3cret" in out + errors) == (5, False)
+
+    @pytest.mark.skipif(not eslint.ESLINT, reason="ESLINT names no folder of the package")
+    def test_random_chains_are_what_eslint_reads(self) -> None:
+        assert eslint.main(["--count", str(examples(5, 1)), "--seed", "3"]) == 0
+
+
 class TestOtherTools:
     def test_an_override_of_eslint_that_extends_others_is_not_known(self, in_folder: InFolder) -> None:
         text = '{"rules": {"x": 1}, "overrides": [{"files": "a"}, {"extends": "airbnb", "rules": {"y": 1}}]}'
         file = {".eslintrc.json": text}
-        for key, code in {
-            "rules.x": 0,
-            "overrides.0.files": 0,
-            "overrides.1.rules.y": 5,
-            "overrides.1.rules.z": 5,
-        }.items():
+        for key, code in {"rules.x": 0, "overrides.1.rules.y": 5, "overrides.1.rules.z": 5}.items():
             assert (key, in_folder(file, "why", key, ".eslintrc.json")[0]) == (key, code)
+
+    def test_a_fold_under_another_policy_says_which_override_is_not_known(self, in_folder: InFolder) -> None:
+        file = {"x/.eslintrc.json": '{"overrides": [{"files": "a"}, {"extends": "airbnb", "rules": {"y": 1}}]}'}
+        for key, code in {"overrides.0.files": 0, "overrides.1.rules.y": 5}.items():
+            words = ("fold", "x/.eslintrc.json", "--policy", "across", "--explain", key)
+            assert (key, in_folder(file, *words)[0]) == (key, code)
 
     @pytest.mark.parametrize(
         ("file", "text", "path"),
         [
-            (".eslintrc.json", '{"extends": "airbnb", "x": 1}', "extends"),
+            (".stylelintrc.json", '{"extends": "airbnb", "x": 1}', "extends"),
             ("renovate.json", '{"extends": ["config:base"], "x": 1}', "extends"),
             ("biome.jsonc", '{"extends": ["./b.json"], "x": 1}', "extends"),
             ("mkdocs.yml", "INHERIT: ../mkdocs.yml\nx: 1\n", "INHERIT"),

@@ -104,7 +104,8 @@ class LayerReader:
         return layers if self.document is None else [_chosen(layers, self.document, file)]
 
     def _documents(self, text: str, file: str, budget: Budget) -> list[Document]:
-        syntax = self.syntax or syntax_of(file) or syntax_in(text, file)
+        judged = without_comments(text) if self.comments else text
+        syntax = self.syntax or syntax_of(file) or syntax_in(judged, file)
         has_comments = syntax == "json" and (self.comments or may_have_comments(file))
         text = without_comments(text) if has_comments else text
         try:

@@ -48,7 +48,8 @@ def read_all(text: Text, budget: Budget, tags: Tags) -> list[ParsedText]:
     """Parse all documents of a YAML text: one `ParsedText` for each, at least one. The first has all warnings.
 
     budget: the limits for all documents together
-    tags:   tag that is not YAML's own -> a function of the value under it. A value under another tag becomes a `Tagged`
+    tags:   tag -> a function of the value under it; for a scalar of YAML's own tag, of its text. A value under another
+            tag that is not YAML's own becomes a `Tagged`
     raises: DocumentError; TooMuch
     """
     builder = _Layered(text, budget=budget)
@@ -123,6 +124,12 @@ class _Plain(Builder):
 class _Layered(_Plain):
     takes_all = True
     tags: Tags
+
+    def scalar(self, event: Any) -> Any:
+        tag = tag_of(event) if self.tags else ""
+        if tag in _VALUES and tag in self.tags:
+            return self.tags[tag](event.value)
+        return super().scalar(event)
 
     def tagged(self, event: Any, value: Any) -> Any:
         tag = str(event.tag)

@@ -22,7 +22,8 @@ from nodeattrs.policies.named import POLICIES, NamedPolicy
 
 APPSETTINGS, COMPOSE, HIERA, REPLACE = "appsettings", "compose", "hiera-deep", "replace"
 GIT, NETPLAN, RUFF, SPRING, SYSTEMD, TSCONFIG = "git", "netplan", "ruff", "spring", "systemd", "tsconfig"
-_OF_TOOLS = (APPSETTINGS, COMPOSE, GIT, HIERA, NETPLAN, RUFF, SPRING, SYSTEMD, TSCONFIG)
+ESLINT = "eslint"
+_OF_TOOLS = (APPSETTINGS, COMPOSE, ESLINT, GIT, HIERA, NETPLAN, RUFF, SPRING, SYSTEMD, TSCONFIG)
 NAMES = ("across", "inside", "helm", "helm-4.1", "json-merge-patch", REPLACE, *_OF_TOOLS)
 """The names of all policies."""
 DEFAULT_POLICY = ACROSS.name

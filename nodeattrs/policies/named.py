@@ -170,6 +170,36 @@ def _rules_of_ruff() -> Iterator[tuple[str, str]]:
         yield from ((f"{home}{above}{one}", "append") for above in ("", "lint.") for one in _JOINED_BY_RUFF)
 
 
+# --- ESLint
+
+
+def _with_missing(lower: Part, upper: Part) -> Part:
+    return by_position(lower, upper, partial(meet, _ESLINT))
+
+
+def _not_mixed(lower: Part, upper: Part) -> Part:
+    raise MergeConflict("ESLint mixes a map and a list here", hint="write the same kind in both files")
+
+
+def _with_severity(lower: Part, upper: Part) -> Part:
+    return listed([upper, *list(lower.elements())[1:]], lower, upper)
+
+
+_ESLINT = Policy(
+    "eslint",
+    Line(MAP, MAP, MEET, "two maps meet key by key"),
+    Line(LIST, LIST, _with_missing, "the later list takes from the earlier one the elements that it lacks"),
+    Line(MAP, LIST, _not_mixed, "a map or list meets its like only"),
+    Line(LIST, MAP, _not_mixed, "a map or list meets its like only"),
+    Line(ANY, PRESENT, TAKE, "the later value replaces the earlier one"),
+)
+_RULE_OF_ESLINT = Policy(
+    "eslint, a rule",
+    Line(LIST, (TEXT, SCALAR), _with_severity, "a severity alone keeps the earlier options"),
+    Line(ANY, PRESENT, TAKE, "the later rule replaces the earlier one"),
+)
+
+
 # --- files whose keys may be repeated; the first element of a list is None where an empty text makes others void
 
 
@@ -425,6 +455,36 @@ def _with_lists(value: Any) -> Any:
     return {str(key): entry for key, entry in entries.items()}
 
 
+# --- ESLint
+
+
+@dataclass(frozen=True, slots=True)
+class _OfEslint(NamedPolicy):
+    """A policy for which a rule without options is its severity alone, also where it is written as a list."""
+
+    def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
+        """As `NamedPolicy.plan`, for layers with one form for equal settings."""
+        return NamedPolicy.plan(self, map(_laid_out, layers), rules)
+
+
+def _laid_out(one: Layer | Fold) -> Layer | Fold:
+    """A layer with the severity in place of a list of it alone, and a list in place of a single pattern.
+
+    A parser or processor that is null or empty is left out, since it sets nothing.
+    """
+    if isinstance(one, Fold) or not isinstance(one.value, dict):
+        return one
+    tree = {key: value for key, value in one.value.items() if value or key not in ("parser", "processor")}
+    if isinstance(tree.get("ignorePatterns"), str):
+        tree["ignorePatterns"] = [tree["ignorePatterns"]]
+    places: dict[Path, Path] = {}
+    if isinstance(tree.get("rules"), dict):
+        alone = [name for name, rule in tree["rules"].items() if isinstance(rule, list) and len(rule) == 1]
+        tree["rules"] = tree["rules"] | {name: tree["rules"][name][0] for name in alone}
+        places = {("rules", name): ("rules", name, 0) for name in alone}
+    return Layer(tree, _Written(one.origin, places), one.title, one.policy)
+
+
 # --- units of systemd
 
 
@@ -474,6 +534,14 @@ POLICIES = (
         "options of a file replace options of the files that it extends; lists of extend-* and of ignore are joined",
         "Ruff, Settings, extend",
         ruled(ACROSS, read_rules(dict(_rules_of_ruff()))),
+    ),
+    _OfEslint(
+        "eslint",
+        "maps merge; a severity alone keeps the options of the rule; plugins unite, patterns and overrides are joined",
+        "ESLint 8, Configuration Files, Extending Configuration Files",
+        ruled(_ESLINT, read_rules({"plugins": "unite", "ignorePatterns": "append", "overrides": "append"})),
+        ((("rules", "*"), lambda _: _RULE_OF_ESLINT),),
+        from_top=True,
     ),
     *(
         kind(

@@ -1,6 +1,6 @@
 """Find files that name other files as layers, such as `extends` of a tsconfig.json.
 
-The files that a tsconfig.json or a file of Ruff extends (its bases) are read under the policies of these tools. For
+The files that a file of TypeScript, Ruff or ESLint extends (its bases) are read under the policies of these tools. For
 other tools a table says where their files name other files; those are not read, and become unknown layers.
 """
 
@@ -17,13 +17,15 @@ from typing import Any, NamedTuple
 from nodeattrs import border
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
+from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import ABSENT, dig, spell, under
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.formats.repeated import INCLUDE, INCLUDE_IF
-from nodeattrs.policies import COMPOSE, GIT, RUFF, TSCONFIG
+from nodeattrs.formats.yaml_events import YAML
+from nodeattrs.policies import COMPOSE, ESLINT, GIT, RUFF, TSCONFIG
 from nodeattrs.policies.helm import MovedLocator
 
 _TSCONFIG = re.compile(r"(?:tsconfig|jsconfig)(?:\.[^/]+)?\.json")
@@ -31,6 +33,10 @@ _OWN = ("extends", "references", "typeAcquisition")
 """Keys that a tsconfig.json does not take from the files below it."""
 _RUFF = re.compile(r"\.?ruff\.toml|pyproject\.toml")
 _ESLINT = r"\.eslintrc(?:\.json|\.ya?ml)?"
+_FILES_OF_ESLINT = tuple(f".eslintrc{end}" for end in (".js", ".cjs", ".yaml", ".yml", ".json", ""))
+_PROGRAMS = (".js", ".cjs", ".mjs", ".node")
+_RULES_ALONE = ("eslint:recommended", "eslint:all")
+"""Configs of ESLint itself; they set severities of rules, and nothing else."""
 _RESETS = {
     "select": ("ignore", "extend-select", "extend-ignore"),
     "fixable": ("unfixable", "extend-fixable"),
@@ -95,20 +101,38 @@ def is_of_ruff(file: str) -> bool:
     return _RUFF.fullmatch(os.path.basename(file)) is not None
 
 
+def is_of_eslint(file: str) -> bool:
+    """Whether a file is called as ESLint calls its settings, and is no program.
+
+    >>> [is_of_eslint(one) for one in ("a/.eslintrc", ".eslintrc.yml", ".eslintrc.js", "eslint.config.js")]
+    [True, True, False, False]
+    """
+    return re.fullmatch(_ESLINT, os.path.basename(file)) is not None
+
+
+def as_eslint_reads(reader: LayerReader) -> LayerReader:
+    """A reader that takes comments in JSON, and reads `off` and `yes` in YAML as texts, as ESLint does."""
+    return replace(reader, comments=True, tags={**reader.tags, f"{YAML}bool": _true_or_false})
+
+
+def _true_or_false(text: str) -> Any:
+    return {"true": True, "false": False}.get(text.lower(), text)
+
+
 def with_named_files(layers: Iterable[Layer], policy: str = "") -> Iterator[Layer]:
     """Yield each layer, and an unknown layer for each place where its file names another file that is not read.
 
     The unknown layer comes before the layer. If the named file overrides it, the unknown layer comes after it.
 
-    policy: the name of the fold's policy. The policies of TypeScript, Ruff, Compose and Git read the files that a file
-            names, so these get no unknown layer, except for a config of Git on standard input
+    policy: the name of the fold's policy. The policies of TypeScript, Ruff, ESLint, Compose and Git read the files that
+            a file names, so these get no unknown layer, except for a config of Git on standard input
     """
     for layer in layers:
         found = [*_named_in(layer, policy)] if isinstance(layer.value, dict) else []
         yield from (_unread(layer, path) for one, path in found if not one.is_above)
         yield layer
         yield from (_unread(layer, path) for one, path in found if one.is_above)
-        yield from _unread_overrides(layer)
+        yield from _unread_overrides(layer, policy)
 
 
 def _named_in(layer: Layer, policy: str) -> Iterator[tuple[_Named, TreePath]]:
@@ -154,66 +178,87 @@ def _unread(layer: Layer, path: TreePath, may_set: TreePath = ()) -> Layer:
     return Layer.unknown(name, Origin("file", name, at.file, at.line), "names other files, which were not read", lines)
 
 
-def _unread_overrides(layer: Layer) -> Iterator[Layer]:
-    """An unknown layer for each of ESLint's overrides that extends others; it may set what is below the override."""
+def _unread_overrides(layer: Layer, policy: str) -> Iterator[Layer]:
+    """An unknown layer for each of ESLint's overrides that extends others; it may set what is below the override.
+
+    Under ESLint's policy it may set any override: overrides of other files may go before it, so its index is not known.
+    """
     file = os.path.basename(layer.origin.at(()).file or "")
     overrides = layer.value.get("overrides") if isinstance(layer.value, dict) else None
-    if re.fullmatch(_ESLINT, file) and isinstance(overrides, list):
+    if (policy == ESLINT or is_of_eslint(file)) and isinstance(overrides, list):
         for number, one in enumerate(overrides):
             if isinstance(one, dict) and one.get("extends") not in (None, "", []):
-                yield _unread(layer, ("overrides", number, "extends"), ("overrides", number))
+                may_set = ("overrides",) if policy == ESLINT else ("overrides", number)
+                yield _unread(layer, ("overrides", number, "extends"), may_set)
 
 
 def is_followed(file: str, policy: str) -> bool:
-    """Whether a file name is TypeScript's or Ruff's, and *policy* is the name of that tool's policy."""
-    return (policy == TSCONFIG and is_tsconfig(file)) or (policy == RUFF and is_of_ruff(file))
+    """Whether a file name is TypeScript's or Ruff's, and *policy* is the name of that tool's policy.
+
+    True for any name under ESLint's policy: its files may have any.
+    """
+    return policy == ESLINT or (policy == TSCONFIG and is_tsconfig(file)) or (policy == RUFF and is_of_ruff(file))
 
 
 def with_bases(
     layers: Sequence[Layer], path: Path, reader: LayerReader, shown: Callable[[Path], str] = os.fspath
 ) -> list[Layer]:
-    """Read the files that a file of TypeScript or Ruff extends. Returns their layers and then *layers*, the weakest
-    first.
+    """Read the files that a file of TypeScript, Ruff or ESLint extends. Returns their layers and then *layers*, the
+    weakest first.
 
-    A base that does not exist, or is outside of the repository, is an unknown layer.
+    A base that does not exist, is outside of the repository, or is a program is an unknown layer. So is a file of
+    ESLint in a folder above, unless `root` is true.
 
     layers: the layers of the file at *path*, already read. If they extend nothing, the result has only these
-    path:   the file; its name decides between TypeScript and Ruff
+    path:   the file; its name decides: any name that is neither TypeScript's nor Ruff's is ESLint's
     reader: reads the bases
     shown:  called with a path, it returns the name of the file in places and messages
     raises: DocumentError, for files that extend each other, and more than 100 files
-    source: TypeScript, "TSConfig Reference", extends; Ruff, "Settings", extend
+    source: TypeScript, "TSConfig Reference", extends; Ruff, "Settings", extend; ESLint 8, "Configuration Files"
     """
     if is_of_ruff(path.name):
         return [one for layer in layers for one in _with_bases_of_ruff(layer, path, reader, shown)]
     found: list[Layer] = []
-    reader = replace(reader, comments=True)
+    how = _Following(replace(reader, comments=True), shown, _target if is_tsconfig(path.name) else _config_of_eslint)
     for layer in layers:
-        _follow(layer, path, (Path(os.path.realpath(path)),), (reader, shown), found)
+        _follow(layer, path, (Path(os.path.realpath(path)),), how, found)
         found.append(layer)
-    return found
+    return [*_of_folders_above(found, path), *found] if is_of_eslint(path.name) else found
+
+
+class _Following(NamedTuple):
+    """How the files are read that a file extends.
+
+    reader: reads them
+    shown:  called with a path, it returns the name of the file in places and messages
+    find:   called with a folder and an entry of `extends`, it returns the file that is meant; None where there is none
+    """
+
+    reader: LayerReader
+    shown: Callable[[Path], str]
+    find: Callable[[Path, str], Path | None]
 
 
 def _follow(
     layer: Layer,
     path: Path,
     above: tuple[Path, ...],
-    how: tuple[LayerReader, Callable[[Path], str]],
+    how: _Following,
     found: list[Layer],
 ) -> None:
     """Add the layers below *layer*, the weakest first. above: the files on the way to it, *path* the last one"""
-    reader, shown = how
     for word, at in _words(layer):
-        target = _target(path.parent, word) if isinstance(word, str) else None
+        target = how.find(path.parent, word) if isinstance(word, str) else None
         real = None if target is None else Path(os.path.realpath(target))
         name = word[:_LONGEST] if isinstance(word, str) else "extends"
         if real in above or len(found) >= _MOST:
             what = "extends itself" if real in above else f"leads to more than {_MOST} files"
             raise DocumentError(f"{what}, by {name}", file=at.file, line=at.line, column=at.column)
-        if target is None or real is None or border.is_layer_outside(target):
-            found.append(Layer.unknown(name, Origin("file", name, at.file, at.line), _reason(word, target)))
+        reason = _reason(word, target)
+        if target is None or real is None or reason:
+            found.append(_unread_base(name, Origin("file", name, at.file, at.line), reason))
             continue
-        for base in reader.read(target, shown(target).replace(os.sep, "/")):
+        for base in how.reader.read(target, how.shown(target).replace(os.sep, "/")):
             _follow(base, target, (*above, real), how, found)
             found.append(_inherited(base))
 
@@ -366,11 +411,24 @@ def _words(layer: Layer) -> list[tuple[Any, Origin]]:
 
 
 def _reason(word: Any, target: Path | None) -> str:
-    """Why a file that is extended was not read."""
-    if target is not None:
+    """Why a file that is extended is not read; "" for one that is read."""
+    if target is not None and border.is_layer_outside(target):
         return border.REASON
+    if target is not None:
+        is_read = target.suffix not in _PROGRAMS and target.name != "package.json"
+        return "" if is_read else f"{word} is extended, and is {target.name}, which is not read"
     is_path = isinstance(word, str) and word != ""
+    if is_path and word.startswith(("eslint:", "plugin:")):
+        return f"{word[:_LONGEST]} is extended, and is JavaScript, which is not run"
     return f"{word[:_LONGEST]} is extended, and was not found" if is_path else "extends something that is no path"
+
+
+def _unread_base(name: str, origin: Origin, reason: str) -> Layer:
+    """The unknown layer of a file that is extended; for ESLint's own configs one that may set severities alone."""
+    if name not in _RULES_ALONE:
+        return Layer.unknown(name, origin, reason)
+    unknown = Layer.unknown(name, origin, reason, {("rules",): origin.line or 1})
+    return Layer(unknown.value, origin, name, ACROSS)
 
 
 def _inherited(base: Layer) -> Layer:
@@ -390,6 +448,14 @@ def _target(folder: Path, word: str) -> Path | None:
         return None
     if word.startswith(("./", "../", "/")) or word in (".", ".."):
         return _file(folder / word)
+    return _in_node_modules(folder, word, _of_package)
+
+
+def _in_node_modules(folder: Path, word: str, in_package: Callable[[Path], Path | None]) -> Path | None:
+    """The file of a package in node_modules of the folder, or of a folder above it; None where it was not found.
+
+    in_package: called with a path in a package without exports, it returns the file that is meant
+    """
     name, rest = _package_and_rest(word)
     for above in (folder, *folder.parents):
         place = above / "node_modules" / word
@@ -402,7 +468,7 @@ def _target(folder: Path, word: str) -> Path | None:
             return None
         if (exports := described.get("exports")) not in (None, False, "", 0):
             return _exported(above / "node_modules" / name, exports, rest)
-        if (target := _file(place) or _of_package(place)) is not None:
+        if (target := in_package(place)) is not None:
             return target
     return None
 
@@ -441,7 +507,9 @@ def _exported(package: Path, exports: object, rest: str) -> Path | None:
 
 
 def _of_package(place: Path) -> Path | None:
-    """The settings of a package: the file that package.json names under `tsconfig`, else tsconfig.json."""
+    """The settings at a path in a package: the file, what package.json names under `tsconfig`, or tsconfig.json."""
+    if (file := _file(place)) is not None:
+        return file
     described = _described(place)
     if described is None:
         return None
@@ -461,3 +529,56 @@ def _described(place: Path) -> dict[str, Any] | None:
     except (ValueError, RecursionError, DocumentError):
         return None
     return described if isinstance(described, dict) else None
+
+
+def _config_of_eslint(folder: Path, word: str) -> Path | None:
+    """The file that an entry of ESLint's `extends` means; None for ESLint's own, a plugin's, and one that is not there.
+
+    A word that begins with a dot or slash is a path, any other a package: "airbnb" means eslint-config-airbnb.
+    """
+    if "\0" in word or word == "" or len(word) > _LONGEST or word.startswith(("eslint:", "plugin:")):
+        return None
+    if word.startswith((".", "/")):
+        return _module(folder / word)
+    scope, _, name = word.partition("/")
+    if not word.startswith("@"):
+        package = word if word.startswith("eslint-config-") else f"eslint-config-{word}"
+    elif name == "":
+        package = f"{scope}/eslint-config"
+    else:
+        package = word if re.match(r"eslint-config(?:[-/]|$)", name) else f"{scope}/eslint-config-{name}"
+    return _in_node_modules(folder, package, _module)
+
+
+def _module(path: Path) -> Path | None:
+    """The file that Node.js takes for a path: with one of its endings, or of a folder the main file or the index."""
+    described = _described(path)
+    if described is None:
+        return None
+    main = described.get("main")
+    inner = path / main if isinstance(main, str) else path
+    for place in (path, inner, inner / "index", path / "index"):
+        for end in ("", ".js", ".json", ".node"):
+            if os.path.isfile(f"{place}{end}"):
+                return Path(f"{place}{end}")
+    return None
+
+
+def _of_folders_above(layers: Sequence[Layer], path: Path) -> Iterator[Layer]:
+    """An unknown layer for the nearest config of ESLint in a folder above a file; none where `root` is true.
+
+    layers: the file with what it extends, the weakest first
+    """
+    roots = [one.value.get("root") for one in layers if isinstance(one.value, dict)]
+    if [one for one in roots if isinstance(one, bool)][-1:] == [True]:
+        return
+    for folder in Path(os.path.abspath(path)).parent.parents:
+        if border.is_layer_outside(folder):
+            return
+        names = [name for name in _FILES_OF_ESLINT if os.path.isfile(folder / name)]
+        if not names and "eslintConfig" in (_described(folder) or {}):
+            names = ["package.json"]
+        if names:
+            name = os.path.relpath(folder / names[0], path.parent).replace(os.sep, "/")
+            yield Layer.unknown(name, Origin("file", name), "is in a folder above, and was not read")
+            return

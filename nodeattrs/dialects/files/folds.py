@@ -36,12 +36,19 @@ from nodeattrs.dialects.files.doubts import (
     read_otherwise,
     with_unknown,
 )
-from nodeattrs.dialects.files.extends import STANDARD_INPUT, is_followed, with_bases, with_included, with_named_files
+from nodeattrs.dialects.files.extends import (
+    STANDARD_INPUT,
+    as_eslint_reads,
+    is_followed,
+    with_bases,
+    with_included,
+    with_named_files,
+)
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
 from nodeattrs.formats.documents import Document, Syntax, standard_input, syntax_of
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.node.values import Secrets
-from nodeattrs.policies import COMPOSE, GIT, NAMES, NETPLAN, SPRING, SYSTEMD, known_policies
+from nodeattrs.policies import COMPOSE, ESLINT, GIT, NAMES, NETPLAN, SPRING, SYSTEMD, known_policies
 from nodeattrs.policies.helm import ChartValues, HelmPolicy
 from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.project.config import PlainFold
@@ -76,12 +83,13 @@ def layers_of(
     reader: reads the files
     folder: the folder to which words are relative
     shown:  called with a path, it returns the name of the file in places and messages
-    policy: the name of the fold's policy. Under netplan's policy a folder is the root of a machine. Under TypeScript's
-            and Ruff's, the files that a file extends come before it. Git's and systemd's read their files. Under
-            Spring's, the profiles in the names of files decide which documents count
+    policy: the name of the fold's policy. Under netplan's policy a folder is the root of a machine. Under TypeScript's,
+            Ruff's and ESLint's, the files that a file extends come before it. Git's and systemd's read their files.
+            Under Spring's, the profiles in the names of files decide which documents count
     raises: NoFileFits, for a pattern that matches no file; DocumentError
     """
     words = [*words]
+    reader = as_eslint_reads(reader) if policy == ESLINT else reader
     profiles = profiles_of(words) if policy == SPRING else set()
     seen: list[Layer] = []
     for word in words:
@@ -102,7 +110,8 @@ def _read(
     """The layers of each file that a word means, with those that the file names, and the reader that read it."""
     if word == STANDARD_INPUT and reader.pipes:
         own = in_own_syntax(reader, policy, word)
-        yield own, own.layers(standard_input(), word, "stdin")
+        layers = own.layers(standard_input(), word, "stdin")
+        yield own, with_bases(layers, folder / word, own, shown) if is_followed(word, policy) else layers
         return
     is_netplan = policy == NETPLAN and (folder / word).is_dir()
     for path in _netplan(folder / word) if is_netplan else _files(word, folder):

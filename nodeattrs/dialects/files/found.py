@@ -16,12 +16,12 @@ from nodeattrs import border
 from nodeattrs.dialects.files import argo, flux, helmfile
 from nodeattrs.dialects.files.charts import CHART
 from nodeattrs.dialects.files.doubts import is_of_npm, is_of_spring, policy_of_repeated, profiles_of
-from nodeattrs.dialects.files.extends import is_of_ruff, is_tsconfig
+from nodeattrs.dialects.files.extends import is_of_eslint, is_of_ruff, is_tsconfig
 from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import Release, read_documents
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.layers import LayerReader
-from nodeattrs.policies import APPSETTINGS, COMPOSE, DEFAULT_POLICY, REPLACE, RUFF, SPRING, TSCONFIG
+from nodeattrs.policies import APPSETTINGS, COMPOSE, DEFAULT_POLICY, ESLINT, REPLACE, RUFF, SPRING, TSCONFIG
 from nodeattrs.project.config import PlainFold
 
 _VALUES = re.compile(r"values[-._](?!schema\.)[^/]+\.ya?ml|[^/]+[-._]values\.ya?ml")
@@ -194,8 +194,8 @@ def policy_for(files: Sequence[str], folder: Path) -> str:
     """The name of the policy of the program that reads files with such names; else the name of the default policy.
 
     files:  at least one, the weakest first, relative to *folder*. The name of the first file decides; for tsconfig,
-            Ruff, .NET, Spring, Git, systemd, npm and Terraform the name of the last. A folder with a Chart.yaml as the
-            first gives Helm's policy
+            Ruff, ESLint, .NET, Spring, Git, systemd, npm and Terraform the name of the last. A folder with a Chart.yaml
+            as the first gives Helm's policy
     """
     names = [os.path.basename(file) for file in files]
     if (folder / files[0] / CHART).is_file() or names[0] in ("values.yaml", "values.yml"):
@@ -204,6 +204,8 @@ def policy_for(files: Sequence[str], folder: Path) -> str:
         return TSCONFIG
     if is_of_ruff(names[-1]):
         return RUFF
+    if is_of_eslint(names[-1]):
+        return ESLINT
     if _APPSETTINGS.fullmatch(names[-1]):
         return APPSETTINGS
     if _NAMED_COMPOSE.fullmatch(names[0]):
