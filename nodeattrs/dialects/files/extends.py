@@ -231,7 +231,7 @@ class _Following(NamedTuple):
 
     reader: reads them
     shown:  called with a path, it returns the name of the file in places and messages
-    find:   called with a folder and an entry of `extends`, it returns the file that is meant; None where there is none
+    find:   called with a folder and an entry of `extends`, it returns the file that is meant, or None
     """
 
     reader: LayerReader
