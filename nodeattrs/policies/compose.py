@@ -209,8 +209,8 @@ def _pair(entry: Any, sign: str, value: Any) -> tuple[str, Any]:
     """The key of an entry, and what it says; *value* where it is a key alone. What a secret entry says is secret."""
     text = str(_unwrapped(entry))
     name, *rest = re.split(sign, text, maxsplit=1) if sign else [text]
-    said = rest[0] if rest else value
-    return name, Sensitive(said) if rest and isinstance(entry, Sensitive) else said
+    written = rest[0] if rest else value
+    return name, Sensitive(written) if rest and isinstance(entry, Sensitive) else written
 
 
 def _build(policy: Policy) -> Policy:
