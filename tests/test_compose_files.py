@@ -136,10 +136,22 @@ class TestProfiles:
         self, in_folder: InFolder
     ) -> None:
         code, out, _ = in_folder(SHOP, "why", "services.debug.image")
-        assert (code, "services.debug.image is not set" in out) == (0, True)
+        assert (code, "services.debug.image is not set" in out) == (5, True)
         assert "compose.yaml:9" in out.partition("profiles")[2].partition("\n")[0]
         assert "none of its profiles is active" in out
         assert "debug" not in in_folder({}, "fold", "compose.yaml", "--policy", "compose")[1]
+
+    def test_where_the_env_file_names_profiles_it_is_certain_that_no_other_one_is_active(
+        self, in_folder: InFolder
+    ) -> None:
+        code, out, _ = in_folder(SHOP | {".env": "COMPOSE_PROFILES=a\n"}, "why", "services.debug.image")
+        assert (code, "services.debug.image is not set" in out) == (0, True)
+
+    def test_a_change_of_a_service_that_the_environment_may_activate_is_not_known(self, in_folder: InFolder) -> None:
+        service = "services: {web: {image: a}, debug: {image: %s, profiles: [debug]}}\n"
+        files = {"old/compose.yaml": service % "b", "new/compose.yaml": service % "c"}
+        code, out, _ = in_folder(files, "impact", "old", "new")
+        assert (code, "nothing changes" in out, "compose.yaml was not run, or not read" in out) == (5, False, True)
 
     def test_the_env_file_makes_profiles_active(self, in_folder: InFolder) -> None:
         code, out, _ = in_folder(SHOP | {".env": "COMPOSE_PROFILES=a, debug\n"}, "why", "services.debug.image")

@@ -400,6 +400,24 @@ class TestOverview:
         assert "nodeattrs why packages --on deploy/web.yaml" in out
         assert in_folder({}, "why", "packages", "--on", "deploy/web.yaml")[0] == 0
 
+    @pytest.mark.parametrize(
+        ("file", "text", "code", "words"),
+        [
+            ("web.yaml", "#cloud-config\na: %d\n", 0, "1 of 2 sets changes"),
+            ("jinja.yaml", "## template: jinja\n#cloud-config\na: {{ v1.b%d }}\n", 5, "jinja.yaml was not run, or not read"),
+            ("other.yaml", "#cloud-config\na: ${b%d}\n", 5, "other.yaml is read by no subject"),
+            ("manifest.yaml", "kind: Job%d\n", 0, "no change was found; no dialect reads it"),
+        ],
+        ids=["user-data", "a template of Jinja", "a template of another program", "another file"],
+    )
+    def test_impact_says_what_it_knows_of_a_changed_file_beside_user_data(
+        self, in_folder: InFolder, file: str, text: str, code: int, words: str
+    ) -> None:
+        files = {f"{side}/b.yaml": "#cloud-config\nb: 1\n" for side in ("old", "new")}
+        files |= {f"{side}/{file}": text % number for number, side in enumerate(("old", "new"))}
+        found, out, _ = in_folder(files, "impact", "old", "new")
+        assert (found, words in out) == (code, True), out
+
     def test_where_settings_name_sets_of_user_data_no_file_is_a_set_of_its_own(self, in_folder: InFolder) -> None:
         settings = '[cloud-init.web]\nfiles = ["base.yaml"]\n'
         files = {"nodeattrs.toml": settings, "base.yaml": "#cloud-config\na: 1\n", "b.yaml": "#cloud-config\na: 1\n"}

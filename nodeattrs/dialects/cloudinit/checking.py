@@ -57,9 +57,13 @@ class _Form(Enum):
     TEMPLATE = "template"
 
 
-def plain_configs_in(root: Path) -> list[str]:
-    """The sorted paths, relative to *root*, of files that begin with `#cloud-config` and have no markup."""
-    return sorted(path.relative_to(root).as_posix() for path, form in _configs_in(root) if form is _Form.PLAIN)
+def configs_in(root: Path) -> dict[str, bool]:
+    """The files that begin with `#cloud-config`: path relative to *root*, sorted -> whether cloud-init can read it.
+
+    Cloud-init cannot read a template of another program. A template of Jinja with cloud-init's header it can read.
+    """
+    found = {path.relative_to(root).as_posix(): form in (_Form.PLAIN, _Form.JINJA) for path, form in _configs_in(root)}
+    return dict(sorted(found.items()))
 
 
 def checked_files(root: Path, count: Callable[[str], object]) -> Iterator[CheckedFiles]:

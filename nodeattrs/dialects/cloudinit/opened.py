@@ -11,10 +11,11 @@ from typing import Any
 
 from nodeattrs import border
 from nodeattrs.contract.answers import Answered, part_of
+from nodeattrs.contract.reading import unnoted
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.dialects.cloudinit.checking import plain_configs_in
+from nodeattrs.dialects.cloudinit.checking import configs_in
 from nodeattrs.dialects.cloudinit.inputs import choose_machine, given_in, joined_profiles, seed_data
 from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
 from nodeattrs.dialects.cloudinit.merged import masked
@@ -29,7 +30,8 @@ from nodeattrs.reports.findings import Finding
 
 class UserData(InRepository):
     """The sets of user-data in one version of a repository: sections of its settings, and each folder with a file
-    `user-data`. Without sections also each other file that begins with `#cloud-config`.
+    `user-data`. Without sections also each other file that begins with `#cloud-config` and is no template of another
+    program.
 
     A set of a folder has the name of the folder, "." for the root. A section of the same name replaces the set. A set
     of one file has its path as name.
@@ -47,12 +49,26 @@ class UserData(InRepository):
                 vendor = f"{folder}/vendor-data".lstrip("/")
                 given = {"vendor": (vendor,)} if (self.side.root / vendor).exists() else {}
                 found.setdefault(folder or ".", {"files": (f"{folder}/user-data".lstrip("/"),), **given})
-        if not self.repository.config.cloud_init:
-            taken = {file for one in found.values() for some in one.values() for file in some}
-            for file in plain_configs_in(self.side.root):
-                if file not in taken and self.side.shown(file) in self.side.files:
-                    found[file] = {"files": (file,)}
-        return found
+        taken = {file for one in found.values() for some in one.values() for file in some}
+        return found | {
+            file: {"files": (file,)} for file, is_read in self._configs.items() if is_read and file not in taken
+        }
+
+    @cached_property
+    def _configs(self) -> Mapping[str, bool]:
+        """The files that begin with `#cloud-config`, as `configs_in`; {} where the settings name sets.
+
+        An answer does not depend on the files that were only looked at to find these.
+        """
+        if self.repository.config.cloud_init:
+            return {}
+        with unnoted():
+            found = configs_in(self.side.root)
+        return {file: is_read for file, is_read in found.items() if self.side.shown(file) in self.side.files}
+
+    def leaves_out(self, file: str) -> bool:
+        """Whether a file is user-data as a template of another program; False where the settings name sets."""
+        return self._configs.get(self.side.named(file)) is False
 
     @property
     def is_there(self) -> bool:

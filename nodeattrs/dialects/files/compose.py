@@ -20,7 +20,7 @@ from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.tree import ABSENT, dig, under
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.dialects.files.compose_variables import Filled, Variables, filled, with_environment
+from nodeattrs.dialects.files.compose_variables import Filled, Variables, filled, of_environment, with_environment
 from nodeattrs.dialects.files.extends import named_file
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded
@@ -31,6 +31,8 @@ from nodeattrs.policies.compose import PROFILES
 
 _SECTIONS = ("services", "volumes", "networks", "secrets", "configs", "models")
 """What is taken from an included file."""
+_ACTIVE = "COMPOSE_PROFILES"
+"""The variable that names the active profiles."""
 _MOST = 500
 """The most files that one project may lead to."""
 _LONGEST = 100
@@ -282,16 +284,22 @@ def _moved_service(layer: Layer, source: TreePath, target: TreePath) -> Layer:
 def _inactive(layers: Sequence[Layer], variables: Variables) -> Iterator[Layer]:
     """Yield a layer for each service whose profiles are not active. It removes the service.
 
-    Its place is the line of the profiles. The variable COMPOSE_PROFILES of `.env` names active profiles.
+    Its place is the line of the profiles. The variable COMPOSE_PROFILES of `.env` names active profiles. Where no file
+    sets it, one more layer says that the environment may activate them.
     """
     if not any("profiles" in one for layer in layers for one in _services(layer).values() if isinstance(one, dict)):
         return
-    named = variables.known.get("COMPOSE_PROFILES")
+    named = variables.known.get(_ACTIVE)
     active = set() if named is None else {one.strip() for one in named.text.split(",")}
     tree = fold([policy_named(COMPOSE).plan(layers)], policy_named(COMPOSE).policy)
     services = tree.value.get("services")
+    lines: dict[TreePath, int] = {}
     for name, service in services.items() if isinstance(services, dict) else ():
         profiles = _words(service.get("profiles")) if isinstance(service, dict) else []
         if profiles and "*" not in active and active.isdisjoint(map(str, profiles)):
             steps = ("services", name)
-            yield Layer(under(steps, None), tree.origins((*steps, "profiles"))[0], "profiles", PROFILES)
+            origin = tree.origins((*steps, "profiles"))[0]
+            yield Layer(under(steps, None), origin, "profiles", PROFILES)
+            lines[steps] = origin.line or 1
+    if lines and named is None:
+        yield of_environment(_ACTIVE, layers[0].origin.at(()).file, lines)

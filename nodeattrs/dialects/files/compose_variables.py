@@ -237,4 +237,9 @@ def with_environment(layer: Layer) -> Iterator[Layer]:
         for name in fill.unset:
             lines.setdefault(name, {})[path] = layer.origin.at(path).line or 1
     for name, paths in reversed(lines.items()):
-        yield Layer.unknown(name, Origin("variable", name, layer.origin.at(()).file), _REASON, paths)
+        yield of_environment(name, layer.origin.at(()).file, paths)
+
+
+def of_environment(name: str, file: str | None, lines: Mapping[Path, int]) -> Layer:
+    """The unknown layer for a variable that no file sets. lines: each path whose value depends on it -> its line"""
+    return Layer.unknown(name, Origin("variable", name, file), _REASON, lines)
