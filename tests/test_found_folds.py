@@ -404,7 +404,12 @@ class TestOverview:
         ("file", "text", "code", "words"),
         [
             ("web.yaml", "#cloud-config\na: %d\n", 0, "1 of 2 sets changes"),
-            ("jinja.yaml", "## template: jinja\n#cloud-config\na: {{ v1.b%d }}\n", 5, "jinja.yaml was not run, or not read"),
+            (
+                "jinja.yaml",
+                "## template: jinja\n#cloud-config\na: {{ v1.b%d }}\n",
+                5,
+                "jinja.yaml was not run, or not read",
+            ),
             ("other.yaml", "#cloud-config\na: ${b%d}\n", 5, "other.yaml is read by no subject"),
             ("manifest.yaml", "kind: Job%d\n", 0, "no change was found; no dialect reads it"),
         ],
