@@ -16,7 +16,7 @@ from nodeattrs.core.rules import read_rules
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import BadArgument
 from nodeattrs.peers import peer
-from nodeattrs.policies import compose, netplan
+from nodeattrs.policies import appsettings, compose, eslint, netplan, repeated, spring
 from nodeattrs.policies.helm import HELM, HELM_4_1
 from nodeattrs.policies.named import POLICIES, NamedPolicy
 
@@ -67,7 +67,8 @@ def fold(
     return core.fold([plan] if children else [], plan.policy, strict=strict)
 
 
-_POLICIES = {one.name: one for one in (*POLICIES, compose.POLICY, HELM, HELM_4_1, netplan.POLICY)}
+_ALONE = (appsettings.POLICY, compose.POLICY, eslint.POLICY, HELM, HELM_4_1, netplan.POLICY, spring.POLICY)
+_POLICIES = {one.name: one for one in (*POLICIES, *repeated.POLICIES, *_ALONE)}
 
 
 def policy_named(name: str) -> NamedPolicy:
