@@ -543,14 +543,14 @@ class TestRepeatedKeys:
         assert f'{key} = ["b"]' in in_folder(files, "why", f"Service.{key}", *UNIT)[1]
 
     INCLUDING: ClassVar = {
-        ".gitconfig": "[a]\nx = 1\ny = 1\n[include]\npath = sub/inc\npath = gone\n[a]\ny = 3\nz = 3\n",
+        ".gitconfig": "[a]\nx = 1\ny = 1\n[include]\npath = sub/inc\n[a]\ny = 3\nz = 3\n",
         "sub/inc": "[a]\nx = 2\ny = 2\n[include]\npath = more\n",
         "sub/more": "[a]\nw = 4\nz = 4\n",
     }
 
     @pytest.mark.parametrize(
         ("key", "value", "line"),
-        [("x", "2", "sub/inc:2"), ("y", "3", ".gitconfig:8"), ("z", "3", ".gitconfig:9"), ("w", "4", "sub/more:2")],
+        [("x", "2", "sub/inc:2"), ("y", "3", ".gitconfig:7"), ("z", "3", ".gitconfig:8"), ("w", "4", "sub/more:2")],
     )
     def test_an_included_file_of_git_counts_where_its_line_stands(
         self, in_folder: InFolder, key: str, value: str, line: str
@@ -558,6 +558,13 @@ class TestRepeatedKeys:
         code, out, errors = in_folder(self.INCLUDING, "why", f"a.{key}", ".gitconfig")
         assert (code, errors, f'a.{key} = "{value}"' in out) == (0, "", True)
         assert line in out.partition("wins")[2].partition("\n")[0]
+
+    def test_an_included_file_that_is_not_there_may_override_what_stands_before_it(self, in_folder: InFolder) -> None:
+        """Git passes over it; where Git reads the config, it may be there."""
+        files = {".gitconfig": "[a]\nx = 1\n[include]\npath = gone\n[a]\ny = 1\n"}
+        found = {key: in_folder(files, "why", f"a.{key}", ".gitconfig") for key in ("x", "y")}
+        assert {key: one[0] for key, one in found.items()} == {"x": 5, "y": 0}
+        assert "gone is included, and was not found" in found["x"][2]
 
     def test_a_file_under_a_condition_may_override_what_stands_before_it(self, in_folder: InFolder) -> None:
         files = {

@@ -340,8 +340,9 @@ def with_included(
 ) -> list[Layer]:
     """Read the files that a config of Git includes, and return their layers where the lines stand that include them.
 
-    Git passes over a file that does not exist. Unknown layers stand for a file outside of the repository, for a path
-    that depends on the user, and for a file under a condition. A .gitmodules includes nothing.
+    Unknown layers stand for a file outside of the repository, for a path that depends on the user, for a file under a
+    condition, and for one that does not exist: Git passes over it, but it may be there where Git reads the config. A
+    .gitmodules includes nothing.
 
     layers: the parts of the file at *path*, already read
     reader: reads the files as Git does
@@ -372,13 +373,13 @@ def _include(
             reason = _not_included(path.parent, steps, word)
             if reason:
                 found.append(Layer.unknown(name, Origin("file", name, at.file, at.line), reason))
-            elif (path.parent / word).exists():
-                if level == _DEEPEST or len(found) >= _MOST:
-                    what = f"leads to more than {_DEEPEST} levels or {_MOST} files"
-                    raise DocumentError(what, file=at.file, line=at.line, column=at.column)
-                target = path.parent / word
-                inner = reader.read(target, shown(target).replace(os.sep, "/"))
-                _include(inner, target, level + 1, how, found)
+                continue
+            if level == _DEEPEST or len(found) >= _MOST:
+                what = f"leads to more than {_DEEPEST} levels or {_MOST} files"
+                raise DocumentError(what, file=at.file, line=at.line, column=at.column)
+            target = path.parent / word
+            inner = reader.read(target, shown(target).replace(os.sep, "/"))
+            _include(inner, target, level + 1, how, found)
 
 
 def _includes(layer: Layer) -> list[TreePath]:
@@ -389,7 +390,7 @@ def _includes(layer: Layer) -> list[TreePath]:
 
 
 def _not_included(folder: Path, steps: TreePath, word: Any) -> str:
-    """Why a file that a config of Git includes is not read; "" for one that is read where it exists."""
+    """Why a file that a config of Git includes is not read; "" for one that is read."""
     if steps[0] != INCLUDE[0]:
         return "is included under a condition, which was not decided"
     if not isinstance(word, str) or word == "" or "\0" in word or len(word) > _LONGEST:
@@ -399,7 +400,9 @@ def _not_included(folder: Path, steps: TreePath, word: Any) -> str:
     held = border.in_force()
     if held is not None and not held.has(folder / word):
         return f"{word} is included, and {border.REASON}"
-    return f"{word} is included, and is no file" if (folder / word).is_dir() else ""
+    if (folder / word).is_file():
+        return ""
+    return f"{word} is included, and {'is no file' if (folder / word).exists() else 'was not found'}"
 
 
 def _words(layer: Layer) -> list[tuple[Any, Origin]]:
