@@ -526,6 +526,17 @@ class TestRepeatedKeys:
         found = tuple(in_folder({".npmrc": text}, "why", key, ".npmrc")[0] for key in ("a", "b"))
         assert found == codes
 
+    @pytest.mark.parametrize("key", ["_auth", "_authToken", "//npm.example.com/:_authToken", "//a/:_password", "key"])
+    def test_tokens_and_passwords_of_npm_are_withheld(self, in_folder: InFolder, key: str) -> None:
+        files = {".npmrc": f"{key}=npm-secret\nuser=plain\n"}
+        for words in (["why", f'"{key}"', ".npmrc"], ["fold", ".npmrc"], ["fold", ".npmrc", "--blame"]):
+            _, out, errors = in_folder(files, *words)
+            assert "npm-secret" not in out + errors
+        assert "plain" in in_folder({}, "fold", ".npmrc")[1]
+
+    def test_a_variable_in_place_of_a_token_of_npm_is_shown(self, in_folder: InFolder) -> None:
+        assert "${TOKEN}" in in_folder({".npmrc": "_authToken=${TOKEN}\n"}, "fold", ".npmrc")[1]
+
     @pytest.mark.parametrize("text", ["a.b=null\n", "[a.b]\nc=1\n", "'1'=a\n", "a='{}'\n", "a=1\n[a]\nb=1\n"])
     def test_what_npm_takes_apart_is_an_error_of_the_line(self, in_folder: InFolder, text: str) -> None:
         code, _, errors = in_folder({".npmrc": text}, "why", "a", ".npmrc")

@@ -25,6 +25,7 @@ from nodeattrs import border
 from nodeattrs.contract.folder import Folder
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.rules import PathRule
+from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.files.charts import CHART, charts_at
 from nodeattrs.dialects.files.compose import layers_of_project
@@ -121,7 +122,25 @@ def _read(
             layers = with_included(layers, path, own, shown)
         elif is_followed(path.name, policy):
             layers = with_bases(layers, path, reader, shown)
+        elif own.syntax == "npm":
+            layers = [*map(_with_secrets_of_npm, layers)]
         yield own, layers
+
+
+_SECRET_OF_NPM = re.compile(r"(?:.*:)?(?:_auth|_authToken|_password|key)")
+"""A key of .npmrc with a secret, alone or behind the address of a registry. source: npm, "npmrc", Auth related"""
+
+
+def _with_secrets_of_npm(layer: Layer) -> Layer:
+    """A layer of .npmrc with its tokens and passwords as secrets; a variable in their place is none."""
+    if not isinstance(layer.value, dict):
+        return layer
+    secrets = {
+        key: Sensitive(value)
+        for key, value in layer.value.items()
+        if isinstance(value, str) and "${" not in value and _SECRET_OF_NPM.fullmatch(key)
+    }
+    return Layer({**layer.value, **secrets}, layer.origin, layer.title, layer.policy)
 
 
 def in_own_syntax(reader: LayerReader, policy: str, file: str) -> LayerReader:
