@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 import sys
 from collections.abc import Iterable, Iterator
@@ -203,6 +204,15 @@ def held(border: Border | None) -> Iterator[None]:
         yield
     finally:
         _held.reset(token)
+
+
+def remove_folder(folder: str | os.PathLike[str]) -> None:
+    """Remove a temporary folder of this process with its content; an error is ignored.
+
+    No border counts for it: a folder may be removed when its owner is freed, while another answer is computed.
+    """
+    with held(None):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,7 +19,7 @@ from pathlib import Path
 import pytest
 
 import nodeattrs.dialects.chef.ruby.helper
-from nodeattrs import Node, Sensitive, children
+from nodeattrs import Node, Sensitive, border, children
 from nodeattrs.cli import main
 from nodeattrs.core.budget import limited
 from nodeattrs.core.claim import Origin
@@ -671,6 +672,20 @@ class TestAProcessThatEnds:
             self.run(self.helper(tmp_path.resolve(), patch), tmp_path.resolve(), "")
 
         assert "" == capfd.readouterr().err
+
+    def test_its_folder_is_removed_while_an_answer_about_another_repository_is_computed(self, tmp_path, monkeypatch):
+        """The border of that repository does not count for it, and notes nothing."""
+        folder, repository_folder = tmp_path / "home", tmp_path / "repository"
+        folder.mkdir()
+        repository_folder.mkdir()
+        monkeypatch.setattr(tempfile, "mkdtemp", lambda **_: str(folder))
+        helper = Helper(repository_folder, 5, ["true"])
+        with border.held(border.Border([repository_folder])):
+            del helper
+            gc.collect()
+            refused = border.refused()
+
+        assert ((), False) == (refused, folder.exists())
 
     def test_within_a_role(self, tmp_path):
         """It is noticed as early as for a node."""

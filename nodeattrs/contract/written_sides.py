@@ -32,8 +32,7 @@ def private_folder() -> Iterator[Path]:
         try:
             yield place
         finally:
-            with border.held(None):  # garbage collection may end the block during another answer
-                shutil.rmtree(place, ignore_errors=True)
+            border.remove_folder(place)
 
 
 def sides_of(before: str, after: str | None, folder: Path, private: Path) -> tuple[Side, Side]:

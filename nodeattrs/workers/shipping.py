@@ -10,7 +10,6 @@ import hashlib
 import io
 import lzma
 import os
-import shutil
 import tarfile
 import tempfile
 import weakref
@@ -140,19 +139,11 @@ class UnpackedFolder:
     """A new temporary folder. It is removed when nothing refers to the object any more, or by `cleanup`.
 
     name: its path
-
-    This may happen while the limits on files outside of a repository (`border`) are in force for another one. They do
-    not count for the removal.
     """
 
     def __init__(self) -> None:
         self.name = tempfile.mkdtemp(prefix="nodeattrs-")
-        self.cleanup = weakref.finalize(self, _remove, self.name)
-
-
-def _remove(folder: str) -> None:
-    with border.held(None):
-        shutil.rmtree(folder, ignore_errors=True)
+        self.cleanup = weakref.finalize(self, border.remove_folder, self.name)
 
 
 _HOLDING = Lock()

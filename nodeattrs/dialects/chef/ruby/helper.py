@@ -23,7 +23,7 @@ from contextlib import suppress
 from threading import RLock
 from typing import Any, NoReturn
 
-from nodeattrs import children
+from nodeattrs import border, children
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.code import require_may_run
 from nodeattrs.errors import NotFound, RecipeFailed
@@ -227,4 +227,4 @@ def _end(process: subprocess.Popen[bytes], home: str) -> None:
         if pipe is not None:
             with suppress(OSError):
                 pipe.close()
-    shutil.rmtree(home, ignore_errors=True)
+    border.remove_folder(home)
