@@ -20,11 +20,7 @@ from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.faults import NotBound
 from nodeattrs.dialects.bindings.model.types import Asked, parse_type
 from nodeattrs.dialects.bindings.opened import BindingKeys
-from nodeattrs.dialects.bindings.reports import (
-    InjectedValue,
-    ListedBindings,
-    explained_binding,
-)
+from nodeattrs.dialects.bindings.reports import ListedBindings, explained_binding, injected_value
 from nodeattrs.errors import BadUsage, NodeattrsError, NotFound
 from nodeattrs.reports.matrix import Cell, Matrix, names_of
 
@@ -162,7 +158,7 @@ def _inject(question: Question) -> Output:
         value = injector.inject(asked) if default is None else injector.get(asked, default=default)
     except NotBound as error:
         return Output(code=0 if unread else 1, error=error, unread=unread)
-    return Output(InjectedValue(str(asked), value), unread=unread)
+    return Output(injected_value(str(asked), value), unread=unread)
 
 
 def _explain(question: Question) -> Output:

@@ -131,8 +131,9 @@ class DeclarationPlace:
     rank: int = 0
 
     def when(self, item: When, listed_at: Mapping[str, Origin]) -> DeclarationPlace:
-        """The place inside of a condition, whose lines are further causes; its mask and rank are 0.
+        """The place inside of a condition, with the mask and rank 0.
 
+        Its causes begin with the line of the condition, and the lines that list the categories of the condition.
         listed_at: category -> the line of the site that lists it
         """
         words = " or ".join(" and ".join(" ".join(map(str, one)) for one in all_of) for all_of in item.alternatives)
@@ -309,7 +310,7 @@ class Declaration:
         return "".join(f"{flag} " for flag in ("abstract", "override", "final") if getattr(self, flag))
 
     def describe(self) -> str:
-        """The producer, the multibind or the flags in words, for messages."""
+        """What gives the value, in words: the producer, "multibind TYPE as ID", or the flags if it is abstract."""
         root = self.root
         if self.abstract:
             return self.flags().strip()
@@ -319,7 +320,7 @@ class Declaration:
 
 
 def best_ones(several: list[Declaration]) -> list[Declaration]:
-    """The concrete declarations at the best position, else the abstract ones there: more than one is a conflict.
+    """The concrete declarations at the best position; if all there are abstract, these. More than one is a conflict.
 
     several: at least one, the best position first
     """
@@ -381,9 +382,7 @@ class Resolution:
         return f"{what}: {where}set {one.place.set}, layer {one.place.layer}, {self.when(one)}"
 
     def pairs(self) -> dict[tuple[str, str, str], Origin]:
-        """(left, arrow, right) -> the line that says so, for each pair of resources. For equal pairs it is the line in
-        the highest layer.
-        """
+        """(left, arrow, right) -> the line that orders this pair of resources; of several, the highest layer's line."""
         found: dict[tuple[str, str, str], Origin] = {}
         for item in self.dependencies:
             for pair in item.pairs():

@@ -1,4 +1,4 @@
-"""Accounts: the declarations of a key as a folding of the core, which the core traces.
+"""Accounts: how the declarations of a key override each other, as a folding of the core.
 
 Each declaration is a part of the folding, in the order of positions. The policy between two parts is the reason why the
 upper one wins. A winner may pass on another value: the fragments of a multibind, or the source of an alias. That value

@@ -68,7 +68,7 @@ class DataLocation(NamedTuple):
 
     @property
     def origin(self) -> Origin:
-        """Where hiera.yaml has the entry."""
+        """The line of the level in hiera.yaml, as an origin that names the level."""
         return Origin("level", self.entry, self.config, self.line)
 
 
@@ -251,9 +251,9 @@ _MARKS = re.compile(r"(?s)\\(.)|(\*+)|(\?)|\[([!^]?)([^\]]+)\]|(.)")
 
 
 def _segment(step: str) -> str:
-    """One step of a glob as a regular expression, which takes linear time.
+    """One step of a glob as a regular expression that takes linear time.
 
-    What stands between two stars is taken where it comes first, and that is final.
+    The text between two stars is matched at its first place, and no other place is tried.
     """
     runs = [""]
     for escaped, star, question, negated, members, plain in _MARKS.findall(step):
@@ -275,7 +275,7 @@ _MEMBER = re.compile(r"(?s)\\?(.)(?:-\\?(.))?")
 
 
 def _one_of(members: str, negated: bool) -> str:
-    """`[a-z]`, `[!a-z]`: a range that ends before it begins has nothing in it, as in Ruby."""
+    """The regular expression for `[a-z]` or `[!a-z]`. As in Ruby, a range that ends before it begins is empty."""
     ranges = [(low, high or low) for low, high in _MEMBER.findall(members) if low <= (high or low)]
     if not ranges:
         return "[^/]" if negated else "(?!)"

@@ -57,8 +57,10 @@ class _Readiness(NamedTuple):
 
 
 def without_legacy_facts(scope: Scope, tree: Hiera) -> Scope:
-    """A scope for the same node in another tree, without its legacy facts and the variables that have their names and
-    values."""
+    """A scope for the same node in another tree, without legacy facts.
+
+    Variables that have the name and the value of a legacy fact are left out, too.
+    """
     old = scope.variables["facts"]
     facts = {name: value for name, value in old.items() if modern_fact(name) is None}
     others = {name: value for name, value in scope.variables.items() if name in facts or value is not old.get(name)}

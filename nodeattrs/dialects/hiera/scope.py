@@ -164,7 +164,10 @@ class Scope(BaseScope):
         return undecided(self, [name] if isinstance(name, str) else name, merge, call)
 
     def explain_options(self, name: str) -> Explanation:
-        """The merged lookup_options that hold for a key's module, each entry with its file and line."""
+        """The explanation of the merged lookup_options for the module of a key: each entry with its file and line.
+
+        An error of the merge is the `error` of the explanation and is not raised.
+        """
         return explained_options(self, name)
 
     def hiera(self, name: str, default_value: Any = ABSENT) -> Any:
@@ -247,7 +250,7 @@ class Scope(BaseScope):
         return KeyNotFound(message, details=known_later, hint=partial(self._way_out, names))
 
     def _gaps(self, names: Sequence[str]) -> list[str]:
-        """What of the hierarchy is not there: folders, and variables that its paths need."""
+        """Sentences about missing parts of the hierarchy: folders that do not exist, and unset variables of paths."""
         found: list[str] = []
         with suppress(NodeattrsError):
             for module in dict.fromkeys(self.module_with_data(str(split_key(name)[0])) for name in names):

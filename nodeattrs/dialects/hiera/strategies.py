@@ -373,9 +373,9 @@ class Strategy:
     last:     the policy for the result after all levels; None: the result is taken as it is
     from_top: whether the stronger of two values is merged over the weaker one; False for reverse_deep
 
-    Call `level` for the sources of each level, and then for the levels; then `finished` makes the folding of the whole.
-    `level` returns NOTHING if no source has a value. `folding` and `lay` make and fill a folding by hand. `to_data` is
-    the strategy as lookup_options write it.
+    `level` merges the sources of one level. Call it for each level, and then for the list of levels; `finished` makes
+    the folding of the whole lookup from the result. `level` returns NOTHING if no source has a value. `folding` and
+    `lay` make and fill a folding by hand. `to_data` is the strategy as lookup_options write it.
     """
 
     name: str

@@ -351,7 +351,7 @@ def _combining(call: Callable[[Any, Any], Any]) -> Policy:
 # --- what comes after -------------------------------------------------------------------------
 
 _Look = Callable[[Part], Part]
-"""A last look at a list."""
+"""A function that changes the finished list of a multibind."""
 
 
 def _final_policies(options: _Options) -> Iterator[Policy]:
@@ -363,7 +363,7 @@ def _final_policies(options: _Options) -> Iterator[Policy]:
 
 
 def _final_policy(look: _Look, name: str, why: str) -> Policy:
-    """A last look at a list, or at the lists that are entries of a map."""
+    """The policy that calls *look* for the finished list, or for each list that is an entry of the finished map."""
 
     def at_entries(_: Part, upper: Part) -> Part:
         parts = {key: upper.at(key) for key in upper.value}

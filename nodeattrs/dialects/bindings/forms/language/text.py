@@ -25,8 +25,6 @@ from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.model.types import Type, parse_type
 from nodeattrs.errors import missing_extra
 
-__all__ = ["parser"]
-
 _STARTS = ["bindings_file", "site_file", "items", "expression"]
 
 
