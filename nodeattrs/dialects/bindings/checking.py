@@ -71,7 +71,7 @@ def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
         for warning in injector.resolution.warnings:
             first.setdefault(finding_of(warning, "warning"), who)
         for place in injector.resolution.unknown:
-            if place.value.reason not in FAULTY:  # which is an error already
+            if place.value.reason not in FAULTY:  # the others are errors already
                 at = place.origin
                 note = Finding(
                     LAYER_IS_UNKNOWN.entry.code,

@@ -26,7 +26,7 @@ from nodeattrs.reports.matrix import Cell, Matrix, names_of
 
 _EXITS = {0: "done", 1: "failed", 2: "usage", 5: "unknown layer"}
 _NO_SUCH_KEY = "no_such_key"
-"""Its unknown layers are those that may set another key."""
+"""A key that no site binds. The unread layers that may set it may set any key."""
 _FLAG: Mapping[str, Any] = {"action": "store_true"}
 
 _KEY = (
@@ -151,7 +151,7 @@ def _opened(question: Question, enc: str = "") -> BindingKeys:
 
 
 def _inject(question: Question) -> Output:
-    """The value of a key, or the default; without either an error, code 0 where an unread place may bind the key."""
+    """The value of a key, or the default. Else an error; its code is 0 if an unread place may bind the key."""
     injector, asked, default = _injector(question), _asked(question), question.arguments["default"]
     unread = _doubts(injector, asked)
     try:
@@ -168,7 +168,7 @@ def _explain(question: Question) -> Output:
     if explanation.problem is not None and not explanation.trace().claims:
         unread = _doubts(injector, asked)
         try:
-            injector.inject(asked)  # says what is missing, with near misses
+            injector.inject(asked)  # this error has near misses
         except NotBound as error:
             return Output(code=0 if unread else 1, error=error, unread=unread)
         raise NotBound(MISSING, explanation.problem)

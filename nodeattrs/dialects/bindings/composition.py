@@ -441,7 +441,7 @@ class Composition:
         return Site()
 
     def _read(self, path: pathlib.Path, reader: Callable[[pathlib.Path, str], Any]) -> Any:
-        """The result of *reader* for a file; None where it fails. An unchanged file is not read again."""
+        """The result of *reader* for a file; None and a fault if it fails. An unchanged file is not read again."""
         try:
             status = path.stat()
             stamp = (status.st_mtime_ns, status.st_size)

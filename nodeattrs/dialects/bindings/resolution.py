@@ -395,7 +395,7 @@ class Resolution:
 
 
 _MANY = 50_000
-"""When so many keys were looked at for near misses, all of them together, no more are looked for."""
+"""The keys that one resolution compares for near misses; after that it looks for no further ones."""
 
 
 def resolve(layers: Iterable[Layer], state: State, objects: Objects) -> Resolution:
@@ -434,7 +434,7 @@ class _DeclarationTable:
         self._looked_at = 0
 
     def declare_layers(self, layers: list[Layer]) -> None:
-        """Take in the items in effect. layers: the highest first"""
+        """Declare the items that are in effect. layers: the highest first"""
         for index, layer in enumerate(layers):
             listed = () if layer.origin is None else (Cause(f"layer {layer.name} is listed", layer.origin),)
             for one in layer.sets:
@@ -468,7 +468,7 @@ class _DeclarationTable:
     # --- items -----------------------------------------------------------------------------
 
     def _block(self, items: Iterable[Item], place: DeclarationPlace, masks: tuple[int, ...]) -> None:
-        """Take in the items of a block. masks: the conjunctions that hold around the block"""
+        """Declare the items of a block. masks: the conjunctions that hold around the block"""
         ranked = self.state.ranked
         mask = max(masks, key=ranked)
         at = replace(place, mask=mask, rank=ranked(mask))
@@ -491,7 +491,7 @@ class _DeclarationTable:
             self.resolution.open.append(_OpenBlock(item, place, names))
 
     def _without_value(self, item: When) -> tuple[str, ...]:
-        """The categories without a value that keep a condition from holding; a node may have no name."""
+        """The categories without a value because of which a condition does not hold; `node` is never among them."""
         for alternative in item.alternatives:
             names = [name for name, _ in alternative if name != "node" and self.state.is_open(name)]
             if names:
@@ -501,7 +501,7 @@ class _DeclarationTable:
     def _bind(self, item: Bind, at: DeclarationPlace) -> None:
         """Declare a binding, or add a fragment or the id of a multibind."""
         is_fragment = item.into is not None and type(item) is not Multibind
-        of = item.type or (ANY if is_fragment else DATA)  # what a fragment may be its multibind says
+        of = item.type or (ANY if is_fragment else DATA)  # its multibind checks the type of a fragment
         key = None if is_fragment else (of.kind, item.name or "")
         one = Declaration(item, at, key, of, item.to)
         if item.options and item.to is not None:
@@ -578,7 +578,7 @@ def _rebound(item: Rebinding, at: Declaration, source: Declaration, below: list[
     target = item.target
     one = Declaration(item, at.place, target.key, target.type or source.type)
     one.abstract = item.abstract or source.abstract
-    one.final = item.final  # override says nothing new: what is bound again exists
+    one.final = item.final  # override needs no check: the source is below
     one.optional = source.optional
     if not one.abstract:
         one.source = source
@@ -690,7 +690,7 @@ def _check_ids(table: _DeclarationTable) -> None:
 
 
 _Bound = tuple[Parameters, Declaration]
-"""Parameters with a source, and the position they are bound at."""
+"""Parameters that are bound to a source, and their declaration."""
 
 
 def _declare_parameters(table: _DeclarationTable, objects: Objects) -> None:
@@ -710,7 +710,7 @@ def _by_source(table: _DeclarationTable) -> dict[tuple[str, str], list[_Bound]]:
     found: dict[tuple[str, str], list[_Bound]] = {}
     for item, at in table.sources:
         if item.to is None or item.abstract or not is_parameter_map(item.options.get("map", {})):
-            continue  # a fault that was reported
+            continue  # `faults` reports it
         if isinstance(item.to, Constant):
             table.fault(
                 TYPE_MISMATCH, f"the parameters of {item.target} are bound to {item.to.describe()}", [at],

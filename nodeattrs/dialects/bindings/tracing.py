@@ -88,7 +88,7 @@ class BindingSource:
         one = self.of
         if isinstance(one, UnknownSet):
             return one.origin
-        producer = one.producer if one.source is None else None  # an alias stands where it stands
+        producer = one.producer if one.source is None else None  # an alias has the place of its own item
         if producer is None:
             return one.origin
         inside = path[1:] if self.named else path
@@ -177,7 +177,7 @@ class Account:
                 yield self._silent(stated.claim, whole.value)
 
     def _silent(self, claim: Claim, value: Any) -> SetBy:
-        """The entry of a fragment that contributes nothing; a map with one name is about that name."""
+        """The entry of a fragment that contributes nothing. For a map of one name, it has the name as step."""
         name, own = None, claim.value
         if isinstance(own, dict) and isinstance(value, dict) and len(own) == 1:
             ((name, own),) = own.items()
@@ -257,7 +257,7 @@ def account_of(maker: ValueMaker, wanted: Asked, value: Any) -> Account:
     several = maker.resolution.declared.get(wanted.key, [])
     giver = maker.giver(wanted)
     if giver not in several:
-        giver = maker.declaration(wanted)  # an alias decides what lies below its source
+        giver = maker.declaration(wanted)  # the giver is behind an alias, and the alias decides this key
     asking = _ExplainedKey(maker, value, maker.giver(wanted))
     return _declared(asking, wanted.key, several, giver, maker.resolution.unknown)
 
@@ -293,7 +293,7 @@ def _inner(asking: _ExplainedKey, giver: Declaration) -> Account | None:
     resolution = asking.maker.resolution
     below = [one for one in resolution.declared.get(key, []) if one.position < giver.position]
     if source not in below:
-        below = [source, *giver.lower]  # renamed: its own key does not find it
+        below = [source, *giver.lower]  # it was renamed: its old key has no declarations
     found = next((one for one in below if one is asking.giver), source)
     unknown = [one for one in resolution.unknown if one.place.number <= giver.position[0]]
     return _declared(asking, key, below, found, unknown)
@@ -325,7 +325,7 @@ def _source(maker: ValueMaker, one: Fragment | UnknownSet, of: Declaration) -> B
 
 
 class _DeclarationFolding:
-    """Lays the declarations of one key, the worst position first. first: the number before theirs"""
+    """Merges the declarations of one key into a folding. first: the number before their first source number"""
 
     def __init__(self, asking: _ExplainedKey, giver: Declaration | None, first: int) -> None:
         self.maker = asking.maker
@@ -339,7 +339,7 @@ class _DeclarationFolding:
         self._final: float = inf
 
     def lay(self, several: Iterable[Declaration | UnknownSet]) -> None:
-        """Lay declarations, those of one position side by side; an unread set lies above all of its layer."""
+        """Merge declarations, the worst position first. An unread set is above all declarations of its layer."""
         order = sorted(several, key=lambda one: one.position)
         for _, group in groupby(order, key=lambda one: one.position):
             found = list(group)

@@ -67,7 +67,7 @@ def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
     cost: one explanation for each key, if a level cannot be read
     """
     found: dict[str, tuple[UnknownLevel, ...]] = {}
-    levels = scope.unknown_levels("no_such_key")  # asks each level
+    levels = scope.unknown_levels("no_such_key")  # searches all levels
     for key in scope.known_keys() if scope.has_unknown else ():
         with suppress(NodeattrsError):
             found[key] = scope.unknown_levels(as_asked(key))

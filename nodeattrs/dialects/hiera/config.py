@@ -178,7 +178,7 @@ def _entries_of_version_4(tree: Mapping[Any, Any], checks: _Checks) -> Iterator[
         if backend not in _BACKENDS_4:
             message, hint = f"the backend {backend!r} does not exist here", f"there are {', '.join(_BACKENDS_4)}"
             raise checks.invalid(message, (*path, "backend"), hint)
-        checks.once(name, path, named)  # also of one that has no paths, and so is no level
+        checks.once(name, path, named)  # also for an entry without paths, which is no level
         one = checks.text(given.get("path", name), (*path, "path"))
         names = _texts(given, "paths", (one,), checks, path)
         datadir = checks.text(given.get("datadir", folder), (*path, "datadir"))
@@ -308,8 +308,8 @@ def read_config(
 ) -> HieraConfig | None:
     """Read a hiera.yaml for a layer; None if it gives the layer no hierarchy.
 
-    For an environment or a module, that is a file of version 3 or without a version, an empty file, or one that is no
-    map. The global layer reads each of these as version 3.
+    For an environment or a module, that is a file of version 3 or without a version, and a file without a map. The
+    global layer reads each of these as version 3.
     layer:   "global", "environment" or "module"
     warn:    called with the warnings of Puppet: versions 3 and 4 where they count
     refuse:  called with a fault that Puppet 8 refuses and Puppet 7 warns of, before None is returned

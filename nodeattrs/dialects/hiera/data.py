@@ -264,7 +264,7 @@ class DataFile(DataSource):
             except UnsetVariable as error:
                 raise self._unset(key, error) from None
             except HieraError as error:
-                if self._has_secrets(key) and not isinstance(error, BadData):  # it quotes the text
+                if self._has_secrets(key) and not isinstance(error, BadData):  # its message quotes the text
                     error.message, error.details, error.hint = f"an expression in {key!r} fails", (), None
                 place = f"needed by {key!r} in {self.file}:{self.document.place((key,))[0]}"
                 if place not in error.details:
@@ -368,7 +368,7 @@ def file_source(
         if refuse is not None and tree is not None and tree is not False:
             refuse(bad_data(read.document, DATA_NOT_A_HASH, "is not a map, and so has no keys"))
         tree = {}
-    if decrypt is not None:  # its clear text belongs to the caller that has the keys
+    if decrypt is not None:  # the clear text is only for the caller that has the keys
         return DataFile(read, tree, decrypt, sensitive)
     return CACHE.get((read.document, sensitive), lambda: DataFile(read, tree, None, sensitive))
 

@@ -46,8 +46,8 @@ from nodeattrs.dialects.hiera.variables import unset_sentences
 from nodeattrs.errors import NodeattrsError, TooDeep
 
 ONE_FILE = Policy("in one file", Line(ANY, PRESENT, TAKE, "of a key that is written twice the last one counts"))
-_NOBODY: Any = None
-"""No resolver: expressions in an overwritten value are not filled in."""
+_NO_RESOLVER: Any = None
+"""Expressions in an overwritten value are not filled in, so that no resolver is needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ class Recorder(LookupCall):
         folding = Folding(from_top=True)
         folding.lay(part, ONE_FILE)
         for source in overwritten:
-            folding.lay(self._numbered(place._replace(source=source), source.value(self.key, _NOBODY)), ONE_FILE)
+            folding.lay(self._numbered(place._replace(source=source), source.value(self.key, _NO_RESOLVER)), ONE_FILE)
         return folding
 
     def _numbered(self, place: DataLocation, value: Any) -> Part:
@@ -405,7 +405,7 @@ class Explanation:
     def _from_data(self) -> bool:
         return self.error is None and self.found_in == "data"
 
-    # --- who set it
+    # --- the lines that set it
 
     @cached_property
     def _located(self) -> tuple[Part, tuple[tuple[Part, Part], ...]]:

@@ -167,7 +167,7 @@ def text_plan(text: str, calls: bool = True) -> Plan:
 
 
 def _expressions(text: str) -> Iterator[re.Match[str]]:
-    # Behind the last bracket none is closed: each opening there would be followed to the end of the text.
+    # No expression ends after the last brace. Without this bound, each %{ there would search the rest of the text.
     return _EXPRESSION.finditer(text, 0, text.rfind("}") + 1)
 
 

@@ -110,7 +110,7 @@ class Pkcs7:
         except Exception:
             hint = "was it encrypted for another one, or damaged?"
             fault = BadLookup(f"{self.private_key} does not decrypt it", kind=CANNOT_DECRYPT, hint=hint)
-        raise fault  # outside, so that no cause shows what was tried
+        raise fault  # outside of `except`: the cause could show the text
 
     @cached_property
     def _keys(self) -> tuple[Any, Any]:

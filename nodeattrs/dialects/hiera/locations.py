@@ -103,7 +103,7 @@ def located(
             for declared, template in zip(entry.declared, entry.templates, strict=True)
         ]
     if entry.location in ("glob", "globs") and border.is_outside(folder):
-        return [Location(declared, folder, folder) for declared in entry.declared]  # which is not listed
+        return [Location(declared, folder, folder) for declared in entry.declared]  # not listed, since it is outside
     if entry.location in ("glob", "globs"):
         return [
             Location(declared, path, folder)
@@ -134,7 +134,7 @@ def _filled(folder: str, declared: str, resolver: Resolver, ending: str = "") ->
     filled = with_ending(text_plan(declared, False)(resolver), ending)
     path = os.path.join(folder, filled)
     if ".." not in filled and "\0" not in filled and not filled.startswith("/"):
-        return path  # nothing in it climbs
+        return path  # it cannot leave the folder
     first = _BEGINNING.match(declared)
     if first is not None and filled.startswith("/") and not text_plan(first[0], False)(resolver):
         return os.path.join(folder, with_ending(declared, ending))

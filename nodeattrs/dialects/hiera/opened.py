@@ -215,7 +215,7 @@ class HieraKeys(WithFacts):
 
     @cached_property
     def _looks(self) -> FileCache:
-        """What was read of files for unread places, for all nodes."""
+        """The cache of data files that are read for unread places, for all nodes."""
         return FileCache(self.repository.shown if self._arguments is None else os.path.relpath)
 
     @cached_property

@@ -88,7 +88,7 @@ def possible_files(
         if keys is None:
             yield Unread(file_cache.shown(file), f"{reason}, and it cannot be read")
             continue
-        if any(name.startswith("^") for name in options):  # a pattern may be about any key
+        if any(name.startswith("^") for name in options):  # a pattern may fit any key
             yield Unread(file_cache.shown(file), f"{reason}, and its lookup_options have patterns")
             continue
         may_set = []
@@ -174,7 +174,7 @@ def _as_pattern(scope: Scope, template: str, is_glob: bool) -> str:
         elif at % 2 == 0 or text != "*":
             filled[at] = glob.escape(text)
     steps = [step if is_glob and step == "**" else _STARS.sub("*", step) for step in "".join(filled).split("/")]
-    if steps.count("**") > 1:  # one of them fits all that several fit, in the time of one
+    if steps.count("**") > 1:  # one ** matches the same files in less time
         steps = [*steps[: steps.index("**")], *steps[len(steps) - 1 - steps[::-1].index("**") :]]
     return "/".join(steps)
 

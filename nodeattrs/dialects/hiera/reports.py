@@ -128,7 +128,7 @@ class ExplainReport(NamedTuple):
 
 
 Block = str | list[tuple[str, ...]]
-"""A line with its indentation; or rows of cells that stand below each other."""
+"""One line with its indentation, or the rows of a table."""
 
 _OUTCOMES = {"found": "found", "no_key": "no such key", "no_file": "no such file", "unknown": "cannot be read",
              "no_folder": "no such folder", "skipped": "left out"}  # fmt: skip

@@ -239,7 +239,7 @@ class Scope(BaseScope):
                 lacking = BadData(fault.reason, kind=fault.kind, details=details, **place)
                 lacking.may_be_there = True
                 return lacking
-        if self.looks is not None:  # what the message looks at of the node is noted with the lookup
+        if self.looks is not None:  # so that the reads of the message are noted with the lookup
             self._gaps(names)
 
         def known_later() -> Sequence[str]:

@@ -42,15 +42,15 @@ _HIERARCHY = "hiera.yaml"
 _PER_LOOKUP = 10
 """The steps of a budget that a lookup inside of another one costs: an estimate."""
 IN_LEVELS = "a level of hiera.yaml"
-"""Stands for the key in a call that fills in a datadir, options, or paths of versions 3 and 4.
+"""The key of a call that fills in a datadir, options, or paths of versions 3 and 4.
 
-There, Puppet 8 needs each variable.
+In these, an unset variable is an error of Puppet 8.
 """
 _FACTS = "is a fact missing? --set NAME=VALUE gives it; Puppet 8 ends here, Puppet 7 takes an empty text"
 _ALWAYS_THERE = ("module_name", "caller_module_name")
-"""Variables that Puppet has in every scope, with or without a value; so are those that are numbers."""
+"""Variables that are set in every scope of Puppet, perhaps to null; variables that are numbers are, too."""
 OPTIONS = strategy_of("hash")
-"""How lookup_options become one map."""
+"""The strategy that merges lookup_options."""
 
 
 class _LayerSources:
@@ -233,7 +233,7 @@ class LookupCall:
         Does nothing for a path of hiera.yaml.
         raises: UnsetVariable, under Puppet 8 with known facts or in strict mode, unless the variable is set to null
         """
-        if self.chain[0] == _HIERARCHY:  # the level has no file then, which is said where levels are named
+        if self.chain[0] == _HIERARCHY:  # `unset_sentences` tells of it
             return
         root = str(split_key(name)[0])
         if self.scope._ends_at_unset and not self._has(root):
@@ -602,7 +602,7 @@ class BaseScope:
             entries = config.defaults if layer == "default_hierarchy" else config.entries
             located_levels = [self._level(layer, config, entry) for entry in entries or ()]
             levels = tuple([level for level in located_levels if level is not None])
-            # Layers are equal where the same sources stand in the same way, level by level.
+            # Layers with the same sources in the same levels share one instance.
             shape = tuple([(level.located, *[id(place.source) for place in level.places]) for level in levels])
             sources = CACHE.get(shape, lambda: _LayerSources(levels))
             self._resolved_layers[layer, module] = _SearchedLayer(levels, sources)

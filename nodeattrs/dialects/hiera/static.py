@@ -144,7 +144,7 @@ class _Code:
                 self._take(path, stream.read(_MOST_BYTES))
 
     def _take(self, path: str, text: str) -> None:
-        # Keys of data are what is judged: they name no others.
+        # The keys of a data file are no uses of keys.
         words = _NO_KEY.findall(text) if path.endswith(_DATA) else _WORD.findall(text)
         self.words.update(word for word in words if not word.endswith(":"))
         for found in lookups_in(text):
@@ -228,7 +228,7 @@ class _Judge:
             varies = "%{" in entry.datadir + declared
             yield _Level(files, not varies and entry.location in ("path", "paths"), "glob" in (entry.location or ""))
 
-    # --- questions
+    # --- findings
 
     def all(self) -> Iterator[BadData]:
         yield from self._unread()
@@ -287,7 +287,7 @@ class _Judge:
         return [f"{name}::{one}" for name, (known, _) in self._code.classes.items() for one in known.parameters]
 
     def _like(self, key: str) -> str | None:
-        """A parameter whose key differs in one part alone, which is spelled nearly alike; None for none."""
+        """A parameter whose key differs in one part alone, and has a similar name there; None for none."""
         steps = key.split("::")
         for other in self._parameters:
             theirs = other.split("::")
@@ -325,7 +325,7 @@ class _Judge:
         for entry in self._tree.data_entries(self._environment):
             try:
                 source = self._tree.source(entry, entry.name, {}, None)
-            except NodeattrsError:  # found by reading it
+            except NodeattrsError:  # reported when it is read
                 self._all_read = False
                 continue
             if isinstance(source, DataFile):
@@ -389,7 +389,7 @@ class _Judge:
             yield BadData(f"{one}, a legacy fact that Puppet 8 does not have", kind=LEGACY_FACT, file=one.file,
                           line=one.line, hint=f"write facts.{one.instead}")  # fmt: skip
 
-    # --- levels among each other
+    # --- one level compared with others
 
     def _against_others(self) -> Iterator[BadData]:
         for index, level in enumerate(self._levels):

@@ -355,7 +355,7 @@ def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) ->
     (31, 5, [['a', 1]])
     """
     if isinstance(value, Encrypted):
-        return value  # what it would be only its key can say
+        return value  # its value is not known without the key
     clear = revealed(value)
     if clear is not value:
         result = convert(clear, to, sensitive)
@@ -455,7 +455,7 @@ def _to_float(value: Any, absolute: bool = False) -> float:
 
 def _to_numeric(value: Any, absolute: bool = False) -> int | float:
     if type(value) is float or (type(value) is str and _number_in(_FLOAT, value)[3]):
-        if type(value) is str and _ZERO.fullmatch(value):  # Puppet takes it for none
+        if type(value) is str and _ZERO.fullmatch(value):  # no number for Puppet
             raise ValueError
         return _to_float(value, absolute)
     return _to_integer(value, None, absolute)

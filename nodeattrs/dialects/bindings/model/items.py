@@ -354,7 +354,7 @@ def _options(given: Mapping[str, Any], known: frozenset[str], what: str) -> list
 
 
 def _reserved(name: str | None) -> _Rule:
-    """The rule that a name does not begin with a slash, which marks names of the library; None keeps the rule."""
+    """The rule that a name does not begin with a slash, as names of the library do. None breaks no rule."""
     message = f"the name {name!r} begins with a slash; such names belong to the library"
     way_out = "use `bind parameters`, `bind variables`, `include`, or another name"
     return (name or "").startswith("/"), RESERVED_NAME, message, way_out

@@ -533,7 +533,7 @@ class Query(Producing):
             return not self._holds(condition[1], reference, has)
         attribute, sign, wanted = condition
         actual = has.get(attribute, reference.id if attribute in ("name", "title") else None)
-        if isinstance(actual, (list, tuple)) and not isinstance(wanted, list):  # one of several, such as roles
+        if isinstance(actual, (list, tuple)) and not isinstance(wanted, list):  # such as roles
             within = (compared(one, sign, wanted) for one in actual)
             return all(within) if sign in ("!=", "!~", "~!") else any(within)
         return compared(actual, sign, wanted)

@@ -44,7 +44,7 @@ _DEFAULT_LAYERS: list[Any] = [
     {"name": "site", "include": ["confdir:/default?optional"]},
     {"name": "modules", "include": ["module:/*::default"]},
 ]
-"""Where a site lists no layers."""
+"""The layers of a site that lists none."""
 
 
 @dataclass
@@ -141,7 +141,7 @@ class Site:
 
 
 def _asker(variables: Mapping[str, Any], missing_is_nothing: bool = False) -> Callable[[str], Any]:
-    """A function from the name of a variable to its value; where it is not set to None, or to a BindingError."""
+    """A function from the name of a variable to its value. Without a value it raises BindingError, or gives None."""
 
     def ask(name: str) -> Any:
         plain = name.removeprefix("::")
@@ -376,7 +376,7 @@ def _matches(name: str, wanted: list[str]) -> bool:
     """Whether the name of a set matches the segments of a reference: `*` is one segment, `**` one or more."""
     segments = name.split("::")
     if any(":" in segment for segment in segments):
-        return False  # a colon alone is in no reference
+        return False  # no reference can name such a set
     reached = {0}  # the numbers of segments that the part of *wanted* compared so far may match
     for one in wanted:
         if one == "**":

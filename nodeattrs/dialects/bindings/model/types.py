@@ -88,7 +88,7 @@ class Type:
         if self.is_data:
             return "Data"
         if self.name == "Hash" and self.key == LITERAL:
-            return f"Hash[{self.element.kind}]"  # Hash[Literal,x] is written out Hash[x]
+            return f"Hash[{self.element.kind}]"  # so that Hash[Literal,X] and Hash[X] are one kind
         return str(self)
 
     def accepts(self, other: Type, classes: Classes) -> bool:
@@ -208,7 +208,7 @@ def _holds_reference(declared: Type, value: Any) -> bool:
 
 
 def _is_protocol(of: Any) -> bool:
-    """Whether a class is a Protocol, which any class with its members follows."""
+    """Whether a class is a Protocol."""
     return bool(getattr(of, "_is_protocol", False))
 
 

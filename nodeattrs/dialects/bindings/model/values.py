@@ -150,7 +150,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "upcase": lambda text: text_in_language(text).upper(),
     "values": lambda value: list(value.values()),
 }
-"""Name -> function that expressions may call. The combinators of multibinds are others (`multibinds`)."""
+"""Name -> function that expressions may call. The combinators of multibinds are not among them."""
 
 
 # --- comparisons -----------------------------------------------------------------------------------

@@ -218,7 +218,7 @@ class Bound:
         declared = self.declaration(wanted)
         for fault in self.resolution.faults if declared is None else ():
             if fault.key == wanted.key:
-                return fault  # it is bound, in some way that cannot be
+                return fault  # it is declared, and its declarations are faulty
         details = self._asked_by()
         if declared is not None:
             return NotBound(

@@ -104,7 +104,7 @@ def returned(call: Callable[..., Any], register: Classes) -> Type | None:
     """
     hint = None if isinstance(call, type) else _hints(call).get("return")
     if get_origin(hint) in (Iterator, Generator, AsyncIterator, AsyncGenerator):
-        hint = get_args(hint)[0]  # of a factory that yields
+        hint = get_args(hint)[0]  # what a generator yields
     try:
         return None if hint in (None, Any, types.NoneType) else type_of_hint(_without_none(hint)[0], register)
     except BindingError:
@@ -138,7 +138,7 @@ def _hints(call: Any) -> dict[str, Any]:
         target = type(call).__call__
     try:
         return get_type_hints(target, include_extras=True)
-    except (NameError, TypeError, AttributeError):  # a name that does not exist when it runs cannot be looked up
+    except (NameError, TypeError, AttributeError):  # a name that only type checkers know
         found = getattr(unwrap(target), "__annotations__", {})
         return {name: hint for name, hint in found.items() if not isinstance(hint, str)}
 
