@@ -25,11 +25,11 @@ from nodeattrs.core.tree import ABSENT, Path, copied
 from nodeattrs.core.walk import SetValue
 from nodeattrs.dialects.bindings.model.items import Rebinding
 from nodeattrs.dialects.bindings.model.types import Asked, Key, spelled_key
-from nodeattrs.dialects.bindings.model.values import texts_of
 from nodeattrs.dialects.bindings.production.maker import ValueMaker
 from nodeattrs.dialects.bindings.production.multibinds import Fragment
 from nodeattrs.dialects.bindings.resolution import Declaration, Reason, UnknownSet, best_ones, reason_above
 from nodeattrs.errors import BadKey, BadValue
+from nodeattrs.puppet.references import Reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,16 +219,23 @@ _READ = (Outcome.WINS, Outcome.JOINS)
 
 
 def plain(value: Any) -> Any:
-    """A copy of a value as plain data: references as texts, and a value that is no data as its text.
+    """A copy of a value as plain data: references at any depth as texts, and a value that is no data as its text.
 
     ABSENT and a `Sensitive` are returned as they are.
     """
     if value is ABSENT or isinstance(value, Sensitive):
         return value
     try:
-        return copied(texts_of(value))
+        return copied(value, convert=_text_of_reference)
     except (BadKey, BadValue):
         return ValueText(str(value))
+
+
+def _text_of_reference(value: Any) -> str:
+    """The text of a reference. raises: BadValue, for any other value"""
+    if isinstance(value, Reference):
+        return str(value)
+    raise BadValue(f"plain data cannot hold a {type(value).__name__}", path=())
 
 
 def data_of(value: Any) -> Any:

@@ -17,7 +17,6 @@ from nodeattrs.dialects.bindings.codes import NOT_DATA, SYNTAX
 from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.errors import TooDeep
 from nodeattrs.formats.patterns import BadPattern, expression
-from nodeattrs.puppet.references import Reference
 
 
 def own_copy(value: Any, room: int = MAX_DEPTH) -> Any:
@@ -79,17 +78,6 @@ def hash_as_data(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
     if all(isinstance(key, str) for key, _ in listed):
         return dict(listed)
     return {"hash": [list(pair) for pair in listed]}
-
-
-def texts_of(value: Any) -> Any:
-    """A value with references as plain texts: itself, and the entries of a list or hash, not further inside."""
-    if isinstance(value, dict):
-        return {key: _text_of(entry) for key, entry in value.items()}
-    return [_text_of(entry) for entry in value] if isinstance(value, list) else _text_of(value)
-
-
-def _text_of(value: Any) -> Any:
-    return str(value) if isinstance(value, Reference) else value
 
 
 def flatten(value: Any) -> list[Any]:
