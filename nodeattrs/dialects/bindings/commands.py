@@ -119,7 +119,7 @@ def _matrix(question: Question) -> Output:
 
 def _open(injector: Injector, asked: Asked) -> list[Unread]:
     """The blocks below conditions that may hold, and that may bind a key."""
-    return [one for one in injector.resolution.may_count() if one.may_set((asked.name or "",))]
+    return [one for one in injector.resolution.unread_blocks() if one.may_set((asked.name or "",))]
 
 
 def _doubts(injector: Injector, asked: Asked) -> list[Unread]:
@@ -181,7 +181,7 @@ def _explain(question: Question) -> Output:
 
 def _list(question: Question) -> Output:
     injector = _injector(question)
-    unread = [*unread_in(injector.unknown_layers(_NO_SUCH_KEY)), *injector.resolution.may_count()]
+    unread = [*unread_in(injector.unknown_layers(_NO_SUCH_KEY)), *injector.resolution.unread_blocks()]
     return Output(ListedBindings(injector, question.arguments["prefix"]), unread=unread)
 
 

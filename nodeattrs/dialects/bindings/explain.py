@@ -19,7 +19,7 @@ from nodeattrs.core.tree import ABSENT, Path, as_path, dig
 from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.model.items import Rebinding
 from nodeattrs.dialects.bindings.model.types import CLASSES, Asked, spelled_key
-from nodeattrs.dialects.bindings.production.maker import ValueMaker, decided
+from nodeattrs.dialects.bindings.production.maker import ValueMaker, class_decisions
 from nodeattrs.dialects.bindings.resolution import Declaration, Position, UnknownSet, reason_above
 from nodeattrs.dialects.bindings.tracing import (
     Account,
@@ -101,7 +101,7 @@ class _ClassAccount(Account):
 def _class_account(maker: ValueMaker) -> _ClassAccount:
     """The account of the key `/classes`. raises: as a fragment's producer"""
     statements = list(maker.inclusions())
-    deciding: Mapping[str, tuple[bool, Position]] = decided(statements)
+    deciding: Mapping[str, tuple[bool, Position]] = class_decisions(statements)
 
     def strength(index: int) -> tuple[Position, bool, int]:
         excluded, _, at = statements[index]

@@ -130,7 +130,7 @@ class Injector:
         wanted = self._asked(key, type)
         value = self._maker.value_of(wanted, args)
         self._require_known(wanted)
-        if not args and self._maker.stays(wanted):
+        if not args and self._maker.is_kept(wanted):
             self._warm[key, type] = value
         return value
 

@@ -86,7 +86,7 @@ class BindingKeys(WithFacts):
             self.looks.note(*_ASKED)
             self.looks.facts = self.node_facts(name).facts
         injector = self.site(name, looks=self.looks).injector(lenient=bool(self.request.what_if.levels))
-        self.unread = [*injector.resolution.may_count()]
+        self.unread = [*injector.resolution.unread_blocks()]
         values: dict[str, Any] = {error.key[1]: error for error in injector.faults if error.key is not None}
         for key in (name for kind, name in sorted(injector.resolution.winners) if kind == "Data"):
             try:

@@ -333,9 +333,9 @@ def best_ones(several: list[Declaration]) -> list[Declaration]:
 class Resolution:
     """The result of `resolve`: the declarations in effect for a state, and the one that decides each key.
 
-    A key is (kind, name). `may_count` yields each block of *open* that may change a key, as an unread place with its
-    keys; it leaves out a block if higher layers decide all of its keys. `described` returns a declaration in words,
-    and `when` only its categories. `pairs` maps each pair of resources that depend on each other to a line.
+    A key is (kind, name). `unread_blocks` yields each block of *open* that may change a key, with its keys; it leaves
+    out a block if higher layers decide all of its keys. `described` returns a declaration in words, and `when` only its
+    categories. `pairs` maps each pair of resources that depend on each other to a line.
     state:        the categories of the request
     winners:      key -> the declaration that decides it; a key whose own declarations are wrong is missing
     declared:     key -> all declarations of it, the best position first
@@ -358,7 +358,7 @@ class Resolution:
     unknown: list[UnknownSet] = field(default_factory=list)
     open: list[_OpenBlock] = field(default_factory=list)
 
-    def may_count(self) -> Iterator[Unread]:
+    def unread_blocks(self) -> Iterator[Unread]:
         """Yield the open blocks as unread places, with the keys that each may set; no keys if they are not known.
 
         A block is left out if layers above its own decide all of its keys.

@@ -579,7 +579,7 @@ def explained_options(scope: BaseScope, key: str) -> Explanation:
     return found
 
 
-def undecided(scope: BaseScope, keys: Iterable[str], merge: Merge, call: LookupCall) -> tuple[UnknownLevel, ...]:
+def undecided_levels(scope: BaseScope, keys: Iterable[str], merge: Merge, call: LookupCall) -> tuple[UnknownLevel, ...]:
     """The levels that cannot be read, and might change the answer of a lookup of several keys; () for none.
 
     The keys are searched in order until one has a value. The levels for all keys up to that one are returned.

@@ -15,7 +15,7 @@ from nodeattrs import border
 from nodeattrs.contract.command import PlainReport
 from nodeattrs.dialects.hiera.census import differences, values_or_errors
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
-from nodeattrs.dialects.hiera.static import LegacyUse, code_files, uses_in_data, uses_in_levels
+from nodeattrs.dialects.hiera.static import LegacyUse, code_files, legacy_uses_in_tree
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.formats.documents import text_of
 from nodeattrs.puppet.legacy_facts import modern_fact
@@ -103,7 +103,7 @@ def legacy_uses(tree: Hiera, environments: Iterable[str]) -> list[LegacyUse]:
     """
     found: dict[LegacyUse, None] = {}
     for environment in environments:
-        for uses in (uses_in_levels(tree, environment), uses_in_data(tree, environment), _in_code(tree, environment)):
+        for uses in (legacy_uses_in_tree(tree, environment), _in_code(tree, environment)):
             found |= dict.fromkeys(uses)
     return [*found]
 

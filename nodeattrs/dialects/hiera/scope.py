@@ -21,7 +21,7 @@ from nodeattrs.dialects.hiera.explain import (
     UnknownLevel,
     explained,
     explained_options,
-    undecided,
+    undecided_levels,
 )
 from nodeattrs.dialects.hiera.hierarchies import LoadedTree
 from nodeattrs.dialects.hiera.keys import split_key
@@ -161,7 +161,7 @@ class Scope(BaseScope):
         raises: the errors of `lookup`, but no KeyNotFound
         """
         call = LookupCall(self, override, default_values_hash, ("",))
-        return undecided(self, [name] if isinstance(name, str) else name, merge, call)
+        return undecided_levels(self, [name] if isinstance(name, str) else name, merge, call)
 
     def explain_options(self, name: str) -> Explanation:
         """The explanation of the merged lookup_options for the module of a key: each entry with its file and line.
@@ -231,7 +231,7 @@ class Scope(BaseScope):
         BadData instead, where a level might have it and its data function does not exist here.
         """
         shown = ", ".join(map(repr, names))
-        for level in undecided(self, names, merge, call) if self.has_unknown and self.tree.lacking else ():
+        for level in undecided_levels(self, names, merge, call) if self.has_unknown and self.tree.lacking else ():
             fault = self.tree.lacking.get((level.origin.file, level.origin.line))
             if fault is not None:
                 details = [f"no other level has {shown}"]
@@ -243,7 +243,7 @@ class Scope(BaseScope):
             self._gaps(names)
 
         def known_later() -> Sequence[str]:
-            unknown = undecided(self, names, merge, call) if self.has_unknown else ()
+            unknown = undecided_levels(self, names, merge, call) if self.has_unknown else ()
             return [*(f"{level.key} may be in {level}" for level in unknown if not level.is_merge), *self._gaps(names)]
 
         message = f"{names[0]} is not set" if len(names) == 1 else f"none of {shown} is set"

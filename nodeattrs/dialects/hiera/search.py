@@ -112,14 +112,14 @@ class Hierarchy:
         ask:    place -> the part that it has for the key, or NOTHING
         raises: CannotMerge
         """
-        return how.finished(how.level(self.layers, partial(self._layer, how, ask)))
+        return how.finished(how.fold_level(self.layers, partial(self._layer, how, ask)))
 
     @staticmethod
     def _layer(how: Strategy, ask: Ask, layer: _SearchedLayer) -> Part | Folding:
         def entry(level: LocatedLevel) -> Part | Folding:
-            return how.level(level.places, ask) if level.located else ask(level.places[0])
+            return how.fold_level(level.places, ask) if level.located else ask(level.places[0])
 
-        return how.level(layer.levels, entry)
+        return how.fold_level(layer.levels, entry)
 
 
 class _OptionsHierarchy(Hierarchy):

@@ -68,10 +68,12 @@ class LegacyUse(NamedTuple):
         return f"{self.what} names {self.variable}"
 
 
-def uses_in_levels(tree: LoadedTree, environment: str) -> Iterator[LegacyUse]:
-    """Yield the legacy facts in paths, URIs and options of each hiera.yaml of an environment.
+def legacy_uses_in_tree(tree: LoadedTree, environment: str) -> Iterator[LegacyUse]:
+    """Yield the uses of legacy facts in an environment, its modules and the global layer; code is not searched.
 
-    raises: NodeattrsError, where a hiera.yaml cannot be read
+    First those in paths, URIs and options of each hiera.yaml, then those in the values and keys of all data files.
+    cost:   one visit of each file
+    raises: NodeattrsError, where a file cannot be read
     """
     for config in tree.configs(environment):
         for entry in (*config.entries, *(config.defaults or ())):
@@ -79,14 +81,6 @@ def uses_in_levels(tree: LoadedTree, environment: str) -> Iterator[LegacyUse]:
                 new = modern_fact(name)
                 if new is not None:
                     yield LegacyUse(config.file or "", entry.line or 1, f"the level {entry.name}", name, new)
-
-
-def uses_in_data(tree: LoadedTree, environment: str) -> Iterator[LegacyUse]:
-    """Yield the legacy facts in the values and keys of all data files of an environment.
-
-    cost:   one visit of each file
-    raises: NodeattrsError, where a file cannot be read
-    """
     for file in tree.data_files(environment):
         for path, text in _texts(file.tree):
             for name in variables_in(text) if "%{" in text else ():
@@ -384,8 +378,8 @@ class _Judge:
 
     def _legacy(self) -> Iterator[BadData]:
         """Legacy facts in levels and values, each once in a file."""
-        uses = chain(uses_in_levels(self._tree, self._environment), uses_in_data(self._tree, self._environment))
-        for one in {(use.file, use.variable): use for use in reversed([*uses])}.values():
+        uses = [*legacy_uses_in_tree(self._tree, self._environment)]
+        for one in {(use.file, use.variable): use for use in reversed(uses)}.values():
             yield BadData(f"{one}, a legacy fact that Puppet 8 does not have", kind=LEGACY_FACT, file=one.file,
                           line=one.line, hint=f"write facts.{one.instead}")  # fmt: skip
 

@@ -373,9 +373,9 @@ class Strategy:
     last:     the policy for the result after all levels; None: the result is taken as it is
     from_top: whether the stronger of two values is merged over the weaker one; False for reverse_deep
 
-    `level` merges the sources of one level. Call it for each level, and then for the list of levels; `finished` makes
-    the folding of the whole lookup from the result. `level` returns NOTHING if no source has a value. `folding` and
-    `lay` make and fill a folding by hand. `to_data` is the strategy as lookup_options write it.
+    `fold_level` merges the sources of one level; NOTHING if no source has a value. Call it for each level, and then for
+    the list of levels. `finished` makes the folding of the whole lookup from the result. `folding` and `lay` make and
+    fill a folding by hand. `to_data` is the strategy as lookup_options write it.
     """
 
     name: str
@@ -394,7 +394,7 @@ class Strategy:
         """Merge the value of the next source into a level. raises: CannotMerge"""
         folding.lay(part, self.policy)
 
-    def level(self, sources: Sequence[One], ask: Callable[[One], Part | Folding]) -> Part | Folding:
+    def fold_level(self, sources: Sequence[One], ask: Callable[[One], Part | Folding]) -> Part | Folding:
         """Fold the values of the sources of one level, the strongest first; NOTHING if no source has one.
 
         The part of a single source may be returned as it is.
@@ -413,9 +413,9 @@ class Strategy:
         return folding or NOTHING
 
     def finished(self, level: Part | Folding) -> Folding:
-        """The folding of the whole lookup, after `level` was called for all sources. `last` is applied to it.
+        """The folding of the whole lookup, after `fold_level` was called for all sources. `last` is applied to it.
 
-        level: the result of `level`; a part becomes a folding of its own
+        level: the result of `fold_level`; a part becomes a folding of its own
         """
         if isinstance(level, Folding):
             folding = level
@@ -680,7 +680,7 @@ def merge(values: Iterable[Any], strategy: str | Mapping[str, Any] | None = None
     how = strategy_of(strategy, documented=documented)
     sources = list(values)
     try:
-        result = how.finished(how.level(sources, _anonymous)).result
+        result = how.finished(how.fold_level(sources, _anonymous)).result
         if result.value is ABSENT:
             raise KeyNotFound("there is no value to merge")
         return copied(result.value)

@@ -53,7 +53,7 @@ class Bound:
     The constructor resolves the layers. It raises no faults: they are in `resolution.faults`. `declaration` finds the
     declaration of a key, and returns None for a key that is not bound. `needs` yields the keys that a declaration looks
     up. `slots` gives the parameters of a callable. `declaration_or_class` also finds a class that can be made without
-    a binding. `is_asked` says whether a slot is looked up. `unfilled`, `not_bound`, `mismatch` and `about` return
+    a binding. `is_looked_up` says whether a slot is looked up. `unfilled`, `not_bound`, `mismatch` and `about` return
     errors for the caller to raise, and `hint` a hint or None.
     layers:   the layers, the highest first
     state:    the categories of the request
@@ -111,7 +111,7 @@ class Bound:
             if calling is not None:
                 call, args, named = calling
                 for slot in not_given(self.slots(call), args, named):
-                    if slot.wanted is not None and self.is_asked(slot):
+                    if slot.wanted is not None and self.is_looked_up(slot):
                         yield slot.wanted
 
     def _key_of_variable(self, name: str) -> Asked | None:
@@ -129,7 +129,7 @@ class Bound:
             found = self._slots[call] = slots_of(call, self.register)
         return found
 
-    def is_asked(self, slot: Slot) -> bool:
+    def is_looked_up(self, slot: Slot) -> bool:
         """Whether a parameter is looked up: a required one with a key, or another one whose key is bound or given."""
         wanted = slot.wanted
         if wanted is None:

@@ -74,7 +74,7 @@ class ValueMaker(Bound):
     they call a function, make an object, make a thing once, and return the value of a variable. `scoped` returns a
     maker for an inner scope. `collected` and `giver` say how the last value of a key was made, and `fragments_of` what
     a multibind collects. `classes` lists the classes of the key `/classes`, and `inclusions` what decides about them.
-    `stays` says whether each further injection of a key gives one object. `forget` drops all products. `transformed`
+    `is_kept` says whether each further injection of a key gives one object. `forget` drops all products. `transformed`
     returns a product after its transformer, or None.
     kept:       the id of a declaration -> its product; also what `once` made
     opened:     the context managers that were entered for products
@@ -120,7 +120,7 @@ class ValueMaker(Bound):
 
     def classes(self) -> list[str]:
         """The classes of the key `/classes`: included, and not excluded at the same or a better position."""
-        return [name for name, (excluded, _) in decided(self.inclusions()).items() if not excluded]
+        return [name for name, (excluded, _) in class_decisions(self.inclusions()).items() if not excluded]
 
     def inclusions(self) -> Iterator[ClassStatement]:
         """Yield every include and exclude of a class in effect: of items first, then of fragments, which are made.
@@ -170,7 +170,7 @@ class ValueMaker(Bound):
 
     def _filled(self, call: Callable[..., Any], slot: Slot) -> Any:
         """The value of a parameter; ABSENT where the parameter keeps its own default. raises: NotBound"""
-        if slot.wanted is not None and self.is_asked(slot):
+        if slot.wanted is not None and self.is_looked_up(slot):
             value = self.ask(slot.wanted)
             if value is not None:
                 return value
@@ -309,7 +309,7 @@ class ValueMaker(Bound):
             raise self.mismatch(declared, value, wanted.type, "asked for")
         return value
 
-    def stays(self, wanted: Asked) -> bool:
+    def is_kept(self, wanted: Asked) -> bool:
         """Whether each further injection of a key gives the same object, since this or an outer maker keeps it.
 
         False before the first injection. For a key that is not bound, or bound as optional: whether the scope was given
@@ -525,7 +525,7 @@ def _is_wrong_call(call: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -
     return False
 
 
-def decided(inclusions: Iterable[ClassStatement]) -> dict[str, tuple[bool, Position]]:
+def class_decisions(inclusions: Iterable[ClassStatement]) -> dict[str, tuple[bool, Position]]:
     """Class -> (whether it is excluded, the position that decides this), for each class that is included somewhere.
 
     An exclude overrides includes at the same position and below. An include at a higher position wins.
