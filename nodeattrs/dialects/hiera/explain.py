@@ -567,16 +567,12 @@ def explained_options(scope: BaseScope, key: str) -> Explanation:
     """The explanation of the merged `lookup_options` for the module of a key. An error becomes its field `error`."""
     recorder = Recorder(scope, LOOKUP_OPTIONS)
     recorder.chosen_by = "a rule of its own"
-    error: NodeattrsError | None = None
-    value: Any = ABSENT
-    try:
+
+    def ask() -> Any:
         module = scope.module_with_data(str(split_key(key)[0]))
-        value = _copied(recorder.value_in(LOOKUP_OPTIONS, OPTIONS, scope.options_hierarchy(module)))
-    except NodeattrsError as fault:
-        error = fault
-    found = Explanation(LOOKUP_OPTIONS, value, error, recorder)
-    found.unknown = tuple(_undecided(recorder, LOOKUP_OPTIONS))
-    return found
+        return recorder.value_in(LOOKUP_OPTIONS, OPTIONS, scope.options_hierarchy(module))
+
+    return explained(scope, LOOKUP_OPTIONS, recorder, ask)
 
 
 def undecided_levels(scope: BaseScope, keys: Iterable[str], merge: Merge, call: LookupCall) -> tuple[UnknownLevel, ...]:
