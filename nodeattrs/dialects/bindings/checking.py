@@ -43,16 +43,15 @@ def count_of(layers: Sequence[Layer], state: State) -> int:
     return prod(len(values) for values in _named_values(layers, state).values())
 
 
-def states_of(layers: Sequence[Layer], state: State, most: int = MOST) -> Iterator[State]:
-    """Yield a state for each combination of the values that conditions name for categories.
+def states_of(layers: Sequence[Layer], state: State) -> Iterator[State]:
+    """Yield a state for each combination of the values that conditions name for categories, at most 5,000.
 
     In some of the states such a category has no value. A category that no condition names has a value in none.
     layers: the layers with the conditions
     state:  gives the listed categories, the variables and the mode of all states
-    most:   the number of states after which nothing more is yielded
     """
     values = _named_values(layers, state)
-    for chosen in islice(product(*values.values()), most):
+    for chosen in islice(product(*values.values()), MOST):
         given = dict(zip(values, chosen, strict=True))
         listed = [(name, given.get(name)) for name in state.names()]
         yield State(listed, state.variables, mode=state.mode, listed_at=state.listed_at)

@@ -245,9 +245,6 @@ def _looked_up_text(key: str, resolver: Resolver) -> str | Sensitive:
         value = value if plan is None else plan(resolver)
     else:
         resolver.untrusted = True
-    if type(value) is str:
-        resolver.budget.bytes(len(value))
-        return value
     clear, kept = revealed(value), encrypted_in(value)
     text = written(clear.unwrap() if type(clear) is Encrypted else clear)
     resolver.budget.bytes(len(text))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -39,13 +38,8 @@ def split_key(key: str) -> Path:
     >>> split_key("users.bob.0.'home.dir'")
     ('users', 'bob', 0, 'home.dir')
     """
-    if "'" not in key and '"' not in key:
-        words = key.split(".")
-        if len(words) == 1:
-            return (key,)
-        if all(words):
-            with suppress(ValueError):
-                return tuple(map(_step, words))
+    if not any(sign in key for sign in "'\"."):
+        return (key,)
     steps: list[Any] = []
     at = 0
     while True:

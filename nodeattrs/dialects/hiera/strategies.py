@@ -308,10 +308,7 @@ def _is_settled(value: Any) -> bool:
     """Whether no list, here or below keys, has an element twice."""
     if type(value) is dict:
         return all(_is_settled(entry) for entry in value.values() if type(entry) is dict or type(entry) is list)
-    for entry in value:
-        if type(entry) is not str:
-            return len({strict_key(entry) for entry in value}) == len(value)
-    return len(set(value)) == len(value)
+    return len({strict_key(entry) for entry in value}) == len(value)
 
 
 def _all_maps(lower: Part, upper: Part) -> bool:
@@ -468,16 +465,11 @@ _refuse_map = _refuse(HASH_IN_UNIQUE, "unique cannot take in a map", _NO_MAPS)
 _refuse_null = _refuse(UNDEF_IN_UNIQUE, "unique cannot take in null", "remove the key")
 
 
-_LIST, _CONTAINERS = {list}, {list, dict}
-
-
 def _flat(part: Part) -> Part:
     """A list with the elements of its inner lists in their place; another value as a list of one."""
     if type(part.value) is not list:
         return listed([part], part)
-    if _LIST.isdisjoint(map(type, part.value)):
-        return part
-    return listed(_leaves(part), part)
+    return listed(_leaves(part), part) if list in map(type, part.value) else part
 
 
 def _leaves(part: Part) -> Iterable[Part]:
@@ -501,8 +493,6 @@ def _united(lower: Part, upper: Part) -> Part:
 
 
 def _flat_with_texts(part: Part) -> Part:
-    if type(part.value) is list and _CONTAINERS.isdisjoint(map(type, part.value)):
-        return part  # as nearly all lists
     flat = _flat(part)
     _check_texts(flat.value, "unique", HASH_IN_UNIQUE)
     return flat
