@@ -171,8 +171,8 @@ class Explanation:
     def trace(self, path: str | Path = ()) -> Trace:
         """The trace of a path of the value: the winner first, then each other claim with the rule that overrode it.
 
-        A rank is the number of a source; the stronger one has the greater number, and declarations have greater ones
-        than the fragments that they collect. A path that is not set has the value ABSENT.
+        A rank is the number of a source; a stronger source has a greater number. A declaration has a greater number
+        than the fragments that it collects. A path that is not set has the value ABSENT.
         cost: linear in the declarations and fragments of the key
         """
         steps = as_path(path)

@@ -333,8 +333,8 @@ def best_ones(several: list[Declaration]) -> list[Declaration]:
 class Resolution:
     """The result of `resolve`: the declarations in effect for a state, and the one that decides each key.
 
-    A key is (kind, name). `unread_blocks` yields each block of *open* that may change a key, with its keys; it leaves
-    out a block if higher layers decide all of its keys. `described` returns a declaration in words, and `when` only its
+    A key is (kind, name). `unread_blocks` yields each block of *open* that may change a key, with its keys. Blocks are
+    left out if higher layers decide all of their keys. `described` returns a declaration in words, and `when` only its
     categories. `pairs` maps each pair of resources that depend on each other to a line.
     state:        the categories of the request
     winners:      key -> the declaration that decides it; a key whose own declarations are wrong is missing

@@ -124,9 +124,9 @@ def located(
 def _filled(folder: str, declared: str, resolver: Resolver, ending: str = "") -> str:
     """A template filled in and joined to its folder; an ending is added once it is filled in.
 
-    `..` in the template is allowed (`../shared/common.yaml`), and refused in the value of a variable. Where the
-    variable that a template begins with is not set, Puppet takes the rest as an absolute path: nothing is read there,
-    and the template stays as it is.
+    `..` in the template is allowed (`../shared/common.yaml`), and refused in the value of a variable. If a template
+    begins with a variable that is not set, Puppet takes the rest as an absolute path. Here nothing is read then, and
+    the template stays as it is.
     """
     cut = declared.find("%{")
     if cut < 0:

@@ -227,8 +227,8 @@ class HieraKeys(WithFacts):
         """Returns {"key": part}. The part maps each key of the node to its value, or to the error of its lookup.
 
         A key is looked up when it is first read. Also sets `unread` to the data files that might be read if more facts
-        were given; with `request.about`, only to files that may change these keys. Any *name* is accepted: an unknown
-        node has no facts.
+        were given. With `request.about`, they are only the files that may change these keys. Any *name* is accepted: an
+        unknown node has no facts.
         """
         arguments = self._arguments
         if self.looks is not None:

@@ -36,7 +36,7 @@ from nodeattrs.puppet.legacy_facts import modern_fact_hint
 Merge = str | Mapping[str, Any] | None
 Ask = Callable[[DataLocation], Part | Folding]
 Option = tuple[str, Mapping[str, Any]]
-"""An entry of lookup_options: the name or expression under which it stands, and its options."""
+"""An entry of lookup_options: its name or expression, and its options."""
 
 _HIERARCHY = "hiera.yaml"
 _PER_LOOKUP = 10

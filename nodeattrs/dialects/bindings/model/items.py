@@ -200,8 +200,8 @@ Chain = tuple[tuple[str, ...] | str, ...]
 def chain_of(links: Iterable[Any]) -> Chain:
     """The chain of a dependency, with canonical references.
 
-    links:  references and arrows by turns, such as `["Sql[one]", "->", ["Web[a]", "Web[b]"]]`: it begins and ends with
-            a reference or a list of references, and has at least one arrow
+    links:  references and arrows in turn, such as `["Sql[one]", "->", ["Web[a]", "Web[b]"]]`. The first and the last
+            one are a reference or a list of references; there is at least one arrow
     raises: BindingError ("syntax", "bad-type")
     """
     chain: list[tuple[str, ...] | str] = []

@@ -127,8 +127,8 @@ class State:
     mode:       how a condition on several categories is ranked. "tuple": by all of them; "documented": by the highest
                 one
     listed_at:  category -> the line of the site that lists it
-    looked_at:  a function (category, text) that is called for each comparison of a category's value with a text; the
-                text is None if the value itself is read
+    looked_at:  a function (category, text) that is called when the value of a category is compared with a text. The
+                text is None when the value itself is read
     raises:     BindingError ("bad-mode", "category-twice", "category-value")
 
     >>> State([("node", "Kermit"), ("environment", "production")]).mask([("node", "kermit")])

@@ -291,8 +291,8 @@ def chained(links: list[str]) -> str:
 def early_faults(bound: Bound) -> Iterator[BindingError]:
     """Yield the errors of declarations that are certain without making a value; nothing if all are correct.
 
-    They are: no producer, a constant of a wrong type, an abstract class, a required parameter without a key, and a
-    return annotation that contradicts the declared type.
+    They are a missing producer, a constant of a wrong type, an abstract class, and a required parameter without a key.
+    Another one is a return annotation that contradicts the declared type.
     cost: linear in the declarations
     """
     for winner in bound.resolution.winners.values():
