@@ -14,7 +14,6 @@ from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import parse
 from nodeattrs.core.unread import Unread, unread_in
 from nodeattrs.dialects.bindings.checking import MOST, count_of, findings_of, states_of, title_of
-from nodeattrs.dialects.bindings.codes import MISSING
 from nodeattrs.dialects.bindings.composition import Composition
 from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.faults import NotBound
@@ -162,16 +161,15 @@ def _inject(question: Question) -> Output:
 
 
 def _explain(question: Question) -> Output:
-    """The explanation of a key, or of a path of its value. raises: NotBound, where nothing is declared"""
+    """The explanation of a key, or of a path of its value; an error if nothing is declared."""
     injector, asked = _injector(question), _asked(question)
     explanation = injector.explain(asked)
     if explanation.problem is not None and not explanation.trace().claims:
-        unread = _doubts(injector, asked)
         try:
             injector.inject(asked)  # this error has near misses
         except NotBound as error:
+            unread = _doubts(injector, asked)
             return Output(code=0 if unread else 1, error=error, unread=unread)
-        raise NotBound(MISSING, explanation.problem)
     path = question.arguments["path"]
     report = explained_binding(explanation, parse(path) if path else (), question.arguments["because"])
     if question.arguments["strict"]:
