@@ -723,6 +723,15 @@ class TestChildrenAndWires:
 
 
 class TestExplain:
+    def test_references_in_inner_lists_are_texts_of_plain_data(self):
+        app = Bindings("app")
+        app.multibind("found", list, combine="append")
+        app.fragment("found").to_query("Sql")
+        injector = Injector([[app]], objects=Objects(instances={"Sql[one]": {}}))
+
+        assert injector.explain("found").to_dict()["value"] == [["Sql[one]"]]
+        assert injector.explain("found").trace().value == [["Sql[one]"]]
+
     def test_it_names_winner_losers_rules_and_places(self):
         """By layer, by category, by more categories, and beside an abstract one."""
         site, low, other = Bindings("site"), Bindings("low"), Bindings("other")

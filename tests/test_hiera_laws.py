@@ -95,12 +95,12 @@ def folded(case: Drawn, values: dict[int, Any]) -> Folding:
         return Part(values[number], number)
 
     def entry(places: list[int]) -> Folding:
-        return how.level(places, ask)
+        return how.fold_level(places, ask)
 
     def layer(entries: list[list[int]]) -> Folding:
-        return how.level(entries, entry)
+        return how.fold_level(entries, entry)
 
-    return how.finished(how.level(case.shape, layer))
+    return how.finished(how.fold_level(case.shape, layer))
 
 
 class Judge:

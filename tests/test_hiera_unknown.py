@@ -78,8 +78,8 @@ class TestTheAnswer:
         Whoever asks many keys that are missing pays for no message.
         """
         scope, asked = site(""), []
-        real = scopes.undecided
-        monkeypatch.setattr(scopes, "undecided", lambda *given: asked.append(given) or real(*given))
+        real = scopes.undecided_levels
+        monkeypatch.setattr(scopes, "undecided_levels", lambda *given: asked.append(given) or real(*given))
         with pytest.raises(KeyNotFound) as caught:
             scope.lookup("v")
 

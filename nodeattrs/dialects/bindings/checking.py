@@ -26,7 +26,7 @@ MOST = 5_000
 
 
 def _named_values(layers: Sequence[Layer], state: State) -> dict[str, list[str | None]]:
-    """The values of each category that conditions name, and one that none of them names (None)."""
+    """Category -> the values that conditions name for it, and None; categories without a condition are left out."""
     found: dict[str, dict[str | None, None]] = {}
     for layer in layers:
         for one in layer.sets:
@@ -43,16 +43,15 @@ def count_of(layers: Sequence[Layer], state: State) -> int:
     return prod(len(values) for values in _named_values(layers, state).values())
 
 
-def states_of(layers: Sequence[Layer], state: State, most: int = MOST) -> Iterator[State]:
-    """Yield a state for each combination of the values that conditions name for categories.
+def states_of(layers: Sequence[Layer], state: State) -> Iterator[State]:
+    """Yield a state for each combination of the values that conditions name for categories, at most 5,000.
 
-    There are also states in which such a category has no value. A category that no condition names never has a value.
+    In some of the states such a category has no value. A category that no condition names has a value in none.
     layers: the layers with the conditions
     state:  gives the listed categories, the variables and the mode of all states
-    most:   the number of states after which nothing more is yielded
     """
     values = _named_values(layers, state)
-    for chosen in islice(product(*values.values()), most):
+    for chosen in islice(product(*values.values()), MOST):
         given = dict(zip(values, chosen, strict=True))
         listed = [(name, given.get(name)) for name in state.names()]
         yield State(listed, state.variables, mode=state.mode, listed_at=state.listed_at)
@@ -61,8 +60,8 @@ def states_of(layers: Sequence[Layer], state: State, most: int = MOST) -> Iterat
 def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
     """Yield the errors and warnings of injectors, and a note for each set of declarations that could not be read.
 
-    asked: pairs (the node or the categories in words, injector). A finding of several injectors is yielded once, with
-           the words of the first of them; "": nothing is added
+    A finding that several injectors have is yielded once, with the words of the first of these injectors.
+    asked: pairs (words for the node or the categories, injector). "" adds no words to a finding
     """
     first: dict[Finding, str] = {}
     for who, injector in asked:
@@ -71,7 +70,7 @@ def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
         for warning in injector.resolution.warnings:
             first.setdefault(finding_of(warning, "warning"), who)
         for place in injector.resolution.unknown:
-            if place.value.reason not in FAULTY:  # which is an error already
+            if place.value.reason not in FAULTY:  # the others are errors already
                 at = place.origin
                 note = Finding(
                     LAYER_IS_UNKNOWN.entry.code,
@@ -90,10 +89,10 @@ def title_of(state: State) -> str:
     return " + ".join(f"{name} {value}" for name, value in state.categories if value is not None) or "common"
 
 
-def looked(root: Path) -> Iterator[CheckedFiles]:
-    """Yield the findings of the site of a repository, read without a node, with the number of its keys.
+def checked_site(root: Path) -> Iterator[CheckedFiles]:
+    """Yield one CheckedFiles for the site of a repository: its findings without a node, and the number of its keys.
 
-    Nothing where the settings name no site and the folder `bindings` has no file of the language.
+    Nothing if the settings name no site, and the folder `bindings` has no file of the text language.
     """
     repository = Folder(root)
     named = repository.config.bindings

@@ -14,23 +14,18 @@ from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import parse
 from nodeattrs.core.unread import Unread, unread_in
 from nodeattrs.dialects.bindings.checking import MOST, count_of, findings_of, states_of, title_of
-from nodeattrs.dialects.bindings.codes import MISSING
 from nodeattrs.dialects.bindings.composition import Composition
 from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.faults import NotBound
 from nodeattrs.dialects.bindings.model.types import Asked, parse_type
 from nodeattrs.dialects.bindings.opened import BindingKeys
-from nodeattrs.dialects.bindings.reports import (
-    InjectedValue,
-    ListedBindings,
-    explained_binding,
-)
+from nodeattrs.dialects.bindings.reports import ListedBindings, explained_binding, injected_value
 from nodeattrs.errors import BadUsage, NodeattrsError, NotFound
 from nodeattrs.reports.matrix import Cell, Matrix, names_of
 
 _EXITS = {0: "done", 1: "failed", 2: "usage", 5: "unknown layer"}
 _NO_SUCH_KEY = "no_such_key"
-"""Its unknown layers are those that may set another key."""
+"""A key that no site binds. The unread layers that may set it may set any key."""
 _FLAG: Mapping[str, Any] = {"action": "store_true"}
 
 _KEY = (
@@ -123,7 +118,7 @@ def _matrix(question: Question) -> Output:
 
 def _open(injector: Injector, asked: Asked) -> list[Unread]:
     """The blocks below conditions that may hold, and that may bind a key."""
-    return [one for one in injector.resolution.may_count() if one.may_set((asked.name or "",))]
+    return [one for one in injector.resolution.unread_blocks() if one.may_set((asked.name or "",))]
 
 
 def _doubts(injector: Injector, asked: Asked) -> list[Unread]:
@@ -155,27 +150,26 @@ def _opened(question: Question, enc: str = "") -> BindingKeys:
 
 
 def _inject(question: Question) -> Output:
-    """The value of a key, or the default; without either an error, code 0 where an unread place may bind the key."""
+    """The value of a key, or the default. Else an error; its code is 0 if an unread place may bind the key."""
     injector, asked, default = _injector(question), _asked(question), question.arguments["default"]
     unread = _doubts(injector, asked)
     try:
         value = injector.inject(asked) if default is None else injector.get(asked, default=default)
     except NotBound as error:
         return Output(code=0 if unread else 1, error=error, unread=unread)
-    return Output(InjectedValue(str(asked), value), unread=unread)
+    return Output(injected_value(str(asked), value), unread=unread)
 
 
 def _explain(question: Question) -> Output:
-    """The explanation of a key, or of a path of its value. raises: NotBound, where nothing is declared"""
+    """The explanation of a key, or of a path of its value; an error if nothing is declared."""
     injector, asked = _injector(question), _asked(question)
     explanation = injector.explain(asked)
     if explanation.problem is not None and not explanation.trace().claims:
-        unread = _doubts(injector, asked)
         try:
-            injector.inject(asked)  # says what is missing, with near misses
+            injector.inject(asked)  # this error has near misses
         except NotBound as error:
+            unread = _doubts(injector, asked)
             return Output(code=0 if unread else 1, error=error, unread=unread)
-        raise NotBound(MISSING, explanation.problem)
     path = question.arguments["path"]
     report = explained_binding(explanation, parse(path) if path else (), question.arguments["because"])
     if question.arguments["strict"]:
@@ -185,7 +179,7 @@ def _explain(question: Question) -> Output:
 
 def _list(question: Question) -> Output:
     injector = _injector(question)
-    unread = [*unread_in(injector.unknown_layers(_NO_SUCH_KEY)), *injector.resolution.may_count()]
+    unread = [*unread_in(injector.unknown_layers(_NO_SUCH_KEY)), *injector.resolution.unread_blocks()]
     return Output(ListedBindings(injector, question.arguments["prefix"]), unread=unread)
 
 

@@ -153,15 +153,15 @@ def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[Bin
 def provided_by_code(
     name: str, origin: Origin, load: Callable[[], Any], looks: Looks, references: list[str], request: Request
 ) -> Iterable[BindingSet | Bindings]:
-    """The sets of a provider, which is loaded and called now. If no code may run, the only set is an unknown one.
+    """Load a provider, call it, and return its sets. If no code may run, return one set that could not be read.
 
-    raises: what *load* and the provider raise
-    name:       the name of the unknown set
-    origin:     the place of the unknown set
+    name:       the name of the set that could not be read
+    origin:     the place of that set
     load:       a function that returns the provider, or a class; an object of the class is then the provider
     looks:      `refuse` is called, since a provider may look at anything and so the answer cannot be shared
     references: the references of the layer with the scheme of this provider
     request:    the node that the sets are for
+    raises:     what *load* and the provider raise
     """
     if not may_run():
         return [BindingSet.unknown(name, origin, f"its provider {NOT_RUN}")]
@@ -441,7 +441,7 @@ class Composition:
         return Site()
 
     def _read(self, path: pathlib.Path, reader: Callable[[pathlib.Path, str], Any]) -> Any:
-        """The result of *reader* for a file; None where it fails. An unchanged file is not read again."""
+        """The result of *reader* for a file; None and a fault if it fails. An unchanged file is not read again."""
         try:
             status = path.stat()
             stamp = (status.st_mtime_ns, status.st_size)
@@ -492,7 +492,7 @@ class Composition:
 
 
 def _look_at(variables: NodeVariables, of_categories: Mapping[str, str], category: str, text: str | None) -> None:
-    """Note a look at the value of a category. text: that it is compared with; None: all of it is read"""
+    """Note a read of a category's value. text: the text that it is compared with; None: the value itself is read"""
     if category in of_categories:
         variables.compare(of_categories[category], text)
     elif category == "node":

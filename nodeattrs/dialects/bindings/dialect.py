@@ -45,10 +45,10 @@ class Bindings(Dialect):
         return BindingKeys(side, request)
 
     def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[CheckedFiles]:
-        """The findings of the site of a repository; none where it has no bindings. count: not called"""
-        from nodeattrs.dialects.bindings.checking import looked
+        """The findings of the site of a repository; nothing if it has no bindings. count: not called"""
+        from nodeattrs.dialects.bindings.checking import checked_site
 
-        return looked(folder)
+        return checked_site(folder)
 
     def commands(self) -> Mapping[str, Command]:
         """The commands of the dialect beside the verbs, by name."""

@@ -19,7 +19,7 @@ from nodeattrs.core.tree import ABSENT, Path, as_path, dig
 from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.model.items import Rebinding
 from nodeattrs.dialects.bindings.model.types import CLASSES, Asked, spelled_key
-from nodeattrs.dialects.bindings.production.maker import ValueMaker, decided
+from nodeattrs.dialects.bindings.production.maker import ValueMaker, class_decisions
 from nodeattrs.dialects.bindings.resolution import Declaration, Position, UnknownSet, reason_above
 from nodeattrs.dialects.bindings.tracing import (
     Account,
@@ -101,7 +101,7 @@ class _ClassAccount(Account):
 def _class_account(maker: ValueMaker) -> _ClassAccount:
     """The account of the key `/classes`. raises: as a fragment's producer"""
     statements = list(maker.inclusions())
-    deciding: Mapping[str, tuple[bool, Position]] = decided(statements)
+    deciding: Mapping[str, tuple[bool, Position]] = class_decisions(statements)
 
     def strength(index: int) -> tuple[Position, bool, int]:
         excluded, _, at = statements[index]
@@ -171,8 +171,8 @@ class Explanation:
     def trace(self, path: str | Path = ()) -> Trace:
         """The trace of a path of the value: the winner first, then each other claim with the rule that overrode it.
 
-        A rank is the number of a source; the stronger one has the greater number, and declarations have greater ones
-        than the fragments that they collect. A path that is not set has the value ABSENT.
+        A rank is the number of a source; a stronger source has a greater number. A declaration has a greater number
+        than the fragments that it collects. A path that is not set has the value ABSENT.
         cost: linear in the declarations and fragments of the key
         """
         steps = as_path(path)

@@ -94,7 +94,7 @@ class Injection(HieraParameters):
 
     @cached_property
     def _targets(self) -> Mapping[str, list[str]]:
-        """First part of a key -> the names of the parameters that are bound there."""
+        """Beginning of a key, such as "/param/Web/" -> the names of the parameters that are bound below it."""
         found: dict[str, list[str]] = {}
         for _, name in sorted(self.injector.resolution.winners):
             if name.startswith("/param/"):
@@ -118,7 +118,7 @@ class Injection(HieraParameters):
         return next((trace for trace in traces if trace.winner is not None), None)
 
     def run_list(self, items: list[str]) -> list[str]:
-        """A run-list with the included classes behind it, as recipes that it does not have already."""
+        """A new run-list: *items*, then each included class as a recipe. A recipe of *items* is not added again."""
         return extended_run_list(self.injector, items)
 
     def relate(self, catalog: Catalog) -> None:
@@ -129,11 +129,11 @@ class Injection(HieraParameters):
 
 
 def _prefix(target: str) -> str:
-    """The first part of the keys of a target's parameters."""
+    """The beginning of the keys of a target's parameters: "/param/Web/"."""
     kind, bracket, title = target.partition("[")
     return parameter_key(Type(kind, (title[:-1],)) if bracket else target, "")
 
 
 def _ref(text: str) -> str:
-    """A reference as the catalog knows it: the language of bindings quotes titles."""
+    """A reference as the catalog spells it: without the quotes that the language of bindings puts around titles."""
     return ref_of(text.replace("['", "[").replace("']", "]"))

@@ -1,10 +1,8 @@
 """The injector: it gives the values of keys for some layers and a state.
 
-The constructor of `Injector` reports all faults of the layers.
-
-The injector parses keys, and refuses an answer that an unread layer could change. A maker (`production.maker`) makes
-the values, and `explain` explains them. Two functions fill the parameters of a class, and extend a run-list, from an
-injector.
+The injector parses keys, and with *strict* refuses an answer that an unread layer could change. A maker
+(`production.maker`) makes the values, and `explain` explains them. `fill_parameters` gives the parameters of a class
+their values, and `extended_run_list` adds classes to a run-list.
 """
 
 from __future__ import annotations
@@ -132,7 +130,7 @@ class Injector:
         wanted = self._asked(key, type)
         value = self._maker.value_of(wanted, args)
         self._require_known(wanted)
-        if not args and self._maker.stays(wanted):
+        if not args and self._maker.is_kept(wanted):
             self._warm[key, type] = value
         return value
 
@@ -237,17 +235,20 @@ class Injector:
         return graph(self._maker)
 
     def check(self) -> list[BindingError]:
-        """The errors that injections would end with, if they are known before a value is made; [] for none."""
+        """The errors that are known without making a value; [] for none. The faults of the constructor are left out.
+
+        They are wrong options of multibinds, and look-ups of keys that nothing binds.
+        """
         return list(late_faults(self._maker))
 
     # --- scopes --------------------------------------------------------------------------------
 
     @taking(name=str, values=Mapping | None)
     def scope(self, name: str = "request", values: Mapping[Any, Any] | None = None) -> Injector:
-        """An injector for one request or one run: it keeps the products of bindings in a scope of that name.
+        """An injector for one request or one run. It keeps the products of the bindings that name this scope.
 
-        It asks this injector for other products. The end of its `with` closes in reverse order what its factories
-        opened.
+        All other products come from this injector. Use it in a `with` statement: its end closes in reverse order what
+        factories opened for the scope.
         values: further values that are known inside: a name, a type, or (name, type) -> the value
         cost:   one object; nothing is resolved again
 
@@ -265,11 +266,10 @@ class Injector:
         return inner
 
     def close(self) -> None:
-        """Close what was opened for products, the last first. The injector can still be used: it makes all products
-        anew.
+        """Close what was opened for products, the last first. A later injection makes its product anew.
 
-        raises: what closing raises, and BindingError ("needs-await"), if something was opened asynchronously; then
-                nothing is closed
+        raises: what closing raises; BindingError ("needs-await"), if something was opened asynchronously: then nothing
+                is closed
         """
         if self._maker.opened.needs_await:
             raise BindingError(NEEDS_AWAIT, "something was opened asynchronously", hint="await injector.aclose()")
@@ -318,7 +318,7 @@ class Injector:
     def override(self, values: Mapping[Any, Any]) -> Injector:
         """A new injector with other values for some keys, for tests: a `child` with one layer. raises: BindingErrors
 
-        values: a name, a type, or (name, type) -> the value itself
+        values: a name, a type, or (name, type) -> the value; lists and maps are copied
         """
         top = Bindings("override")
         for key, value in values.items():
@@ -327,9 +327,11 @@ class Injector:
 
     @taking(call=Callable)
     def wire(self, call: _Call) -> _Call:
-        """A function that gets its missing arguments from here: by class, or as `Annotated[int, named("ssh::port")]`.
+        """A function that calls *call*, and fills its missing arguments with injected values.
 
-        A parameter with a default keeps the default where nothing is bound. raises: when it is called, as `inject`
+        The annotation of a parameter names the key: a class, or `Annotated[int, named("ssh::port")]`. A parameter with
+        a default keeps the default where nothing is bound.
+        raises: BindingError, for a faulty annotation; the errors of `inject`, when the new function is called
         """
         self._maker.slots(call)
 
@@ -346,9 +348,9 @@ class Injector:
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """A key to ask for values again and again; `Injector.producer` makes it.
+    """An object that gives the value of one key at each call of `produce()`; `Injector.producer` makes it.
 
-    produce: gives the value of the key at the time of the call; None where nothing is produced
+    produce: returns the value that the key has at the time of the call; None if nothing is produced
     """
 
     produce: Callable[[], Any]

@@ -19,7 +19,7 @@ from nodeattrs.store.saved_nodes import load_saved
 from nodeattrs.store.search.word import search_word
 
 _ASKED: Look = ("asked",)
-"""The look at the row of a node in a classifier's answer, and at its environment."""
+"""A look at two things: the row of the node in a classifier's answer, and its environment."""
 
 
 class BindingKeys(WithFacts):
@@ -76,18 +76,17 @@ class BindingKeys(WithFacts):
         )
 
     def answer(self, name: str) -> Answered:
-        """The answer for a node: its only part, "key", has for each key of data the value, or the error of its
-        injection.
+        """Returns {"key": part}: the part maps each key of data to its value, or to the error of its injection.
 
-        It also sets `unread`: the blocks with a condition on a category that has no value.
-        raises: BindingErrors, for faults of the site. But if the request leaves out layers, a fault is the error of its
-                key
+        Also sets `unread` to the blocks with a condition on a category that has no value.
+        raises: BindingErrors, for faults of the site. If the request leaves out layers, nothing is raised: the fault of
+                a key is then its value
         """
         if self.looks is not None:
             self.looks.note(*_ASKED)
             self.looks.facts = self.node_facts(name).facts
         injector = self.site(name, looks=self.looks).injector(lenient=bool(self.request.what_if.levels))
-        self.unread = [*injector.resolution.may_count()]
+        self.unread = [*injector.resolution.unread_blocks()]
         values: dict[str, Any] = {error.key[1]: error for error in injector.faults if error.key is not None}
         for key in (name for kind, name in sorted(injector.resolution.winners) if kind == "Data"):
             try:
@@ -100,13 +99,13 @@ class BindingKeys(WithFacts):
 
     @property
     def notes_looks(self) -> bool:  # type: ignore[override]
-        """Whether all that an answer reads of a node is noted: not with a store, whose last runs give facts."""
+        """Whether everything that an answer reads of a node is noted. False with a store, which may give facts, too."""
         return not self.request.store
 
     def look(self, name: str, look: Look) -> Any:
-        """What a node has where a look was made; nodes with equal results for all looks have equal answers.
+        """The value that a node has at one noted place. Nodes with equal values at all places have equal answers.
 
-        A look is at the node's row in a classifier's answer, its name, a fact, or a value of Hiera.
+        look: the place: the classifier's answer for the node, its name, a fact, or a value of Hiera
         """
         kind, facts = look[0], self.node_facts(name).facts
         if look == _ASKED:

@@ -1,6 +1,6 @@
 """Reports of the commands `inject`, `explain` and `list`: an answer of an injector as data and as lines.
 
-`to_dict` is the data for JSON; `lines` gives the lines for a screen, without secrets and control characters.
+The data is for JSON, and the lines are for a screen. Neither has secrets; the lines have no control characters.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nodeattrs.contract.command import PlainReport
 from nodeattrs.core.trace import Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.dialects.bindings.explain import Explanation
@@ -37,25 +38,17 @@ def explained_binding(explanation: Explanation, path: Path = (), with_causes: bo
 _TIES = "tie below the winner: without it they would be a conflict"
 
 
-@dataclass(frozen=True, slots=True)
-class InjectedValue:
-    """The report of `inject`: a key in words, and its value. `lines` gives the value alone, and `to_dict` both.
+def injected_value(key: str, value: Any) -> PlainReport:
+    """The report of `inject`. Its lines are the value: a text line by line, any other value as one line of JSON.
 
-    Secrets are withheld. A value that is no plain data is shown as its `str`. The empty text is one empty line.
+    Its data has the key in words and the value. Secrets are withheld. A value that is no plain data is shown as its
+    `str`. The empty text is one empty line.
     """
-
-    key: str
-    value: Any
-
-    def to_dict(self) -> dict[str, Any]:
-        """The key and its value as plain data."""
-        return {"version": 1, "key": self.key, "value": data_of(self.value)}
-
-    def lines(self, screen: Screen) -> Iterator[str]:
-        """The lines of a text as they are; any other value as one JSON text."""
-        value = data_of(self.value)
-        text = value if isinstance(value, str) else shown(value, 100_000)
-        yield from map(printable, text.splitlines() or [""])
+    data = data_of(value)
+    text = data if isinstance(data, str) else shown(data, 100_000)
+    return PlainReport(
+        [printable(line) for line in text.splitlines() or [""]], {"version": 1, "key": key, "value": data}
+    )
 
 
 @dataclass(frozen=True, slots=True)

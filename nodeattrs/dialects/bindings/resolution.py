@@ -131,8 +131,9 @@ class DeclarationPlace:
     rank: int = 0
 
     def when(self, item: When, listed_at: Mapping[str, Origin]) -> DeclarationPlace:
-        """The place inside of a condition, whose lines are further causes; its mask and rank are 0.
+        """The place inside of a condition, with the mask and rank 0.
 
+        Its causes begin with the line of the condition, and the lines that list the categories of the condition.
         listed_at: category -> the line of the site that lists it
         """
         words = " or ".join(" and ".join(" ".join(map(str, one)) for one in all_of) for all_of in item.alternatives)
@@ -309,7 +310,7 @@ class Declaration:
         return "".join(f"{flag} " for flag in ("abstract", "override", "final") if getattr(self, flag))
 
     def describe(self) -> str:
-        """The producer, the multibind or the flags in words, for messages."""
+        """What gives the value, in words: the producer, "multibind TYPE as ID", or the flags if it is abstract."""
         root = self.root
         if self.abstract:
             return self.flags().strip()
@@ -319,7 +320,7 @@ class Declaration:
 
 
 def best_ones(several: list[Declaration]) -> list[Declaration]:
-    """The concrete declarations at the best position, else the abstract ones there: more than one is a conflict.
+    """The concrete declarations at the best position; if all there are abstract, these. More than one is a conflict.
 
     several: at least one, the best position first
     """
@@ -332,9 +333,9 @@ def best_ones(several: list[Declaration]) -> list[Declaration]:
 class Resolution:
     """The result of `resolve`: the declarations in effect for a state, and the one that decides each key.
 
-    A key is (kind, name). `may_count` yields each block of *open* that may change a key, as an unread place with its
-    keys; it leaves out a block if higher layers decide all of its keys. `described` returns a declaration in words,
-    and `when` only its categories. `pairs` maps each pair of resources that depend on each other to a line.
+    A key is (kind, name). `unread_blocks` yields each block of *open* that may change a key, with its keys. Blocks are
+    left out if higher layers decide all of their keys. `described` returns a declaration in words, and `when` only its
+    categories. `pairs` maps each pair of resources that depend on each other to a line.
     state:        the categories of the request
     winners:      key -> the declaration that decides it; a key whose own declarations are wrong is missing
     declared:     key -> all declarations of it, the best position first
@@ -357,7 +358,7 @@ class Resolution:
     unknown: list[UnknownSet] = field(default_factory=list)
     open: list[_OpenBlock] = field(default_factory=list)
 
-    def may_count(self) -> Iterator[Unread]:
+    def unread_blocks(self) -> Iterator[Unread]:
         """Yield the open blocks as unread places, with the keys that each may set; no keys if they are not known.
 
         A block is left out if layers above its own decide all of its keys.
@@ -381,9 +382,7 @@ class Resolution:
         return f"{what}: {where}set {one.place.set}, layer {one.place.layer}, {self.when(one)}"
 
     def pairs(self) -> dict[tuple[str, str, str], Origin]:
-        """(left, arrow, right) -> the line that says so, for each pair of resources. For equal pairs it is the line in
-        the highest layer.
-        """
+        """(left, arrow, right) -> the line that orders this pair of resources; of several, the highest layer's line."""
         found: dict[tuple[str, str, str], Origin] = {}
         for item in self.dependencies:
             for pair in item.pairs():
@@ -396,7 +395,7 @@ class Resolution:
 
 
 _MANY = 50_000
-"""When so many keys were looked at for near misses, all of them together, no more are looked for."""
+"""The keys that one resolution compares for near misses; after that it looks for no further ones."""
 
 
 def resolve(layers: Iterable[Layer], state: State, objects: Objects) -> Resolution:
@@ -435,7 +434,7 @@ class _DeclarationTable:
         self._looked_at = 0
 
     def declare_layers(self, layers: list[Layer]) -> None:
-        """Take in the items in effect. layers: the highest first"""
+        """Declare the items that are in effect. layers: the highest first"""
         for index, layer in enumerate(layers):
             listed = () if layer.origin is None else (Cause(f"layer {layer.name} is listed", layer.origin),)
             for one in layer.sets:
@@ -469,7 +468,7 @@ class _DeclarationTable:
     # --- items -----------------------------------------------------------------------------
 
     def _block(self, items: Iterable[Item], place: DeclarationPlace, masks: tuple[int, ...]) -> None:
-        """Take in the items of a block. masks: the conjunctions that hold around the block"""
+        """Declare the items of a block. masks: the conjunctions that hold around the block"""
         ranked = self.state.ranked
         mask = max(masks, key=ranked)
         at = replace(place, mask=mask, rank=ranked(mask))
@@ -492,7 +491,7 @@ class _DeclarationTable:
             self.resolution.open.append(_OpenBlock(item, place, names))
 
     def _without_value(self, item: When) -> tuple[str, ...]:
-        """The categories without a value that keep a condition from holding; a node may have no name."""
+        """The categories without a value because of which a condition does not hold; `node` is never among them."""
         for alternative in item.alternatives:
             names = [name for name, _ in alternative if name != "node" and self.state.is_open(name)]
             if names:
@@ -502,7 +501,7 @@ class _DeclarationTable:
     def _bind(self, item: Bind, at: DeclarationPlace) -> None:
         """Declare a binding, or add a fragment or the id of a multibind."""
         is_fragment = item.into is not None and type(item) is not Multibind
-        of = item.type or (ANY if is_fragment else DATA)  # what a fragment may be its multibind says
+        of = item.type or (ANY if is_fragment else DATA)  # its multibind checks the type of a fragment
         key = None if is_fragment else (of.kind, item.name or "")
         one = Declaration(item, at, key, of, item.to)
         if item.options and item.to is not None:
@@ -579,7 +578,7 @@ def _rebound(item: Rebinding, at: Declaration, source: Declaration, below: list[
     target = item.target
     one = Declaration(item, at.place, target.key, target.type or source.type)
     one.abstract = item.abstract or source.abstract
-    one.final = item.final  # override says nothing new: what is bound again exists
+    one.final = item.final  # override needs no check: the source is below
     one.optional = source.optional
     if not one.abstract:
         one.source = source
@@ -691,7 +690,7 @@ def _check_ids(table: _DeclarationTable) -> None:
 
 
 _Bound = tuple[Parameters, Declaration]
-"""Parameters with a source, and the position they are bound at."""
+"""Parameters that are bound to a source, and their declaration."""
 
 
 def _declare_parameters(table: _DeclarationTable, objects: Objects) -> None:
@@ -711,7 +710,7 @@ def _by_source(table: _DeclarationTable) -> dict[tuple[str, str], list[_Bound]]:
     found: dict[tuple[str, str], list[_Bound]] = {}
     for item, at in table.sources:
         if item.to is None or item.abstract or not is_parameter_map(item.options.get("map", {})):
-            continue  # a fault that was reported
+            continue  # `faults` reports it
         if isinstance(item.to, Constant):
             table.fault(
                 TYPE_MISMATCH, f"the parameters of {item.target} are bound to {item.to.describe()}", [at],

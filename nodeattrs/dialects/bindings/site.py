@@ -179,7 +179,7 @@ def _from_hiera(
 
 
 class _InHiera:
-    """The place of a value of Hiera; Hiera explains the key when a message needs the place."""
+    """A locator for the value of a Hiera key. The key is explained when a place is needed."""
 
     def __init__(self, explain: Callable[[], Any], key: str) -> None:
         self._explain, self._key = explain, key
@@ -207,7 +207,7 @@ def _tree(search: Search, name: str) -> Any:
 
 
 _SHARED = {"role": "roles", "recipe": "recipes", "tag": "tags", "environment": "chef_environment"}
-"""Further names for what a node is."""
+"""Further name of an attribute of an instance -> the attribute of the saved node that has its value."""
 _OF_NODE = ("name", "chef_environment", "roles", "recipes", "tags", "fqdn", "hostname", "ipaddress", "platform")
 _INDEXED = {"role": "roles", "roles": "roles", "recipe": "recipes", "recipes": "recipes", "name": "name"}
 _PLAIN = re.compile(r"[A-Za-z0-9_]+")

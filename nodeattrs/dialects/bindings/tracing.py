@@ -1,4 +1,4 @@
-"""Accounts: the declarations of a key as a folding of the core, which the core traces.
+"""Accounts: how the declarations of a key override each other, as a folding of the core.
 
 Each declaration is a part of the folding, in the order of positions. The policy between two parts is the reason why the
 upper one wins. A winner may pass on another value: the fragments of a multibind, or the source of an alias. That value
@@ -25,11 +25,11 @@ from nodeattrs.core.tree import ABSENT, Path, copied
 from nodeattrs.core.walk import SetValue
 from nodeattrs.dialects.bindings.model.items import Rebinding
 from nodeattrs.dialects.bindings.model.types import Asked, Key, spelled_key
-from nodeattrs.dialects.bindings.model.values import texts_of
 from nodeattrs.dialects.bindings.production.maker import ValueMaker
 from nodeattrs.dialects.bindings.production.multibinds import Fragment
 from nodeattrs.dialects.bindings.resolution import Declaration, Reason, UnknownSet, best_ones, reason_above
 from nodeattrs.errors import BadKey, BadValue
+from nodeattrs.puppet.references import Reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class BindingSource:
         one = self.of
         if isinstance(one, UnknownSet):
             return one.origin
-        producer = one.producer if one.source is None else None  # an alias stands where it stands
+        producer = one.producer if one.source is None else None  # an alias has the place of its own item
         if producer is None:
             return one.origin
         inside = path[1:] if self.named else path
@@ -107,8 +107,8 @@ class Account:
     label:         the first step of all paths
     folding:       the sources, merged in order; empty if nothing is declared
     sources:       number -> source; the sources of *inner* have smaller numbers
-    inner:         a further account, if the winner has no value of its own: the account of the fragments of a
-                   multibind, or of the source of an alias. None for other winners
+    inner:         the account of the fragments of a multibind, or of the source of an alias, if that is what wins;
+                   None for other winners, which have a value of their own
     ties:          number -> the other numbers at its position; a better position overrides all of them
     is_collection: True: the sources are fragments of a multibind
     """
@@ -177,7 +177,7 @@ class Account:
                 yield self._silent(stated.claim, whole.value)
 
     def _silent(self, claim: Claim, value: Any) -> SetBy:
-        """The entry of a fragment that contributes nothing; a map with one name is about that name."""
+        """The entry of a fragment that contributes nothing. For a map of one name, it has the name as step."""
         name, own = None, claim.value
         if isinstance(own, dict) and isinstance(value, dict) and len(own) == 1:
             ((name, own),) = own.items()
@@ -219,16 +219,23 @@ _READ = (Outcome.WINS, Outcome.JOINS)
 
 
 def plain(value: Any) -> Any:
-    """A copy of a value as plain data: references as texts, and a value that is no data as its text.
+    """A copy of a value as plain data: references at any depth as texts, and a value that is no data as its text.
 
     ABSENT and a `Sensitive` are returned as they are.
     """
     if value is ABSENT or isinstance(value, Sensitive):
         return value
     try:
-        return copied(texts_of(value))
+        return copied(value, convert=_text_of_reference)
     except (BadKey, BadValue):
         return ValueText(str(value))
+
+
+def _text_of_reference(value: Any) -> str:
+    """The text of a reference. raises: BadValue, for any other value"""
+    if isinstance(value, Reference):
+        return str(value)
+    raise BadValue(f"plain data cannot hold a {type(value).__name__}", path=())
 
 
 def data_of(value: Any) -> Any:
@@ -257,7 +264,7 @@ def account_of(maker: ValueMaker, wanted: Asked, value: Any) -> Account:
     several = maker.resolution.declared.get(wanted.key, [])
     giver = maker.giver(wanted)
     if giver not in several:
-        giver = maker.declaration(wanted)  # an alias decides what lies below its source
+        giver = maker.declaration(wanted)  # the giver is behind an alias, and the alias decides this key
     asking = _ExplainedKey(maker, value, maker.giver(wanted))
     return _declared(asking, wanted.key, several, giver, maker.resolution.unknown)
 
@@ -293,7 +300,7 @@ def _inner(asking: _ExplainedKey, giver: Declaration) -> Account | None:
     resolution = asking.maker.resolution
     below = [one for one in resolution.declared.get(key, []) if one.position < giver.position]
     if source not in below:
-        below = [source, *giver.lower]  # renamed: its own key does not find it
+        below = [source, *giver.lower]  # it was renamed: its old key has no declarations
     found = next((one for one in below if one is asking.giver), source)
     unknown = [one for one in resolution.unknown if one.place.number <= giver.position[0]]
     return _declared(asking, key, below, found, unknown)
@@ -325,7 +332,7 @@ def _source(maker: ValueMaker, one: Fragment | UnknownSet, of: Declaration) -> B
 
 
 class _DeclarationFolding:
-    """Lays the declarations of one key, the worst position first. first: the number before theirs"""
+    """Merges the declarations of one key into a folding. first: the number before their first source number"""
 
     def __init__(self, asking: _ExplainedKey, giver: Declaration | None, first: int) -> None:
         self.maker = asking.maker
@@ -339,7 +346,7 @@ class _DeclarationFolding:
         self._final: float = inf
 
     def lay(self, several: Iterable[Declaration | UnknownSet]) -> None:
-        """Lay declarations, those of one position side by side; an unread set lies above all of its layer."""
+        """Merge declarations, the worst position first. An unread set is above all declarations of its layer."""
         order = sorted(several, key=lambda one: one.position)
         for _, group in groupby(order, key=lambda one: one.position):
             found = list(group)

@@ -115,7 +115,7 @@ SIDES = (
     *_ANY_NODE,
 )
 
-# --- the tree, and how it is asked
+# --- the tree, and the lookup
 
 Arguments = Mapping[str, Any]
 """The arguments of a command, by name."""

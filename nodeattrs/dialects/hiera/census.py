@@ -25,10 +25,10 @@ from nodeattrs.errors import NodeattrsError
 
 @dataclass(frozen=True, slots=True)
 class Unused:
-    """The files and keys that none of some nodes reads.
+    """The data files that no node reads, and the keys whose value counts for no node; `unused` finds them.
 
     files:    data files that are in no node's hierarchy
-    shadowed: keys, with their lines, that a stronger file hides from every node
+    shadowed: (key, its line) for each key of a file that a stronger file overrides on every node
     """
 
     files: tuple[str, ...]
@@ -63,11 +63,11 @@ def values_or_errors(scope: Scope, keys: Iterable[str], **how: Any) -> dict[str,
 def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
     """Key -> the levels that cannot be read and might change its value; {} if every level can be read.
 
-    A key that no level might change is not in it. Under the key "" are the levels that may have further keys.
+    Keys that no such level might change are left out. The key "" has the levels that may set further keys.
     cost: one explanation for each key, if a level cannot be read
     """
     found: dict[str, tuple[UnknownLevel, ...]] = {}
-    levels = scope.unknown_levels("no_such_key")  # asks each level
+    levels = scope.unknown_levels("no_such_key")  # searches all levels
     for key in scope.known_keys() if scope.has_unknown else ():
         with suppress(NodeattrsError):
             found[key] = scope.unknown_levels(as_asked(key))
@@ -76,7 +76,8 @@ def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
 
 
 class Kept(NamedTuple):
-    """A part of a value that was not decrypted. `unread` is the same as an unread place.
+    """A part of a value that was not decrypted. `unread` gives it as an unread place.
+
     key:     the key and the path of the part below it, as one dotted text: "db.password"
     reason:  why it stays encrypted
     origins: the lines that set the part, the strongest first
@@ -88,7 +89,7 @@ class Kept(NamedTuple):
 
     @property
     def unread(self) -> Unread:
-        """The value as an unread place."""
+        """The part as an unread place, which names the lines that set it."""
         return encrypted(parse(self.key), self.reason, ", ".join(str(one.place) for one in self.origins))
 
 
@@ -135,10 +136,11 @@ def _compared(value: Any) -> Any:
 
 @taking(hiera=LoadedTree, scopes=ListLike)
 def unused(hiera: LoadedTree, scopes: Iterable[Scope]) -> Unused:
-    """The data files that none of some scopes reads, and the keys whose value counts on none of these scopes.
+    """Find the data files that no scope reads, and the keys of files that a stronger file overrides in each scope.
 
-    Only files below the datadirs of the environments of the scopes are looked at.
-    cost: one look at each key of each file, for each scope
+    hiera:  the tree that the scopes belong to
+    scopes: the nodes; only data files of their environments are looked at
+    cost:   one look at each key of each file, for each scope
     """
     read: set[str] = set()
     used: set[tuple[str, str]] = set()

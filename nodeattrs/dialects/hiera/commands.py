@@ -45,7 +45,7 @@ from nodeattrs.dialects.hiera.possible_files import (
     unset_variables,
     with_needed_keys,
 )
-from nodeattrs.dialects.hiera.readiness import legacy_uses, readiness, readiness_report, without_legacy_facts
+from nodeattrs.dialects.hiera.readiness import readiness_report, without_legacy_facts
 from nodeattrs.dialects.hiera.reports import ExplainReport, LookupReport, NeededVariables, NodeResult, unused_report
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.values import redacted_in
@@ -290,13 +290,11 @@ def _ready_for_8(question: Question, hiera: Hiera) -> Output:
     seven, eight = (tree_of({**arguments, "puppet_version": one}, arguments["hiera"]) for one in ("7", "8"))
     before = scopes_of(arguments, seven, arguments["node"])
     after = {name: without_legacy_facts(scope, eight) for name, scope in before.items()}
-    found = readiness(before, after)
-    uses = legacy_uses(seven, dict.fromkeys(scope.environment for scope in before.values()))
+    report = readiness_report(before, after, seven)
     unread = [level.unread for scope in before.values() for level in _undecided(scope)]
     for scope in after.values():
         unread += unset_variables(scope.missing, scope.knows_facts) if not scope.knows_facts else ()
-    is_ready = not (found.fails or found.changes or uses)
-    return Output(readiness_report(found, uses), int(not is_ready), unread=unread)
+    return Output(report, int(bool(report.text)), unread=unread)
 
 
 _EXAMPLE = " --hiera cookbooks_example/hiera --facts cookbooks_example/facts"

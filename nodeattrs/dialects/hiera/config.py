@@ -178,7 +178,7 @@ def _entries_of_version_4(tree: Mapping[Any, Any], checks: _Checks) -> Iterator[
         if backend not in _BACKENDS_4:
             message, hint = f"the backend {backend!r} does not exist here", f"there are {', '.join(_BACKENDS_4)}"
             raise checks.invalid(message, (*path, "backend"), hint)
-        checks.once(name, path, named)  # also of one that has no paths, and so is no level
+        checks.once(name, path, named)  # also for an entry without paths, which is no level
         one = checks.text(given.get("path", name), (*path, "path"))
         names = _texts(given, "paths", (one,), checks, path)
         datadir = checks.text(given.get("datadir", folder), (*path, "datadir"))
@@ -234,7 +234,7 @@ def _texts(
 
 
 NOT_INSTALLED = "module"
-"""The kind of the one level of a module that is named and not there."""
+"""The kind of the only level of a module that is not installed."""
 FILE_FUNCTIONS = ("yaml_data", "json_data", "eyaml_lookup_key")
 FUNCTION_KINDS = ("data_hash", "lookup_key", "data_dig", "hiera3_backend", "v4_data_hash")
 URIS = ("uri", "uris")
@@ -295,7 +295,7 @@ class HieraConfig(NamedTuple):
 
 
 BUILT_IN = (HierarchyEntry("Common", "data_hash", "yaml_data", "path", ("common.yaml",), "data"),)
-"""The hierarchy where hiera.yaml has none, and that of a global layer without a file."""
+"""The hierarchy of a hiera.yaml that has none, and of a global hiera.yaml that does not exist."""
 
 
 def read_config(
@@ -306,10 +306,10 @@ def read_config(
     refuse: Callable[[BadData], None],
     codedir: str | None = None,
 ) -> HieraConfig | None:
-    """Read a hiera.yaml for a layer; None where it gives the layer no hierarchy.
+    """Read a hiera.yaml for a layer; None if it gives the layer no hierarchy.
 
-    That is so in an environment or module for version 3, an empty file, or a list; the global layer reads these as
-    version 3.
+    For an environment or a module, that is a file of version 3 or without a version, and a file without a map. The
+    global layer reads each of these as version 3.
     layer:   "global", "environment" or "module"
     warn:    called with the warnings of Puppet: versions 3 and 4 where they count
     refuse:  called with a fault that Puppet 8 refuses and Puppet 7 warns of, before None is returned

@@ -84,7 +84,7 @@ class _ReadDocument(NamedTuple):
 
 
 _NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
-"""Where Ruby, too, finds no file."""
+"""The errors of the operating system for which Puppet, too, says that there is no file."""
 
 
 def read_document(
@@ -157,11 +157,11 @@ class DataSource:
         raise NotImplementedError
 
     def locator(self, key: str, entry: str) -> Locator:
-        """Gives the line of the key, and of each path in its value. entry: the name of the level"""
+        """A locator of the lines of the key, and of each path in its value. entry: the name of the level"""
         raise NotImplementedError
 
     def overwritten(self, key: str) -> Sequence[DataSource]:
-        """Values of the same key earlier in the file, which do not count; the last one first. () for none."""
+        """The earlier values of a key that a file has more than once, the last one first; () for none."""
         return ()
 
 
@@ -264,7 +264,7 @@ class DataFile(DataSource):
             except UnsetVariable as error:
                 raise self._unset(key, error) from None
             except HieraError as error:
-                if self._has_secrets(key) and not isinstance(error, BadData):  # it quotes the text
+                if self._has_secrets(key) and not isinstance(error, BadData):  # its message quotes the text
                     error.message, error.details, error.hint = f"an expression in {key!r} fails", (), None
                 place = f"needed by {key!r} in {self.file}:{self.document.place((key,))[0]}"
                 if place not in error.details:
@@ -273,7 +273,7 @@ class DataFile(DataSource):
         return self._withheld(key, value)
 
     def _unset(self, key: str, error: UnsetVariable) -> BadData:
-        """The error with the place of the text that names the variable; for a secret it names no variable."""
+        """The error with the place of the text that names the variable. For a secret it does not name the variable."""
         texts = texts_in(self.tree[key], (key,))
         path = next((path for path, text in texts if error.variable in _roots(text)), (key,))
         message = f"{error.message}, and {spell(path)} needs it"
@@ -319,7 +319,7 @@ class DataFile(DataSource):
         return self._clear[key]
 
     def locator(self, key: str, entry: str) -> Locator:
-        """Gives the line of the key, and of each path in its value."""
+        """A locator of the lines of the key, and of each path in its value."""
         return self.document.locator("hiera", entry, (key,))
 
     def overwritten(self, key: str) -> Sequence[DataSource]:
@@ -368,7 +368,7 @@ def file_source(
         if refuse is not None and tree is not None and tree is not False:
             refuse(bad_data(read.document, DATA_NOT_A_HASH, "is not a map, and so has no keys"))
         tree = {}
-    if decrypt is not None:  # its clear text belongs to the caller that has the keys
+    if decrypt is not None:  # the clear text is only for the caller that has the keys
         return DataFile(read, tree, decrypt, sensitive)
     return CACHE.get((read.document, sensitive), lambda: DataFile(read, tree, None, sensitive))
 

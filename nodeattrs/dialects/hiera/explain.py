@@ -46,8 +46,8 @@ from nodeattrs.dialects.hiera.variables import unset_sentences
 from nodeattrs.errors import NodeattrsError, TooDeep
 
 ONE_FILE = Policy("in one file", Line(ANY, PRESENT, TAKE, "of a key that is written twice the last one counts"))
-_NOBODY: Any = None
-"""No resolver: expressions in an overwritten value are not filled in."""
+_NO_RESOLVER: Any = None
+"""Expressions in an overwritten value are not filled in, so that no resolver is needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class SearchedLocation:
 class _FoundValue:
     """The value that one place has for the key of a Recorder.
 
-    number: the number of the source; the number of a stronger source is higher
+    number: the number of the source; a stronger source has a higher number
     place:  the place
     key:    the root key
     value:  the value; `Unknown` if the place cannot be read
@@ -103,7 +103,7 @@ class Recorder(LookupCall):
     Pass it to `BaseScope.answer` in place of a LookupCall, and read its fields afterwards. `found_values` has the
     values of all sources that have the key or cannot be read, the strongest first. `readable_values` has only readable
     ones. `strategy`, `converted` and `value_in` fill the fields below. If the default hierarchy is searched as well,
-    its notes replace the notes of the search before.
+    `searched` has the places of both searches, and the other fields are about that last search.
     scope:       the node
     key:         the root key
     override, defaults: the arguments `override` and `default_values_hash` of the lookup
@@ -162,7 +162,7 @@ class Recorder(LookupCall):
     def value_in(self, root: str, how: Strategy, hierarchy: Hierarchy, is_cached: bool = False) -> Any:
         """The value that a hierarchy has for the key, or ABSENT. Notes each place that is searched, and the folding.
 
-        With the strategy `first`, places below the first one found are asked as well, for `shadowed`.
+        With the strategy `first`, places below the first value are asked as well, for `shadowed`.
         root, is_cached: not used; the key is that of the constructor, and each search is made anew
         """
         self._begin(how, hierarchy)
@@ -176,7 +176,7 @@ class Recorder(LookupCall):
         return value
 
     def _begin(self, how: Strategy, hierarchy: Hierarchy) -> None:
-        """Number the sources of a hierarchy; levels of an earlier search that could not be read are numbered above."""
+        """Number the sources of a hierarchy. Levels that an earlier search could not read get higher numbers."""
         self.how, self.in_defaults = how, isinstance(hierarchy, DefaultHierarchy)
         if isinstance(hierarchy, DefaultHierarchy):
             self.option = hierarchy.option
@@ -223,7 +223,7 @@ class Recorder(LookupCall):
         folding = Folding(from_top=True)
         folding.lay(part, ONE_FILE)
         for source in overwritten:
-            folding.lay(self._numbered(place._replace(source=source), source.value(self.key, _NOBODY)), ONE_FILE)
+            folding.lay(self._numbered(place._replace(source=source), source.value(self.key, _NO_RESOLVER)), ONE_FILE)
         return folding
 
     def _numbered(self, place: DataLocation, value: Any) -> Part:
@@ -327,7 +327,8 @@ class Explanation:
     error:         what `lookup` raises, or None
     found_in:      what gave the value: "data", "override", "default_values_hash", "default_value" or "otherwise"
     strategy:      the strategy, as it is written in lookup_options
-    strategy_from: "argument", "default", or the line of lookup_options that chose the strategy
+    strategy_from: the line of lookup_options that chose the strategy; else "argument", "default", or "lookup_options"
+                   for an unknown line. Of lookup_options itself it is "a rule of its own"
     option:        the name or expression in lookup_options that chose it; None for none
     searched:      each place that was searched, in order, with its outcome: found, no_key, no_file, ...
     shadowed:      with the strategy `first`, the lines that set the key and do not count
@@ -404,7 +405,7 @@ class Explanation:
     def _from_data(self) -> bool:
         return self.error is None and self.found_in == "data"
 
-    # --- who set it
+    # --- the lines that set it
 
     @cached_property
     def _located(self) -> tuple[Part, tuple[tuple[Part, Part], ...]]:
@@ -448,7 +449,7 @@ class Explanation:
                 yield path, leaf.value, self._places(leaf)
 
     def _places(self, part: Part) -> tuple[Origin, ...]:
-        """Where the sources of a part have it, the strongest first; one line once."""
+        """The lines that set a part, the strongest first, each once."""
         found = sorted(wholes(part.origins, ()), key=lambda at: -at.source)
         return tuple(dict.fromkeys(self._recorder.found_value(at.source).origin(at.path) for at in found))
 
@@ -476,9 +477,9 @@ class Explanation:
         return trace._replace(path=(self.root, *steps), cover=cover)
 
     def causes(self, path: str | Path = ()) -> tuple[Cause, ...]:
-        """The lines of hiera.yaml with the levels that set a path, and the line of lookup_options that merges them.
+        """The lines of hiera.yaml whose levels set a path, then the line of lookup_options that chose the strategy.
 
-        A path that no level sets has no line of hiera.yaml.
+        () if no level sets the path and lookup_options chose nothing.
         """
         places = [self._recorder.found_value(stated.rank).place for stated in self.trace(path).claims]
         found = [Cause(f"level {place.entry!r} of the {place.layer} layer", place.origin) for place in places]
@@ -528,8 +529,8 @@ def explained(scope: BaseScope, key: str, recorder: Recorder, ask: Callable[[], 
 
     key:      the key as the caller wrote it
     recorder: the call that *ask* makes the lookup with; its notes become the explanation
-    ask:      called without arguments, it returns the value. Only its NodeattrsError and RecursionError are not raised
-              here
+    ask:      called without arguments, it returns the value. Its NodeattrsError or RecursionError becomes `error`;
+              other exceptions are raised
     """
     value: Any = ABSENT
     error: NodeattrsError | None = None
@@ -566,24 +567,20 @@ def explained_options(scope: BaseScope, key: str) -> Explanation:
     """The explanation of the merged `lookup_options` for the module of a key. An error becomes its field `error`."""
     recorder = Recorder(scope, LOOKUP_OPTIONS)
     recorder.chosen_by = "a rule of its own"
-    error: NodeattrsError | None = None
-    value: Any = ABSENT
-    try:
+
+    def ask() -> Any:
         module = scope.module_with_data(str(split_key(key)[0]))
-        value = _copied(recorder.value_in(LOOKUP_OPTIONS, OPTIONS, scope.options_hierarchy(module)))
-    except NodeattrsError as fault:
-        error = fault
-    found = Explanation(LOOKUP_OPTIONS, value, error, recorder)
-    found.unknown = tuple(_undecided(recorder, LOOKUP_OPTIONS))
-    return found
+        return recorder.value_in(LOOKUP_OPTIONS, OPTIONS, scope.options_hierarchy(module))
+
+    return explained(scope, LOOKUP_OPTIONS, recorder, ask)
 
 
-def undecided(scope: BaseScope, keys: Iterable[str], merge: Merge, call: LookupCall) -> tuple[UnknownLevel, ...]:
+def undecided_levels(scope: BaseScope, keys: Iterable[str], merge: Merge, call: LookupCall) -> tuple[UnknownLevel, ...]:
     """The levels that cannot be read, and might change the answer of a lookup of several keys; () for none.
 
-    The keys are searched in order until one has a value. Levels that might set an earlier key count, too.
+    The keys are searched in order until one has a value. The levels for all keys up to that one are returned.
     merge:  the strategy that the call names; None for none
-    call:   the lookup
+    call:   the lookup, whose overrides and defaults count
     raises: HieraError
     """
     levels: list[UnknownLevel] = []
@@ -617,9 +614,9 @@ def _levels(scope: BaseScope, key: str, recorder: Recorder) -> Iterator[UnknownL
 
 
 def _undecided_merge(scope: BaseScope, recorder: Recorder, key: str) -> Iterator[UnknownLevel]:
-    """The unreadable levels whose lookup_options might merge or convert a found value otherwise.
+    """The unreadable levels whose lookup_options might change how a found value is merged or converted.
 
-    None where the call names the strategy. An entry for the key itself hides the levels below it; a pattern does not.
+    Nothing if the call names the strategy. An entry for the key itself hides the levels below it; a pattern does not.
     """
     if recorder.chosen_by == "argument" or not recorder.readable_values():
         return

@@ -70,7 +70,7 @@ _EXPRESSION = re.compile(r"%\{([^}]*)\}")
 _CALL = re.compile(r"(?am)^(\w+)\((?:\"([^\"]+)\"|'([^']+)')\)$")
 _EMPTY = frozenset(["", "::", '""', "''", '"::"', "'::'"])
 _SHORT = 256
-"""A fact of so few characters may be written as often as a text has room for its name."""
+"""The text of a variable counts against the budget only if it is longer than this."""
 _BLANKS = " \t\n\v\f\r\0"
 
 
@@ -137,8 +137,8 @@ def _as_key(name: Any, key: Any) -> Any:
 def text_plan(text: str, calls: bool = True) -> Plan:
     """Parse a text into the function that fills it in. The function takes a Resolver; it is cached for each text.
 
-    It returns a text, a secret if a part is secret, or any value for a text that is only `alias(..)`. A call of an
-    unknown or forbidden function is an error of the plan when it is used: it raises BadLookup.
+    It returns a text, a secret if a part is secret, or any value for a text that is only `alias(..)`. For a call of an
+    unknown or forbidden function, it raises BadLookup.
     calls: whether `lookup(..)` and `alias(..)` are allowed; False for texts of hiera.yaml
     """
     pieces: list[str | Plan] = []
@@ -167,7 +167,7 @@ def text_plan(text: str, calls: bool = True) -> Plan:
 
 
 def _expressions(text: str) -> Iterator[re.Match[str]]:
-    # Behind the last bracket none is closed: each opening there would be followed to the end of the text.
+    # No expression ends after the last brace. Without this bound, each %{ there would search the rest of the text.
     return _EXPRESSION.finditer(text, 0, text.rfind("}") + 1)
 
 
@@ -245,9 +245,6 @@ def _looked_up_text(key: str, resolver: Resolver) -> str | Sensitive:
         value = value if plan is None else plan(resolver)
     else:
         resolver.untrusted = True
-    if type(value) is str:
-        resolver.budget.bytes(len(value))
-        return value
     clear, kept = revealed(value), encrypted_in(value)
     text = written(clear.unwrap() if type(clear) is Encrypted else clear)
     resolver.budget.bytes(len(text))

@@ -38,7 +38,7 @@ def decrypted(value: Any, decrypt: Decrypt) -> Any:
 
     Keys of maps, and texts without `ENC[..]`, stay as they are, as in Puppet.
     decrypt: called with one `ENC[..]`, it returns the clear text
-    raises:  BadLookup, if a key does not fit the text
+    raises:  the other errors of *decrypt*: BadLookup, if a key does not fit the text
     """
     if type(value) is str:
         return _text(value, decrypt) if _MARK.search(value) else value
@@ -65,10 +65,7 @@ def encrypted_paths(value: Any) -> Iterator[Path]:
 
 
 def never_decrypted_paths(value: Any) -> Iterator[Path]:
-    """Yield the path of each text with a line break inside of `ENC[..]`, as a literal block has it.
-
-    hiera-eyaml never decrypts such a text.
-    """
+    """Yield the path of each text that has line breaks inside of every `ENC[..]`; hiera-eyaml never decrypts it."""
     for path in encrypted_paths(value):
         if not _MARK.search(dig(value, path)):
             yield path
@@ -113,7 +110,7 @@ class Pkcs7:
         except Exception:
             hint = "was it encrypted for another one, or damaged?"
             fault = BadLookup(f"{self.private_key} does not decrypt it", kind=CANNOT_DECRYPT, hint=hint)
-        raise fault  # outside, so that no cause shows what was tried
+        raise fault  # outside of `except`: the cause could show the text
 
     @cached_property
     def _keys(self) -> tuple[Any, Any]:

@@ -45,10 +45,10 @@ _Read = TypeVar("_Read")
 
 
 class LoadedTree:
-    """The base of `Hiera`: finds the hiera.yaml files and data files of a tree, and keeps what was read. `Hiera` has
-    the rows.
+    """The base of `Hiera`: finds the hiera.yaml files and data files of a tree, and keeps what was read.
 
-    The constructor reads only puppet.conf. Each method reads the files that it needs, once; `forget` drops them.
+    `Hiera` describes the arguments of the constructor, which reads only puppet.conf. Each method reads the files that
+    it needs, once; `forget` drops them.
     `global_layer`, `environment_layer` and `module_layer` return a HieraConfig, or None without a hiera.yaml. `configs`
     lists the layers of an environment. `environments` and `modules` list names of folders; [] for none. `modulepath`
     lists the folders of modules; `module_folder` returns one, or None. `source` returns the data at one location, or
@@ -153,7 +153,7 @@ class LoadedTree:
     # --- layers
 
     def global_layer(self) -> HieraConfig | None:
-        """The global layer; None where no file was named."""
+        """The global layer; None if no file was named. A file that does not exist gives a built-in layer."""
         return self._once(("global",), self._read_global)
 
     def environment_layer(self, environment: str) -> HieraConfig | None:
@@ -164,9 +164,9 @@ class LoadedTree:
         return self._once(("environment", environment), partial(self._read_environment, environment))
 
     def module_layer(self, environment: str, module: str) -> HieraConfig | None:
-        """The layer of a module; None where there is no such module, or it has no hiera.yaml.
+        """The layer of a module; None if there is no such module, or if it has no hiera.yaml.
 
-        A module that the Puppetfile names and that is not there has one level, which cannot be read.
+        A module that only the Puppetfile names gives a layer with one level, which cannot be read.
         """
         return self._once(("module", environment, module), partial(self._read_module, environment, module))
 
@@ -245,14 +245,14 @@ class LoadedTree:
         return [*found, *self._modulepath]
 
     def module_folder(self, environment: str, module: str) -> pathlib.Path | None:
-        """The folder of a module, the first on the modulepath; None where there is none, or *module* cannot be a name.
+        """The first folder of a module on the modulepath; None if there is none, or if *module* cannot be a name.
 
         raises: BadData, for a faulty environment.conf; EnvironmentNotFound
         """
         if not (is_word(module) or _NAME.fullmatch(module)):
             return None
         for folder in self.modulepath(environment):
-            if os.path.isdir(folder / module):  # a name too long for a disk is of nothing there
+            if os.path.isdir(folder / module):
                 return folder / module
         return None
 
@@ -405,10 +405,10 @@ class LoadedTree:
         return FunctionData(entry.function, ask, self._sensitive_paths)
 
     def _unread(self, entry: HierarchyEntry, file: str | None, own: pathlib.Path | None) -> FunctionData:
-        """The source of a level that cannot be read.
+        """The source of a level whose data function cannot be called here; also noted in `lacking`.
 
-        own:    the file of its function, where that is Ruby of the control repository
-        raises: BadData, where the name of its function is nearly that of a known one
+        own:    the file of the function, if it is Ruby of the control repository; None for other functions
+        raises: BadData, if the name of the function is nearly the name of a known one
         """
         fault = BadData(
             f"the entry {entry.name!r} names the data function {entry.function!r}, which does not exist here",
@@ -529,7 +529,7 @@ def _folders_in(folders: Iterable[pathlib.Path]) -> set[str]:
 
 
 def _whole(data: Any) -> Callable[[str], Any]:
-    """Gives the values of a data_hash by key; `Unknown` for each key, where the whole cannot be read."""
+    """A function from a key to its value in a data_hash. If *data* is an Unknown, it returns that for each key."""
     if type(data) is Unknown:
         return lambda key: data
     entries = dict(data)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -39,13 +38,8 @@ def split_key(key: str) -> Path:
     >>> split_key("users.bob.0.'home.dir'")
     ('users', 'bob', 0, 'home.dir')
     """
-    if "'" not in key and '"' not in key:
-        words = key.split(".")
-        if len(words) == 1:
-            return (key,)
-        if all(words):
-            with suppress(ValueError):
-                return tuple(map(_step, words))
+    if not any(sign in key for sign in "'\"."):
+        return (key,)
     steps: list[Any] = []
     at = 0
     while True:
@@ -69,7 +63,10 @@ def split_key(key: str) -> Path:
 
 
 def _step(bare: str) -> str | int:
-    """raises: ValueError, for more digits than Python reads"""
+    """A bare step: an integer if it has digits alone, else the text without blanks around it.
+
+    raises: ValueError, for more digits than Python reads
+    """
     word = bare.strip()
     digits = word[1:] if word[:1] in ("+", "-") else word
     return int(word) if digits.isascii() and digits.isdigit() else word
@@ -94,9 +91,9 @@ def module_of(root: str) -> str | None:
 
 
 def value_below(value: Any, steps: Path, key: str) -> Any:
-    """The part of *value* after *steps*, or ABSENT where it has no such part; null and ABSENT have no parts.
+    """The part of *value* below *steps*; ABSENT if it has no such part. Without steps, *value* itself.
 
-    Without steps, *value* itself. Steps lead into secrets, too.
+    Steps lead into secrets, too. Null and ABSENT have no parts.
     key:    the whole key, for the message
     raises: CannotDig, for a step into a text, a number or a boolean, or a text as a step into a list
     """
@@ -158,7 +155,7 @@ def _outside(kind: Kind, name: object, start: str) -> BadLookup:
 
 _BEGIN = re.compile(r"\^([\w:-]+)(?![*+?{])")
 _END = re.compile(r"\^(?:[\w:-]*(?:\(\.[*+]\)|\.[*+]))*([\w:-]*)\$")
-"""An expression of words and wildcards that ends with a word."""
+"""Matches an expression of words and wildcards that ends with a word."""
 
 
 class _Pattern:
@@ -217,8 +214,7 @@ class Options:
         """Returns (name or expression, its options) for a key; None if there is no entry for it.
 
         The exact name counts first, and then the first expression that fits. A null under an exact name counts as no
-        entry.
-        An entry that is not a map has no options: {}.
+        entry. An entry that is not a map has no options: {}.
         root:   the key, without the steps after it
         raises: BadLookup "bad_pattern", for an expression that cannot be used and might fit the key; TooMuch
         """

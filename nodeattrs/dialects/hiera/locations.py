@@ -68,7 +68,7 @@ class DataLocation(NamedTuple):
 
     @property
     def origin(self) -> Origin:
-        """Where hiera.yaml has the entry."""
+        """The line of the level in hiera.yaml, as an origin that names the level."""
         return Origin("level", self.entry, self.config, self.line)
 
 
@@ -103,7 +103,7 @@ def located(
             for declared, template in zip(entry.declared, entry.templates, strict=True)
         ]
     if entry.location in ("glob", "globs") and border.is_outside(folder):
-        return [Location(declared, folder, folder) for declared in entry.declared]  # which is not listed
+        return [Location(declared, folder, folder) for declared in entry.declared]  # not listed, since it is outside
     if entry.location in ("glob", "globs"):
         return [
             Location(declared, path, folder)
@@ -124,9 +124,9 @@ def located(
 def _filled(folder: str, declared: str, resolver: Resolver, ending: str = "") -> str:
     """A template filled in and joined to its folder; an ending is added once it is filled in.
 
-    `..` in the template is allowed (`../shared/common.yaml`), and refused in the value of a variable. Where the
-    variable that a template begins with is not set, Puppet takes the rest as an absolute path: nothing is read there,
-    and the template stays as it is.
+    `..` in the template is allowed (`../shared/common.yaml`), and refused in the value of a variable. If a template
+    begins with a variable that is not set, Puppet takes the rest as an absolute path. Here nothing is read then, and
+    the template stays as it is.
     """
     cut = declared.find("%{")
     if cut < 0:
@@ -134,7 +134,7 @@ def _filled(folder: str, declared: str, resolver: Resolver, ending: str = "") ->
     filled = with_ending(text_plan(declared, False)(resolver), ending)
     path = os.path.join(folder, filled)
     if ".." not in filled and "\0" not in filled and not filled.startswith("/"):
-        return path  # nothing in it climbs
+        return path  # it cannot leave the folder
     first = _BEGINNING.match(declared)
     if first is not None and filled.startswith("/") and not text_plan(first[0], False)(resolver):
         return os.path.join(folder, with_ending(declared, ending))
@@ -251,9 +251,9 @@ _MARKS = re.compile(r"(?s)\\(.)|(\*+)|(\?)|\[([!^]?)([^\]]+)\]|(.)")
 
 
 def _segment(step: str) -> str:
-    """One step of a glob as a regular expression, which takes linear time.
+    """One step of a glob as a regular expression that takes linear time.
 
-    What stands between two stars is taken where it comes first, and that is final.
+    The text between two stars is matched at its first place, and no other place is tried.
     """
     runs = [""]
     for escaped, star, question, negated, members, plain in _MARKS.findall(step):
@@ -275,7 +275,7 @@ _MEMBER = re.compile(r"(?s)\\?(.)(?:-\\?(.))?")
 
 
 def _one_of(members: str, negated: bool) -> str:
-    """`[a-z]`, `[!a-z]`: a range that ends before it begins has nothing in it, as in Ruby."""
+    """The regular expression for `[a-z]` or `[!a-z]`. As in Ruby, a range that ends before it begins is empty."""
     ranges = [(low, high or low) for low, high in _MEMBER.findall(members) if low <= (high or low)]
     if not ranges:
         return "[^/]" if negated else "(?!)"

@@ -107,10 +107,9 @@ class HieraKeys(WithFacts):
 
     @cached_property
     def place(self) -> Path | None:
-        """The hiera.yaml or its folder, as the request or the settings name it. Without a name it is in the root of the
-        side.
+        """The hiera.yaml or its folder, as the request or the settings name it; None if that place does not exist.
 
-        None if it does not exist. raises: DocumentError, for faulty settings
+        Without a name it is the root folder of the side; None if there is no hiera.yaml. raises: DocumentError
         """
         named = self.request.named(self.side, "hiera", self.repository.config.hiera)
         if named is not None:
@@ -131,8 +130,7 @@ class HieraKeys(WithFacts):
     def is_there(self) -> bool:
         """Whether there is a tree: a hiera.yaml, or the tree that the settings name.
 
-        If the arguments of a command name the tree, it is True. raises: the errors of `hiera`, if that tree is not
-        there
+        For a command of the dialect, True. raises: the errors of `hiera`, for a command whose tree does not exist
         """
         return self.place is not None if self._arguments is None else bool(self.hiera)
 
@@ -217,7 +215,7 @@ class HieraKeys(WithFacts):
 
     @cached_property
     def _looks(self) -> FileCache:
-        """What was read of files for unread places, for all nodes."""
+        """The cache of data files that are read for unread places, for all nodes."""
         return FileCache(self.repository.shown if self._arguments is None else os.path.relpath)
 
     @cached_property
@@ -226,10 +224,11 @@ class HieraKeys(WithFacts):
         return self.hiera.environment_layer(self.request.environment or USUAL_ENVIRONMENT)
 
     def answer(self, name: str) -> Answered:
-        """{"key": the keys of the node}. A key is looked up when it is read, and its value may be an error.
+        """Returns {"key": part}. The part maps each key of the node to its value, or to the error of its lookup.
 
-        Sets `unread` to the data files that might be read if more facts were given. With `request.about`, only the
-        files that may change these keys. Any *name* is accepted: an unknown node has no facts.
+        A key is looked up when it is first read. Also sets `unread` to the data files that might be read if more facts
+        were given. With `request.about`, they are only the files that may change these keys. Any *name* is accepted: an
+        unknown node has no facts.
         """
         arguments = self._arguments
         if self.looks is not None:
@@ -282,14 +281,15 @@ class HieraKeys(WithFacts):
 
     @property
     def notes_looks(self) -> bool:  # type: ignore[override]
-        """Whether nodes differ in the files of their facts alone."""
+        """Whether everything that an answer reads of a node is noted. False with a store, --ruby, or `hiera --enc`."""
         has_program = self._arguments is not None and self._arguments["enc"] is not None
         return not (has_program or self.request.store or self.request.ruby)
 
     def look(self, name: str, look: Look) -> Any:
-        """The value that the node has for something that the answer of another node has read, as `BaseScope.look`.
+        """The result that one look has for the node, as `BaseScope.look` returns it.
 
-        For ("known",): whether facts of the node are known, and its environment. The scope of the last node is kept.
+        For the look ("known",): (whether facts of the node are known, its environment). The scope of the last node is
+        kept.
         """
         scope = self._looked_at(name)
         return (scope.knows_facts, scope.environment) if look == ("known",) else scope.look(look)

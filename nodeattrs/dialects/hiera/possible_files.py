@@ -71,7 +71,7 @@ def possible_files(
 
     Yields an Unread for each file, with the keys that it may set. A file is left out if it cannot change any wanted
     key, for example since stronger levels set all of its keys.
-    wanted:  the first steps of the keys that matter; None for all keys; no file is read where it is empty
+    wanted:  the first steps of the keys that matter; None: all keys. Empty: nothing is yielded, and no file is read
     is_node: False leaves out paths with the name of a node
     merge:   the strategy that a call names; None for none
     cost:    a look at each file that fits, and an explanation for each of its keys
@@ -88,7 +88,7 @@ def possible_files(
         if keys is None:
             yield Unread(file_cache.shown(file), f"{reason}, and it cannot be read")
             continue
-        if any(name.startswith("^") for name in options):  # a pattern may be about any key
+        if any(name.startswith("^") for name in options):  # a pattern may fit any key
             yield Unread(file_cache.shown(file), f"{reason}, and its lookup_options have patterns")
             continue
         may_set = []
@@ -102,11 +102,11 @@ def possible_files(
 
 
 def with_needed_keys(scope: Scope, keys: Iterable[str], merge: Merge = None) -> set[str]:
-    """The first steps of keys, and of all keys that their values look up, directly or through other keys.
+    """The first steps of *keys*, and of all keys that their values look up, directly or through other keys.
 
     keys:  as `lookup` takes them, with dots; an empty text is left out
-    merge: the strategy that a call names for *keys*
-    cost:  an explanation for each of them
+    merge: the strategy that a call names for *keys*; None for none
+    cost:  an explanation for each key
     """
     found: dict[str, None] = {}
     left = [(key, merge) for key in keys if key]
@@ -174,7 +174,7 @@ def _as_pattern(scope: Scope, template: str, is_glob: bool) -> str:
         elif at % 2 == 0 or text != "*":
             filled[at] = glob.escape(text)
     steps = [step if is_glob and step == "**" else _STARS.sub("*", step) for step in "".join(filled).split("/")]
-    if steps.count("**") > 1:  # one of them fits all that several fit, in the time of one
+    if steps.count("**") > 1:  # one ** matches the same files in less time
         steps = [*steps[: steps.index("**")], *steps[len(steps) - 1 - steps[::-1].index("**") :]]
     return "/".join(steps)
 
@@ -191,9 +191,10 @@ def _text_of(scope: Scope, name: str) -> str:
 
 
 def _deciding_templates(scope: Scope, key: str, merge: Merge) -> Collection[tuple[str, str]] | None:
-    """The (level, template) pairs whose files can change the value of a key; None where all can.
+    """The (level, template) pairs whose files can change the value of a key; None if all files can.
 
-    Under `first` these are the template whose file has it and the ones above it; with a merge, or no value, all.
+    With the strategy `first`, they are the template whose file has the value, and all templates above it. None for
+    another strategy, and for a key without a value.
     """
     found = scope.explain(as_asked(key), merge=merge)
     winner = next((one.place for one in found.searched if one.outcome == "found"), None)

@@ -7,7 +7,7 @@ No code runs: manifests and templates are searched as texts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from nodeattrs import border
 from nodeattrs.contract.command import PlainReport
 from nodeattrs.dialects.hiera.census import differences, values_or_errors
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
-from nodeattrs.dialects.hiera.static import LegacyUse, code_files, uses_in_data, uses_in_levels
+from nodeattrs.dialects.hiera.static import LegacyUse, code_files, legacy_uses_in_tree
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.formats.documents import text_of
 from nodeattrs.puppet.legacy_facts import modern_fact
@@ -45,20 +45,11 @@ class _NewFailure(NamedTuple):
         return (self.fault.file, self.fault.line) if isinstance(self.fault, DocumentError) else (None, None)
 
 
-class _Readiness(NamedTuple):
-    """The differences of lookups under Puppet 8.
-
-    fails:   the faults, each with its keys and nodes
-    changes: key -> the nodes on which its value is another one
-    """
-
-    fails: Sequence[_NewFailure]
-    changes: Mapping[str, Sequence[str]]
-
-
 def without_legacy_facts(scope: Scope, tree: Hiera) -> Scope:
-    """A scope for the same node in another tree, without its legacy facts and the variables that have their names and
-    values."""
+    """A scope for the same node in another tree, without legacy facts.
+
+    Variables that have the name and the value of a legacy fact are left out, too.
+    """
     old = scope.variables["facts"]
     facts = {name: value for name, value in old.items() if modern_fact(name) is None}
     others = {name: value for name, value in scope.variables.items() if name in facts or value is not old.get(name)}
@@ -72,12 +63,12 @@ def without_legacy_facts(scope: Scope, tree: Hiera) -> Scope:
     )
 
 
-def readiness(before: Mapping[str, Scope], after: Mapping[str, Scope]) -> _Readiness:
-    """The keys that fail or change under Puppet 8; a key that fails under Puppet 7, too, is left out.
+def _changed_keys(
+    before: Mapping[str, Scope], after: Mapping[str, Scope]
+) -> tuple[list[_NewFailure], dict[str, list[str]]]:
+    """(new failures, key -> the nodes on which its value is another one) under Puppet 8.
 
-    before, after: name -> scope under Puppet 7, and the same under Puppet 8
-    cost:   two lookups for each key of each node
-    raises: NodeattrsError, where the keys of a node cannot be listed
+    A key that fails under Puppet 7, too, is left out.
     """
     fails: dict[str, _NewFailure] = {}
     changes: dict[str, list[str]] = {}
@@ -89,19 +80,14 @@ def readiness(before: Mapping[str, Scope], after: Mapping[str, Scope]) -> _Readi
                 one.keys[key] = one.nodes[name] = None
             elif not isinstance(old, NodeattrsError):
                 changes.setdefault(key, []).append(name)
-    return _Readiness([*fails.values()], changes)
+    return [*fails.values()], changes
 
 
-def legacy_uses(tree: Hiera, environments: Iterable[str]) -> list[LegacyUse]:
-    """The lines of hierarchies, data files, manifests and templates that name legacy facts, each once; [] for none.
-
-    environments: the names of the environments to search
-    cost:         one look at each file
-    raises:       NodeattrsError, if a file cannot be read
-    """
+def _legacy_uses(tree: Hiera, environments: Iterable[str]) -> list[LegacyUse]:
+    """The lines of levels, data files, manifests and templates that name legacy facts, each once."""
     found: dict[LegacyUse, None] = {}
     for environment in environments:
-        for uses in (uses_in_levels(tree, environment), uses_in_data(tree, environment), _in_code(tree, environment)):
+        for uses in (legacy_uses_in_tree(tree, environment), _in_code(tree, environment)):
             found |= dict.fromkeys(uses)
     return [*found]
 
@@ -125,24 +111,30 @@ def _uses(line: str, is_erb: bool) -> Iterator[tuple[str, str]]:
             yield name, new
 
 
-def readiness_report(found: _Readiness, uses: Iterable[LegacyUse]) -> PlainReport:
-    """The report of failing and changed keys with their nodes, then of the lines that name legacy facts.
+def readiness_report(before: Mapping[str, Scope], after: Mapping[str, Scope], tree: Hiera) -> PlainReport:
+    """The report of the keys that fail or change under Puppet 8, with their nodes, then of the uses of legacy facts.
 
-    It has no lines where nothing was found.
+    It has no lines if there are none of these. A key that fails under Puppet 7, too, is left out.
+    before, after: name -> scope under Puppet 7, and the same under Puppet 8
+    tree:          the tree of *before*, whose levels, data files and code are searched for legacy facts
+    cost:          two lookups for each key of each node, and one look at each file
+    raises:        NodeattrsError, where the keys of a node cannot be listed, or a file cannot be read
     """
+    fails, changes = _changed_keys(before, after)
+    uses = _legacy_uses(tree, dict.fromkeys(scope.environment for scope in before.values()))
     text: list[str] = []
-    for one in found.fails:
+    for one in fails:
         first, *rest = str(one.fault).splitlines()
         text += [f"{first}: fails in Puppet 8", *rest, f"  {first_of([*one.keys], _SHOWN)}{_on(one.nodes)}"]
-    text += [f"{key} has another value in Puppet 8{_on(nodes)}" for key, nodes in found.changes.items()]
+    text += [f"{key} has another value in Puppet 8{_on(nodes)}" for key, nodes in changes.items()]
     text += [f"{use.file}:{use.line}: {use}: write facts.{use.instead}" for use in uses]
     data = {
         "version": 1,
         "fails": [
             {"message": one.fault.message, "code": one.fault.code, "file": one.place[0], "line": one.place[1],
-             "keys": [*one.keys], "nodes": [*one.nodes]} for one in found.fails
+             "keys": [*one.keys], "nodes": [*one.nodes]} for one in fails
         ],
-        "changes": found.changes,
+        "changes": changes,
         "legacy": [use._asdict() for use in uses],
     }  # fmt: skip
     return PlainReport([printable(line) for line in text], data)

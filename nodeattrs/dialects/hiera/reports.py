@@ -69,7 +69,7 @@ class LookupReport(NamedTuple):
         return data | ({"unset": sorted(one.unset)} if one.unset else {})
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """Yield the value as YAML, for several nodes each below "# NAME"; an error is a comment, with its code."""
+        """Yield the value as YAML. For several nodes, each value stands below "# NAME". An error becomes a comment."""
         for node, (value, *_) in self.found.items():
             if len(self.found) > 1:
                 yield screen.paint(f"# {printable(node)}", "strong")
@@ -128,7 +128,7 @@ class ExplainReport(NamedTuple):
 
 
 Block = str | list[tuple[str, ...]]
-"""A line with its indentation; or rows of cells that stand below each other."""
+"""One line with its indentation, or the rows of a table."""
 
 _OUTCOMES = {"found": "found", "no_key": "no such key", "no_file": "no such file", "unknown": "cannot be read",
              "no_folder": "no such folder", "skipped": "left out"}  # fmt: skip
@@ -210,7 +210,7 @@ def _knocked_blocks(one: Explanation) -> Iterator[Block]:
 
 
 def _other_blocks(one: Explanation) -> Iterator[Block]:
-    """Who else sets the value as a whole, or might: the rows of its trace that are not read."""
+    """The other rows of the trace: places that keep a map there, are overridden, or cannot be read."""
     others = list(rows(one.trace()))
     places = {row.rank: _place(row.origin) for row in others}
     for outcome, heading in (("holds", "keeps a map there"), ("loses", "overridden"), ("unknown", "cannot be read")):
@@ -238,7 +238,7 @@ def _place(origin: Origin) -> str:
 
 
 def _block(block: Block, screen: Screen) -> Iterator[str]:
-    """A part of an explanation, in columns where they fit; otherwise the cells of a row go on below it."""
+    """The lines of a block: in columns if they fit on the screen, else each row wrapped below itself."""
     if isinstance(block, str):
         indent = " " * (len(block) - len(block.lstrip()))
         yield from screen.wrapped(printable(block.strip()), f"{indent}    ", indent)

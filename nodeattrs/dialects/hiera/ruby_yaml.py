@@ -81,7 +81,7 @@ def scalar(text: str) -> Any:
     if not text:
         return None
     if text.isascii() and text.isdecimal() and (text[0] != "0" or len(text) == 1) and len(text) < 10:
-        return int(text)  # as most numbers are: no expression is compiled for it
+        return int(text)  # most numbers, without a regular expression
     if text.count(".") > 1 and text[0] != ":":
         return text  # an address or a version: no number and no time has two
     if _WORD.match(text) or "\n" in text:
@@ -201,7 +201,7 @@ class _Puppet(Builder):
         super().__init__(text, **how)
         self.notes: dict[Any, Any] = {}  # by the steps of their paths; the note itself is under `_NOTE`
         self.twice: set[Any] = set()
-        self.overridden = False  # by a merge key below: where such a key is written, only marks tell
+        self.overridden = False  # whether a merge key overrides a key above; its line needs marks
 
     def scalar(self, event: Any) -> Any:
         value = event.value

@@ -21,7 +21,7 @@ from nodeattrs.dialects.hiera.explain import (
     UnknownLevel,
     explained,
     explained_options,
-    undecided,
+    undecided_levels,
 )
 from nodeattrs.dialects.hiera.hierarchies import LoadedTree
 from nodeattrs.dialects.hiera.keys import split_key
@@ -161,10 +161,13 @@ class Scope(BaseScope):
         raises: the errors of `lookup`, but no KeyNotFound
         """
         call = LookupCall(self, override, default_values_hash, ("",))
-        return undecided(self, [name] if isinstance(name, str) else name, merge, call)
+        return undecided_levels(self, [name] if isinstance(name, str) else name, merge, call)
 
     def explain_options(self, name: str) -> Explanation:
-        """The merged lookup_options that hold for a key's module, each entry with its file and line."""
+        """The explanation of the merged lookup_options for the module of a key: each entry with its file and line.
+
+        An error of the merge is the `error` of the explanation and is not raised.
+        """
         return explained_options(self, name)
 
     def hiera(self, name: str, default_value: Any = ABSENT) -> Any:
@@ -228,7 +231,7 @@ class Scope(BaseScope):
         BadData instead, where a level might have it and its data function does not exist here.
         """
         shown = ", ".join(map(repr, names))
-        for level in undecided(self, names, merge, call) if self.has_unknown and self.tree.lacking else ():
+        for level in undecided_levels(self, names, merge, call) if self.has_unknown and self.tree.lacking else ():
             fault = self.tree.lacking.get((level.origin.file, level.origin.line))
             if fault is not None:
                 details = [f"no other level has {shown}"]
@@ -236,18 +239,18 @@ class Scope(BaseScope):
                 lacking = BadData(fault.reason, kind=fault.kind, details=details, **place)
                 lacking.may_be_there = True
                 return lacking
-        if self.looks is not None:  # what the message looks at of the node is noted with the lookup
+        if self.looks is not None:  # so that the reads of the message are noted with the lookup
             self._gaps(names)
 
         def known_later() -> Sequence[str]:
-            unknown = undecided(self, names, merge, call) if self.has_unknown else ()
+            unknown = undecided_levels(self, names, merge, call) if self.has_unknown else ()
             return [*(f"{level.key} may be in {level}" for level in unknown if not level.is_merge), *self._gaps(names)]
 
         message = f"{names[0]} is not set" if len(names) == 1 else f"none of {shown} is set"
         return KeyNotFound(message, details=known_later, hint=partial(self._way_out, names))
 
     def _gaps(self, names: Sequence[str]) -> list[str]:
-        """What of the hierarchy is not there: folders, and variables that its paths need."""
+        """Sentences about missing parts of the hierarchy: folders that do not exist, and unset variables of paths."""
         found: list[str] = []
         with suppress(NodeattrsError):
             for module in dict.fromkeys(self.module_with_data(str(split_key(name)[0])) for name in names):

@@ -36,31 +36,30 @@ from nodeattrs.puppet.legacy_facts import modern_fact_hint
 Merge = str | Mapping[str, Any] | None
 Ask = Callable[[DataLocation], Part | Folding]
 Option = tuple[str, Mapping[str, Any]]
-"""An entry of lookup_options: the name or expression under which it stands, and its options."""
+"""An entry of lookup_options: its name or expression, and its options."""
 
 _HIERARCHY = "hiera.yaml"
 _PER_LOOKUP = 10
 """The steps of a budget that a lookup inside of another one costs: an estimate."""
 IN_LEVELS = "a level of hiera.yaml"
-"""Stands for the key in a call that fills in a datadir, options, or paths of versions 3 and 4.
+"""The key of a call that fills in a datadir, options, or paths of versions 3 and 4.
 
-There, Puppet 8 needs each variable.
+In these, an unset variable is an error of Puppet 8.
 """
 _FACTS = "is a fact missing? --set NAME=VALUE gives it; Puppet 8 ends here, Puppet 7 takes an empty text"
 _ALWAYS_THERE = ("module_name", "caller_module_name")
-"""Variables that Puppet has in every scope, with or without a value; so are those that are numbers."""
+"""Variables that are set in every scope of Puppet, perhaps to null; variables that are numbers are, too."""
 OPTIONS = strategy_of("hash")
-"""How lookup_options become one map."""
+"""The strategy that merges lookup_options."""
 
 
 class _LayerSources:
     """The data sources of one layer in one list, the strongest first.
 
     levels: the levels of the layer; places without a source are left out
-    flat:   for each source the pair (its map of keys, its place); for a data function the map is None
+    flat:   (map of keys, place) for each source; the map is None for a data function
 
-    Scopes with the same sources in the same levels share one instance. Answers are kept in a cache with the instance as
-    key.
+    Scopes that have the same sources in the same levels share one instance, which is a key of cached answers.
     """
 
     def __init__(self, levels: Sequence[LocatedLevel]) -> None:
@@ -95,8 +94,8 @@ class Hierarchy:
     layers: the layers, the strongest first: global, environment and module; one that does not exist has no levels
     module: the name of the module; None for keys without a module
 
-    `folding` calls a function for each place, a data file or another location of a level, and returns the `Folding` of
-    the answers. The `result` of this folding is ABSENT if no place has a value.
+    `folding` calls a function for each place that the layers name, and returns the `Folding` of the answers. Its
+    `result` is ABSENT if no place has a value. A place is a data file, or another location of a level.
     """
 
     layers: Sequence[_SearchedLayer]
@@ -113,14 +112,14 @@ class Hierarchy:
         ask:    place -> the part that it has for the key, or NOTHING
         raises: CannotMerge
         """
-        return how.finished(how.level(self.layers, partial(self._layer, how, ask)))
+        return how.finished(how.fold_level(self.layers, partial(self._layer, how, ask)))
 
     @staticmethod
     def _layer(how: Strategy, ask: Ask, layer: _SearchedLayer) -> Part | Folding:
         def entry(level: LocatedLevel) -> Part | Folding:
-            return how.level(level.places, ask) if level.located else ask(level.places[0])
+            return how.fold_level(level.places, ask) if level.located else ask(level.places[0])
 
-        return how.level(layer.levels, entry)
+        return how.fold_level(layer.levels, entry)
 
 
 class _OptionsHierarchy(Hierarchy):
@@ -172,7 +171,7 @@ class LookupCall:
     chain:     the keys that need each other: the key of the call first, the current one last
     found_in:  what gave the value: "data", or the name of an argument of the call
     needed:    a list to which each key in an expression is added; None: keys are not noted
-    untrusted: whether a variable put a `%` or `{` into a text; then the text is not read as an expression
+    untrusted: whether a variable put a `%` or `{` into a text; that text is then not read as an expression
 
     For each key in an expression, `lookup` makes a further instance, which shares the budget and the values found so
     far. It returns (value or ABSENT, whether its texts may be read as expressions). `variable` gives None for one that
@@ -229,12 +228,12 @@ class LookupCall:
         return inner
 
     def note_unset(self, name: str) -> None:
-        """Note in `scope.missing` that the current keys need a variable that is not set. For a path of hiera.yaml do
-        nothing.
+        """Note in `scope.missing` that a variable is not set, with the keys that need it now.
 
+        Does nothing for a path of hiera.yaml.
         raises: UnsetVariable, under Puppet 8 with known facts or in strict mode, unless the variable is set to null
         """
-        if self.chain[0] == _HIERARCHY:  # the level has no file then, which is said where levels are named
+        if self.chain[0] == _HIERARCHY:  # `unset_sentences` tells of it
             return
         root = str(split_key(name)[0])
         if self.scope._ends_at_unset and not self._has(root):
@@ -274,7 +273,7 @@ class LookupCall:
         return self._known[key]
 
     def strategy(self, merge: Merge, option: Option | None) -> Strategy:
-        """The strategy that the call names, or else the lookup_options of a key. raises: BadLookup"""
+        """The strategy for a key, as `BaseScope.strategy` returns it. raises: BadLookup"""
         return self.scope.strategy(merge, option)
 
     def value_in(self, root: str, how: Strategy, hierarchy: Hierarchy, is_cached: bool = False) -> Any:
@@ -282,8 +281,7 @@ class LookupCall:
 
         root:      the key without its steps
         how:       the strategy
-        is_cached: True: if no source of the key depends on the node, the merged value is kept for all nodes. False if
-                   the call names the strategy
+        is_cached: True: a merged value that is the same for each node is kept for all nodes. False: nothing is kept
         """
         if how is FIRST:
             return self._first(root, hierarchy)
@@ -293,7 +291,7 @@ class LookupCall:
         return merged()
 
     def _first(self, root: str, hierarchy: Hierarchy) -> Any:
-        """The first value that can be read, or ABSENT. No place below it is asked, so there is nothing to fold."""
+        """The first value that can be read, or ABSENT. Places below that value are not asked."""
         for layer in hierarchy.layers:
             for tree, place in layer.sources.flat:
                 if tree is None or root in tree:
@@ -393,11 +391,11 @@ class BaseScope:
         self._known_gaps: dict[str | None, list[str]] = {}
 
     def look(self, look: Look) -> Any:
-        """What this scope has for something that another scope of the tree has read. Equal results mean equal answers.
+        """The result that one look has in this scope. Scopes with equal results for all looks have equal answers.
 
-        For LEVELS: the sources of a layer, by their ids. For IS_SET: whether a variable is set. For VARIABLE: whether
-        there is one, and its value at a path.
-        look:   an entry of `Looks`
+        A look of the kind LEVELS gives, for each level of a layer, the ids of its sources. IS_SET gives whether a
+        variable is set. VARIABLE gives (whether there is a variable, its value at a path).
+        look:   a look that another scope of the tree has noted: an entry of its `Looks`
         raises: NodeattrsError
         """
         kind, what = look[0], look[1]
@@ -421,7 +419,7 @@ class BaseScope:
             return False
 
     def _sources_of(self, layer: str, config: HieraConfig, entry: HierarchyEntry) -> tuple[int, ...]:
-        """The sources of an entry by their ids, resolved once for equal variables; () if no file of it is there."""
+        """The ids of the sources of an entry, resolved once for equal variables; () if none of its files exists."""
         of = (id(config), id(entry))
         if of not in self.tree.named:
             names = [name.removeprefix("::") for _, its in templates_of(entry) for name in its]
@@ -480,17 +478,16 @@ class BaseScope:
         return LookupCall(self, None, None, (_HIERARCHY,))
 
     def merges(self, key: str) -> bool:
-        """Whether lookup_options give a key another strategy than `first`."""
+        """Whether lookup_options give a key another strategy than `first`. raises: HieraError, if they are not valid"""
         option = self._option(key, self.module_with_data(key))
         return option is not None and self.strategy(None, option) is not FIRST
 
     # --- one key
 
     def answer(self, key: str, merge: Merge, call: LookupCall, *, defaults: bool = True) -> Any:
-        """The value of one key, or ABSENT. The overrides of the call count first, then data, then the defaults of the
-        call.
+        """The value of one key: from the overrides of the call, then from data, then from its defaults; else ABSENT.
 
-        Callers must not change it: files share it.
+        Callers must not change the value, since files share it.
         key:      it may have steps into the value
         merge:    the strategy that the call names; None for none
         call:     the lookup, which merges values and fills in expressions
@@ -526,11 +523,11 @@ class BaseScope:
         return value if value is ABSENT or wanted is None else call.converted(value, wanted)
 
     def strategy(self, merge: Merge, option: Option | None) -> Strategy:
-        """The strategy for a key: the one in *merge*, then the one of its lookup_options, then `first`. raises:
-        BadLookup
+        """The strategy for a key: *merge*, else the one in its lookup_options, else `first`.
 
         merge:  the strategy that the call names; None for none
         option: (name, options) of the entry in lookup_options for the key; None for none
+        raises: BadLookup, for an invalid strategy
         """
         if merge is None and option is not None:
             merge = option[1].get("merge")
@@ -558,8 +555,7 @@ class BaseScope:
     # --- layers
 
     def module_with_data(self, root: str) -> str | None:
-        """The module of a key, such as "ntp" for "ntp::servers". None if the key has none, or the module has no
-        hiera.yaml."""
+        """The module of a key: "ntp" for "ntp::servers". None for a key without one, or a module without hiera.yaml."""
         module = module_of(root)
         if module is None:
             return None
@@ -579,7 +575,7 @@ class BaseScope:
         return _OptionsHierarchy(self._hierarchy(module).layers, module)
 
     def default_hierarchy(self, module: str) -> DefaultHierarchy | None:
-        """The hierarchy for keys of a module that no layer has; None where its hiera.yaml has no default_hierarchy."""
+        """The `default_hierarchy` of a module, for keys that no layer has; None if the module has none."""
         config = self.tree.module_layer(self.environment, module)
         if config is None or config.defaults is None:
             return None
@@ -606,7 +602,7 @@ class BaseScope:
             entries = config.defaults if layer == "default_hierarchy" else config.entries
             located_levels = [self._level(layer, config, entry) for entry in entries or ()]
             levels = tuple([level for level in located_levels if level is not None])
-            # Layers are equal where the same sources stand in the same way, level by level.
+            # Layers with the same sources in the same levels share one instance.
             shape = tuple([(level.located, *[id(place.source) for place in level.places]) for level in levels])
             sources = CACHE.get(shape, lambda: _LayerSources(levels))
             self._resolved_layers[layer, module] = _SearchedLayer(levels, sources)
@@ -617,7 +613,7 @@ class BaseScope:
         return self._resolved_layers[layer, module]
 
     def _level(self, layer: str, config: HieraConfig, entry: HierarchyEntry) -> LocatedLevel | None:
-        """The places of an entry; None where it is built in, and none of them is there."""
+        """The places of an entry; None for a built-in entry if no file of it exists."""
         locations, options = self._filled_in(config, entry)
         if locations is None:
             source = self.tree.source(entry, None, options, config.file, self.environment)
@@ -703,6 +699,6 @@ class BaseScope:
 
 
 def _has_variables(config: HieraConfig) -> bool:
-    """Whether the files of a layer may be others for another node."""
+    """Whether the files of a layer may depend on the node."""
     entries = (*config.entries, *(config.defaults or ()))
     return any(entry.location == "mapped_paths" or "%{" in repr(entry) for entry in entries)

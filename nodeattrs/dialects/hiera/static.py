@@ -68,10 +68,12 @@ class LegacyUse(NamedTuple):
         return f"{self.what} names {self.variable}"
 
 
-def uses_in_levels(tree: LoadedTree, environment: str) -> Iterator[LegacyUse]:
-    """Yield the legacy facts in paths, URIs and options of each hiera.yaml of an environment.
+def legacy_uses_in_tree(tree: LoadedTree, environment: str) -> Iterator[LegacyUse]:
+    """Yield the uses of legacy facts in an environment, its modules and the global layer; code is not searched.
 
-    raises: NodeattrsError, where a hiera.yaml cannot be read
+    First those in paths, URIs and options of each hiera.yaml, then those in the values and keys of all data files.
+    cost:   one visit of each file
+    raises: NodeattrsError, where a file cannot be read
     """
     for config in tree.configs(environment):
         for entry in (*config.entries, *(config.defaults or ())):
@@ -79,14 +81,6 @@ def uses_in_levels(tree: LoadedTree, environment: str) -> Iterator[LegacyUse]:
                 new = modern_fact(name)
                 if new is not None:
                     yield LegacyUse(config.file or "", entry.line or 1, f"the level {entry.name}", name, new)
-
-
-def uses_in_data(tree: LoadedTree, environment: str) -> Iterator[LegacyUse]:
-    """Yield the legacy facts in the values and keys of all data files of an environment.
-
-    cost:   one visit of each file
-    raises: NodeattrsError, where a file cannot be read
-    """
     for file in tree.data_files(environment):
         for path, text in _texts(file.tree):
             for name in variables_in(text) if "%{" in text else ():
@@ -118,10 +112,10 @@ _VARIABLE, _GLOB = r"%\{[^}]*\}", r"\*+/?|\?|\[[^\]]*\]|\{[^}]*\}"
 
 
 class _Level(NamedTuple):
-    """One path of a hierarchy with the files that it may be, the strongest level first.
+    """One path of a hierarchy, and the files that it may name.
 
-    fixed:  whether every node has it
-    opaque: whether only running something would say what it has
+    fixed:  whether the path is there for every node
+    opaque: whether it may name other sources, too, such as a data function or the files of a glob
     """
 
     files: tuple[DataFile, ...]
@@ -130,7 +124,7 @@ class _Level(NamedTuple):
 
 
 class _Code:
-    """The texts of an environment: classes, and every word that might look a key up."""
+    """The classes in the texts of an environment, and every word in the texts that might look a key up."""
 
     def __init__(self, roots: Iterable[str]) -> None:
         self.classes: dict[str, tuple[PuppetClass, str]] = {}
@@ -144,7 +138,7 @@ class _Code:
                 self._take(path, stream.read(_MOST_BYTES))
 
     def _take(self, path: str, text: str) -> None:
-        # Keys of data are what is judged: they name no others.
+        # The keys of a data file are no uses of keys.
         words = _NO_KEY.findall(text) if path.endswith(_DATA) else _WORD.findall(text)
         self.words.update(word for word in words if not word.endswith(":"))
         for found in lookups_in(text):
@@ -228,7 +222,7 @@ class _Judge:
             varies = "%{" in entry.datadir + declared
             yield _Level(files, not varies and entry.location in ("path", "paths"), "glob" in (entry.location or ""))
 
-    # --- questions
+    # --- findings
 
     def all(self) -> Iterator[BadData]:
         yield from self._unread()
@@ -253,7 +247,7 @@ class _Judge:
                               hint=near)  # fmt: skip
 
     def _others(self) -> Iterator[tuple[DataFile, ...]]:
-        """What other hierarchies read: of modules, of further trees, and default hierarchies."""
+        """The files of each level of other hierarchies: of modules, of further trees, and default hierarchies."""
         for config in (config for tree in (self._tree, *self._beside) for config in _configs(tree, self._environment)):
             for entry in (*config.entries, *(config.defaults or ())):
                 yield from (level.files for level in self._levels_of(config, entry))
@@ -287,7 +281,7 @@ class _Judge:
         return [f"{name}::{one}" for name, (known, _) in self._code.classes.items() for one in known.parameters]
 
     def _like(self, key: str) -> str | None:
-        """A parameter whose key is the same but for one part, and that part nearly."""
+        """A parameter whose key differs in one part alone, and has a similar name there; None for none."""
         steps = key.split("::")
         for other in self._parameters:
             theirs = other.split("::")
@@ -304,7 +298,7 @@ class _Judge:
         return self._has_module(key) and not is_parameter and not self._code.names(key)
 
     def _has_module(self, key: str) -> bool:
-        """Whether the module that a key is about is there, manifests and all."""
+        """Whether the module of a key exists and has a folder `manifests`."""
         module = key.partition("::")[0]
         if module not in self._modules:
             folder = self._tree.module_folder(self._environment, module)
@@ -320,12 +314,12 @@ class _Judge:
 
     @cached_property
     def _data(self) -> list[tuple[HierarchyEntry, DataFile]]:
-        """Every data file of the environment, of those that can be read."""
+        """(entry, file) for each data file of the environment that can be read."""
         found = []
         for entry in self._tree.data_entries(self._environment):
             try:
                 source = self._tree.source(entry, entry.name, {}, None)
-            except NodeattrsError:  # found by reading it
+            except NodeattrsError:  # reported when it is read
                 self._all_read = False
                 continue
             if isinstance(source, DataFile):
@@ -335,14 +329,14 @@ class _Judge:
         return found
 
     def _module_of(self, path: str) -> str | None:
-        """The module whose file it is; None for one of the environment."""
+        """The module that a file belongs to; None for a file of the environment."""
         for folder in self._tree.modulepath(self._environment):
             if path.startswith(os.path.normpath(folder) + os.sep):
                 return os.path.relpath(path, folder).split(os.sep)[0]
         return None
 
     def _is_key(self, name: str) -> bool | None:
-        """Whether data or code has a key of a name, or one that an expression fits; None where that is not known."""
+        """Whether data or code has a key that a name or an expression of lookup_options fits; None: not known."""
         module = _OF_MODULE.match(name)
         layer = None if module is None else self._tree.module_layer(self._environment, module[1])
         is_fetched = layer is not None and any(entry.kind == NOT_INSTALLED for entry in layer.entries)
@@ -355,7 +349,7 @@ class _Judge:
         return any(isinstance(key, str) and fits_name(key) for key in keys)
 
     def _sealed(self) -> Iterator[BadData]:
-        """What is encrypted in a file that no level decrypts, where each level that reads it is known."""
+        """Encrypted texts in files that are read only by levels that do not decrypt."""
         opening, others = set[str](), set[str]()
         for config in self._tree.configs(self._environment):
             for entry in (*config.entries, *(config.defaults or ())):
@@ -384,12 +378,12 @@ class _Judge:
 
     def _legacy(self) -> Iterator[BadData]:
         """Legacy facts in levels and values, each once in a file."""
-        uses = chain(uses_in_levels(self._tree, self._environment), uses_in_data(self._tree, self._environment))
-        for one in {(use.file, use.variable): use for use in reversed([*uses])}.values():
+        uses = [*legacy_uses_in_tree(self._tree, self._environment)]
+        for one in {(use.file, use.variable): use for use in reversed(uses)}.values():
             yield BadData(f"{one}, a legacy fact that Puppet 8 does not have", kind=LEGACY_FACT, file=one.file,
                           line=one.line, hint=f"write facts.{one.instead}")  # fmt: skip
 
-    # --- levels among each other
+    # --- one level compared with others
 
     def _against_others(self) -> Iterator[BadData]:
         for index, level in enumerate(self._levels):
@@ -419,7 +413,7 @@ class _Judge:
                                     [f"by {self._place(other, key)}"])  # fmt: skip
 
     def _same_below(self, index: int, file: DataFile, key: str, value: Any) -> DataFile | None:
-        """The file below that every node has and that says the same, where nothing between may say otherwise."""
+        """The first fixed file below with an equal value, if no file between may have another value; else None."""
         if sum(file in level.files for level in self._levels) > 1:
             return None
         for level in self._levels[index + 1 :]:
@@ -435,7 +429,7 @@ class _Judge:
         return None
 
     def _is_first(self, key: str) -> bool:
-        """Whether a lookup takes the first value for certain: its module is there, and nothing asks for a merge."""
+        """Whether a lookup certainly takes the first value: its module is there, and nothing asks for a merge."""
         if key in self._code.merged or any(fits(one, key) for one in self._code.computed):
             return False
         known = self._has_module(key) if "::" in key else key in self._code.words
@@ -443,7 +437,7 @@ class _Judge:
 
     @cached_property
     def _merging(self) -> list[Callable[[str], bool]]:
-        """Whether some `lookup_options` names a key; it may, where a file or an expression cannot be read."""
+        """Tests of a key, one for each name in any `lookup_options`. If a file cannot be read: one that is true."""
         try:
             trees = [file.tree for file in self._tree.data_files(self._environment)]
         except NodeattrsError:
@@ -465,7 +459,7 @@ class _Judge:
 
 
 def _configs(tree: LoadedTree, environment: str) -> list[HieraConfig]:
-    """Every hiera.yaml of a tree; none where one cannot be read, which reading it says."""
+    """The layers of an environment; [] if a hiera.yaml cannot be read, since that is another finding."""
     try:
         return tree.configs(environment)
     except NodeattrsError:
@@ -473,7 +467,7 @@ def _configs(tree: LoadedTree, environment: str) -> list[HieraConfig]:
 
 
 def _around(template: str, location: str | None) -> list[str]:
-    """What stands around the variables in a path of hiera.yaml, and around the wildcards of a glob."""
+    """The texts between the variables of a path in hiera.yaml; for a glob also those between its wildcards."""
     pattern = f"{_VARIABLE}|{_GLOB}" if "glob" in (location or "") else _VARIABLE
     return re.split(pattern, os.path.normpath(template))
 
@@ -573,7 +567,7 @@ def _of_type(file: DataFile, path: Path, wanted: Any) -> Iterator[BadData]:
 
 
 def _moved(entry: Mapping[Any, Any]) -> str:
-    """An entry whose options of a merge stand where they count, as one writes it."""
+    """The `merge:` of an entry in YAML, with the options that the entry has at its top moved into it."""
     merge = entry.get("merge")
     given = {**merge} if isinstance(merge, Mapping) else {"strategy": merge or "deep"}
     given |= {option: value for option, value in entry.items() if option in _OF_MERGE}

@@ -63,7 +63,7 @@ BOOL = "bool"
 _KINDS: dict[type, str] = {bool: BOOL, MarkedSecret: TEXT}
 
 KNOCKED_OUT = Policy("knock-out", Line(ANY, PRESENT, TAKE, "a marker removes what it names"))
-"""Noted of each knock-out: the marker lies over what it has removed."""
+"""The policy in the recorded decision of a knock-out: the marker is merged over the value that it removes."""
 
 
 class _Deep:
@@ -128,13 +128,13 @@ class _Deep:
         yield Line(PRESENT, MAP, self._map_over, "a map replaces what is none, unless it is empty")
         yield Line(ANY, PRESENT, TAKE, "nothing lies below")
 
-    # --- what meets nothing, or false
+    # --- values without a counterpart, or over false
 
     def _meet_below(self, lower: Part, upper: Part) -> Part:
         return meet(self.below, lower, upper)
 
     def _alone(self, lower: Part, upper: Part) -> Part:
-        # Without options only repeated elements would vanish; mostly there are none, and nothing is built anew.
+        # Without options, a merge with itself only removes duplicates, and mostly there are none.
         return upper if self._is_plain and _is_settled(upper.value) else self._meet_below(upper, upper)
 
     def _over_bool_below(self, lower: Part, upper: Part) -> Part:
@@ -156,7 +156,7 @@ class _Deep:
     # --- maps
 
     def _map_over(self, lower: Part, upper: Part) -> Part:
-        """An empty map yields; otherwise the first pair is taken as it is, and every later one meets itself."""
+        """A map over a value of another kind. An empty map yields. Each pair but the first is merged with itself."""
         if self._markers.of_keys and not self._markers.through:
             upper = without(upper, self._markers.among(upper.value))
         first, *others = list(upper.value) or [None]
@@ -185,7 +185,7 @@ class _Deep:
         return made("", upper)
 
     def _list_over(self, lower: Part, upper: Part) -> Part:
-        """A list over what is none: its markers go, and nothing is sorted."""
+        """A list over a value of another kind: its markers are removed, and nothing is sorted."""
         if not self._markers or self._markers.through:
             return upper
         for part in upper.elements() if lower.value is not upper.value else ():
@@ -218,7 +218,7 @@ class _Deep:
             return below
         return above if below.value is ABSENT else self._meet_below(below, above)
 
-    # --- the last look
+    # --- the result after all levels
 
     def _unmarked(self, lower: Part, upper: Part) -> Part:
         return self._rid(upper)
@@ -283,7 +283,7 @@ class _Markers:
         return [*bare, *marked], below, listed((part for part in above if id(part) not in spent), upper)
 
     def _left(self, lower: Part, bare: list[Part], marked: list[Part], noted: bool) -> Iterator[Part]:
-        """What markers leave of a list: what one names goes, and so does the marker's own text."""
+        """Yield the elements that markers leave of a list. A marker removes the text it names, and its own text."""
         by: dict[str, Part] = {}
         for marker in marked:
             by.setdefault(self.named_by(_clear(marker.value)), marker)
@@ -308,10 +308,7 @@ def _is_settled(value: Any) -> bool:
     """Whether no list, here or below keys, has an element twice."""
     if type(value) is dict:
         return all(_is_settled(entry) for entry in value.values() if type(entry) is dict or type(entry) is list)
-    for entry in value:
-        if type(entry) is not str:
-            return len({strict_key(entry) for entry in value}) == len(value)
-    return len(set(value)) == len(value)
+    return len({strict_key(entry) for entry in value}) == len(value)
 
 
 def _all_maps(lower: Part, upper: Part) -> bool:
@@ -331,7 +328,7 @@ def _prefix_pattern(prefix: str) -> Expression:
 
 
 def _clear(value: Any) -> Any:
-    """A value, or that of a secret: markers and order are about what it is."""
+    """The value itself; for a secret, its clear value."""
     return value.unwrap() if type(value) is MarkedSecret else value
 
 
@@ -373,9 +370,9 @@ class Strategy:
     last:     the policy for the result after all levels; None: the result is taken as it is
     from_top: whether the stronger of two values is merged over the weaker one; False for reverse_deep
 
-    Call `level` for the sources of each level, and then for the levels; then `finished` makes the folding of the whole.
-    `level` returns NOTHING if no source has a value. `folding` and `lay` make and fill a folding by hand. `to_data` is
-    the strategy as lookup_options write it.
+    `fold_level` merges the sources of one level; NOTHING if no source has a value. Call it for each level, and then for
+    the list of levels. `finished` makes the folding of the whole lookup from the result. `folding` and `lay` make and
+    fill a folding by hand. `to_data` is the strategy as lookup_options write it.
     """
 
     name: str
@@ -394,7 +391,7 @@ class Strategy:
         """Merge the value of the next source into a level. raises: CannotMerge"""
         folding.lay(part, self.policy)
 
-    def level(self, sources: Sequence[One], ask: Callable[[One], Part | Folding]) -> Part | Folding:
+    def fold_level(self, sources: Sequence[One], ask: Callable[[One], Part | Folding]) -> Part | Folding:
         """Fold the values of the sources of one level, the strongest first; NOTHING if no source has one.
 
         The part of a single source may be returned as it is.
@@ -413,9 +410,9 @@ class Strategy:
         return folding or NOTHING
 
     def finished(self, level: Part | Folding) -> Folding:
-        """The folding of the whole lookup, after `level` was called for all sources. `last` is applied to it.
+        """The folding of the whole lookup, after `fold_level` was called for all sources. `last` is applied to it.
 
-        level: the result of `level`; a part becomes a folding of its own
+        level: the result of `fold_level`; a part becomes a folding of its own
         """
         if isinstance(level, Folding):
             folding = level
@@ -468,16 +465,11 @@ _refuse_map = _refuse(HASH_IN_UNIQUE, "unique cannot take in a map", _NO_MAPS)
 _refuse_null = _refuse(UNDEF_IN_UNIQUE, "unique cannot take in null", "remove the key")
 
 
-_LIST, _CONTAINERS = {list}, {list, dict}
-
-
 def _flat(part: Part) -> Part:
     """A list with the elements of its inner lists in their place; another value as a list of one."""
     if type(part.value) is not list:
         return listed([part], part)
-    if _LIST.isdisjoint(map(type, part.value)):
-        return part
-    return listed(_leaves(part), part)
+    return listed(_leaves(part), part) if list in map(type, part.value) else part
 
 
 def _leaves(part: Part) -> Iterable[Part]:
@@ -501,8 +493,6 @@ def _united(lower: Part, upper: Part) -> Part:
 
 
 def _flat_with_texts(part: Part) -> Part:
-    if type(part.value) is list and _CONTAINERS.isdisjoint(map(type, part.value)):
-        return part  # nearly all lists, with one look
     flat = _flat(part)
     _check_texts(flat.value, "unique", HASH_IN_UNIQUE)
     return flat
@@ -570,10 +560,10 @@ _MAPS_ONLY = Policy(
 
 class _Hash(Strategy):
     def lay(self, folding: Folding, part: Part | Folding) -> None:
-        # The keys are no business of a table, which sees kinds only; they are looked at before two maps meet.
+        # A policy sees only the kinds of values, so the keys of two maps are checked before they are merged.
         lower = part.result if isinstance(part, Folding) else part
         if folding.laid and lower.value is not ABSENT and type(lower.value) is not Unknown:
-            # Of more than one the result was looked at when the last of them was laid.
+            # The result of several values was checked when the last of them was merged.
             for value in (folding.result.value, lower.value) if folding.laid == 1 else (lower.value,):
                 if type(value) is dict:
                     _check_texts(value, "hash", NOT_A_HASH)
@@ -680,7 +670,7 @@ def merge(values: Iterable[Any], strategy: str | Mapping[str, Any] | None = None
     how = strategy_of(strategy, documented=documented)
     sources = list(values)
     try:
-        result = how.finished(how.level(sources, _anonymous)).result
+        result = how.finished(how.fold_level(sources, _anonymous)).result
         if result.value is ABSENT:
             raise KeyNotFound("there is no value to merge")
         return copied(result.value)

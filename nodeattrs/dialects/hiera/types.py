@@ -345,8 +345,8 @@ _WORDS: dict[str, bool] = {"true": True, "yes": True, "y": True, "false": False,
 def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) -> Any:
     """The value converted to a type.
 
-    A value that has the type already is returned as it is, unless there are arguments. An `Encrypted` stays one. A
-    secret inside of the value makes the result, or its part, a secret.
+    A value that has the type already is returned as it is, unless there are arguments. An `Encrypted` is returned as it
+    is. If the value is or contains a secret, the result or a part of it is a secret.
     to:        the text of a type, or a list of that text and arguments of its `new`
     sensitive: makes a secret, for the type Sensitive
     raises:    BadLookup: "convert_bad_type", where *to* names no type; "convert_failed"
@@ -355,7 +355,7 @@ def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) ->
     (31, 5, [['a', 1]])
     """
     if isinstance(value, Encrypted):
-        return value  # what it would be only its key can say
+        return value  # its value is not known without the key
     clear = revealed(value)
     if clear is not value:
         result = convert(clear, to, sensitive)
@@ -434,7 +434,7 @@ def _to_integer(value: Any, radix: int | None = None, absolute: bool = False) ->
 
 
 def _base(digits: str) -> int:
-    """Ruby's: a zero in front makes an octal number."""
+    """The base of the digits of a number, as Ruby reads them: a zero in front makes an octal number."""
     return {"0x": 16, "0b": 2}.get(digits[:2].lower(), 8 if digits.startswith("0") else 10)
 
 
@@ -455,7 +455,7 @@ def _to_float(value: Any, absolute: bool = False) -> float:
 
 def _to_numeric(value: Any, absolute: bool = False) -> int | float:
     if type(value) is float or (type(value) is str and _number_in(_FLOAT, value)[3]):
-        if type(value) is str and _ZERO.fullmatch(value):  # Puppet takes it for none
+        if type(value) is str and _ZERO.fullmatch(value):  # no number for Puppet
             raise ValueError
         return _to_float(value, absolute)
     return _to_integer(value, None, absolute)

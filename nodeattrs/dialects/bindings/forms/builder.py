@@ -167,7 +167,7 @@ class _BindLine(_Line):
         return self._to(FirstFound(tuple(asked_key(key, None, self._block.classes) for key in keys)))
 
     def each_time(self) -> Self:
-        """Do not keep the product: each injection gets its own. raises: BindingError, before a producer is given"""
+        """Give each injection a product of its own. raises: BindingError, if the binding has no producer yet"""
         producer = self._fields.get("to")
         if producer is None:
             raise BindingError(NO_PRODUCER, "each_time() comes behind the producer", origins=(self._origin,))
@@ -178,9 +178,10 @@ class _BindLine(_Line):
         return self._option("transformer", call)
 
     def scope(self, name: str) -> Self:
-        """How long the product is kept: "singleton", "none", or while a scope of that name is open.
+        """Set how long the product is kept. "singleton": by the injector; "none": not at all.
 
-        `with injector.scope("request") as request: ...` opens one.
+        Any other name: as long as a scope of that name is open. `with injector.scope("request") as request: ...` opens
+        one.
         """
         return self._option("scope", name)
 
@@ -360,7 +361,7 @@ class Block:
         return block
 
     def add(self, item: Item) -> None:
-        """Add a finished item behind the lines that the block has."""
+        """Add a finished item after the items that the block has."""
         self._lines.append(item)
 
     def _bound(self, line: _AnyLine) -> _AnyLine:

@@ -361,7 +361,7 @@ class Branch(_Written):
 class Lambda(_Written):
     """A function, `|$memo, $x| { $memo + $x }`. `evaluate` returns a Python function with these parameters.
 
-    That function raises BindingError if it is called with another number of arguments.
+    That function raises BindingError if the number of its arguments is not the number of its parameters.
     parameters: the names of the parameters, without the `$`
     body:       the expression that gives the result; it may use variables from outside, too
     """
@@ -370,7 +370,10 @@ class Lambda(_Written):
     body: Node
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        """A function of Python. It raises BindingError for another number of arguments than parameters."""
+        """Returns a function that takes the parameters by position and returns the value of the body.
+
+        Called with a wrong number of arguments, it raises BindingError.
+        """
 
         def call(*args: Any) -> Any:
             if len(args) != len(self.parameters):

@@ -123,9 +123,9 @@ class Multibind(Bind):
 
 @dataclass(frozen=True, kw_only=True)
 class When(Item):
-    """Items that are in effect where one of the alternatives holds.
+    """Items that are in effect if at least one of the alternatives holds.
 
-    alternatives: conjunctions; all (category, value) pairs of one must hold
+    alternatives: an alternative is a tuple of (category, value) pairs; it holds if all its pairs hold
     """
 
     alternatives: tuple[tuple[Category, ...], ...]
@@ -151,7 +151,7 @@ class Rebinding(FlaggedItem):
 
 @dataclass(frozen=True, kw_only=True)
 class Inclusion(Item):
-    """Classes that are included, or excluded: they are statements about the key `/classes`."""
+    """Classes that the key `/classes` gets; with *exclude*, classes that it loses."""
 
     names: tuple[str, ...]
     exclude: bool = False
@@ -183,7 +183,7 @@ class ParameterMap(FlaggedItem):
 class BoundVariables(FlaggedItem):
     """Top scope variables that are bound; abstract ones must be bound by a higher layer or category.
 
-    type:   of all of them; None is Any
+    type:   the type of all of them; None: Any
     values: name -> producer; name -> None where they are abstract
     single: whether one abstract name was written without a list, for the data form
     """
@@ -200,8 +200,8 @@ Chain = tuple[tuple[str, ...] | str, ...]
 def chain_of(links: Iterable[Any]) -> Chain:
     """The chain of a dependency, with canonical references.
 
-    links:  references and arrows by turns, such as `["Sql[one]", "->", ["Web[a]", "Web[b]"]]`: it begins and ends with
-            a reference or a list of references, and has at least one arrow
+    links:  references and arrows in turn, such as `["Sql[one]", "->", ["Web[a]", "Web[b]"]]`. The first and the last
+            one are a reference or a list of references; there is at least one arrow
     raises: BindingError ("syntax", "bad-type")
     """
     chain: list[tuple[str, ...] | str] = []
@@ -354,14 +354,14 @@ def _options(given: Mapping[str, Any], known: frozenset[str], what: str) -> list
 
 
 def _reserved(name: str | None) -> _Rule:
-    """The rule that a name does not begin with a slash, which marks names of the library; None keeps the rule."""
+    """The rule that a name does not begin with a slash, as names of the library do. None breaks no rule."""
     message = f"the name {name!r} begins with a slash; such names belong to the library"
     way_out = "use `bind parameters`, `bind variables`, `include`, or another name"
     return (name or "").startswith("/"), RESERVED_NAME, message, way_out
 
 
 def is_parameter_map(given: Any) -> bool:
-    """Whether a value of the option `map` is a map of names to names, or a list of names that both sides share."""
+    """Whether a value of the option `map` is valid: a map of names to names, or a list of shared names."""
     if isinstance(given, Mapping):
         return all(isinstance(name, str) for pair in given.items() for name in pair)
     return isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given)

@@ -35,8 +35,8 @@ from nodeattrs.puppet.references import Reference
 class Producer(ABC):
     """The base class of custom producers. `produce` gives a value each time it is called; None means no value.
 
-    A binding names a subclass: `.to_producer(P)`. The injector makes one object of it, and calls `produce` for each
-    injection. A class with a method `produce` may be bound without this base class.
+    A binding names a subclass: `.to_producer(P)`. The injector makes one object of it, and calls its `produce` for each
+    injection. A class that only has a method `produce` may be bound, too.
     """
 
     @abstractmethod
@@ -74,7 +74,7 @@ class ProducerScope(Protocol):
         """The value of another key; None where nothing is bound. raises: LookupLoop, TypeMismatch, BindingError"""
 
     def once(self, thing: object, make: Callable[[], Any]) -> Any:
-        """The result of *make*, which is called at the first question for *thing* alone."""
+        """The result of *make*. It is called once for each *thing*; later calls return the same result."""
 
     def call(self, call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """The result of a callable; arguments that are missing are filled by their annotations."""
@@ -122,7 +122,7 @@ class Producing:
         return iter(())
 
     def calls(self, classes: Classes) -> Calling | None:
-        """(callable that makes a product, positional, named arguments of the binding); None where none is called.
+        """(callable that makes a product, positional arguments, named arguments); None if no callable is called.
 
         None also for a class that is not known, or that may not be loaded now.
         """
@@ -142,11 +142,10 @@ class Producing:
 
 
 def called(given: Any, scope: ProducerScope) -> Callable[..., Any] | None:
-    """The function that an option names; None if there is no such function.
+    """The function that an option gives; None if it gives none. Its exceptions become BindingError ("function-failed").
 
-    An exception of the function becomes a BindingError ("function-failed").
-    given: a callable, the name of a function of *scope*, or an expression whose value is a function. Anything else
-           gives None
+    given: a callable, the name of a function of *scope*, or an expression whose value is a function. For any other
+           value the result is None
     scope: has the functions by name, and the variables of an expression
     """
     if isinstance(given, str):
@@ -174,12 +173,10 @@ def _guarded(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
-    """A producer to which two options of its binding are applied; without these options the same producer.
+    """The producer with two options of its binding applied; without these options *of* itself.
 
     The map `producer_args` adds named arguments. `singleton` False sets *each_time*; True changes nothing.
-
-    raises: BindingError ("bad-option"), for producer_args that are not a map, and for a producer that does not make an
-            object of a class
+    raises: BindingError ("bad-option"), if producer_args are not a map, or if the producer makes no object of a class
     """
     args = options.get("producer_args")
     if args is not None:
@@ -207,8 +204,8 @@ class Written(Producing):
 class Constant(Written):
     """A producer of a fixed value; the value None produces nothing.
 
-    Each product of a list or map is a new copy of all lists and maps inside. Any other value is its own product; with
-    *each_time* the product is a deep copy of it.
+    For a list or map, each product is a new copy, with new copies of all lists and maps inside. Any other value is
+    itself the product; with *each_time*, the product is a deep copy.
     """
 
     value: Any
@@ -263,8 +260,8 @@ class Lookup(Producing):
 class HashLookup(Lookup):
     """A producer of one entry of another key's hash; None if that key has no value, or no such entry.
 
-    asked: the other key. Without a type, its value must be a hash; `produce` raises TypeMismatch for another value.
-           With a type, the product for a value that is no hash is None
+    asked: the other key. For a value that is no hash, `produce` raises TypeMismatch if this key has no type; with a
+           type, the product is None
     key:   the key of the entry in the hash
     """
 
@@ -371,10 +368,10 @@ class Factory(Producing):
 
 @dataclass(frozen=True)
 class Custom(_OfClass):
-    """A producer that calls `produce()`, without arguments, of a custom `Producer` object for each value.
+    """A producer that has a custom `Producer` object, and calls its `produce()` for each value.
 
     `producer` returns the object. It is made once; with *each_time*, or with arguments of the injection, a new one is
-    made for each call. For an object without `produce`, `producer` and `produce` raise BindingError ("type-mismatch").
+    made for each call. If the object has no `produce`, `producer` and `produce` raise BindingError ("type-mismatch").
     """
 
     @property
@@ -413,10 +410,10 @@ PRODUCER = Type("Type", ("Producer",))
 
 @dataclass(frozen=True)
 class NamedProducer(Producing):
-    """A producer whose `produce` calls `produce()` of the custom `Producer` object that is bound under a name.
+    """A producer that gets each value from the custom `Producer` object that is bound under a name.
 
-    The product is None if no object is bound under the name. An object without `produce` raises BindingError
-    ("type-mismatch").
+    The product is None if nothing is bound under the name. If the object has no `produce`, `produce` raises
+    BindingError ("type-mismatch").
     name: the name of a key of the type `Producer`
     """
 
@@ -448,8 +445,8 @@ class Ref(Producing):
     """A producer of a reference as text: `Sql[one]`, `Class[ntp]`, `File`. `Pattern[x]` gives a compiled pattern
     instead.
 
-    `reference_to` makes a Ref of most references; of a reference `Type[X]` it makes an `InstanceOfType`. `reference` is
-    the text.
+    `reference` is the text. `reference_to` makes a Ref, except for a reference `Type[X]`, which becomes an
+    `InstanceOfType`.
     type: the type of the reference, with its title
     """
 
@@ -478,7 +475,7 @@ class InstanceOfType(Instance):
 
 
 def reference_to(type: Type) -> Producing:
-    """The producer of a type that is written as a value: of a new object for `Type[X]`, else of a reference."""
+    """The producer for a type that is written as a value: an `InstanceOfType` for `Type[X]`, a `Ref` for the others."""
     return InstanceOfType(type.title) if type.name == "Type" else Ref(type)
 
 
@@ -505,7 +502,7 @@ def condition(attribute: str, sign: str, wanted: Any) -> Condition:
 class Query(Producing):
     """A producer of a list: the references to the instances of a type for which all conditions are true.
 
-    The list is [] if none match, also as the result of `found`. The product is None if no instances can be looked up
+    `found` and `produce` return [] if none match. `produce` returns None if no instances can be looked up
     (`Objects.is_there`).
     type:  the type of the instances; only its name counts
     where: conditions (attribute, operator, value), ("or", conditions, ...), or ("not", conditions); () selects all
@@ -536,7 +533,7 @@ class Query(Producing):
             return not self._holds(condition[1], reference, has)
         attribute, sign, wanted = condition
         actual = has.get(attribute, reference.id if attribute in ("name", "title") else None)
-        if isinstance(actual, (list, tuple)) and not isinstance(wanted, list):  # one of several, such as roles
+        if isinstance(actual, (list, tuple)) and not isinstance(wanted, list):  # such as roles
             within = (compared(one, sign, wanted) for one in actual)
             return all(within) if sign in ("!=", "!~", "~!") else any(within)
         return compared(actual, sign, wanted)
@@ -595,7 +592,10 @@ class Attribute(Producing):
         return self.of.produce(scope, {})
 
     def _selected(self, found: list[Reference], scope: ProducerScope) -> Reference | None:
-        """The one instance of a query. raises: BindingError, for none or several"""
+        """The reference to the instance of a query; *select* picks one of several. None for none, if *optional*.
+
+        raises: BindingError, for no or several instances otherwise, and if *select* returns none of them
+        """
         if not found and self.optional:
             return None
         if len(found) > 1 and self.select is not None:

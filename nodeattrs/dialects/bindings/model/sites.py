@@ -44,7 +44,7 @@ _DEFAULT_LAYERS: list[Any] = [
     {"name": "site", "include": ["confdir:/default?optional"]},
     {"name": "modules", "include": ["module:/*::default"]},
 ]
-"""Where a site lists no layers."""
+"""The layers of a site that lists none."""
 
 
 @dataclass
@@ -90,11 +90,11 @@ class Site:
         return {**site, **({"assign": assigned} if assigned else {})}
 
     def evaluated(self, variables: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str | None]:
-        """Evaluate the site; returns (environments as plain values for `environment_of`, name of the selected
-        environment).
+        """Evaluate the site, and return (environments, name of the selected environment).
 
-        The first is None if no `site { }` is written. The second is None if no environment is selected.
-        variables: facts and settings such as `confdir`. Their `environment` counts unless the site assigns
+        The environments are plain values for `environment_of`; None if there is no `site { }`. The name is None if no
+        environment is selected.
+        variables: facts and settings such as `confdir`. Their `environment` is the name, unless the site assigns
                    `$environment`
         raises:    BindingError, also for a variable that is not set
         """
@@ -141,7 +141,7 @@ class Site:
 
 
 def _asker(variables: Mapping[str, Any], missing_is_nothing: bool = False) -> Callable[[str], Any]:
-    """A function from the name of a variable to its value; where it is not set to None, or to a BindingError."""
+    """A function from the name of a variable to its value. Without a value it raises BindingError, or gives None."""
 
     def ask(name: str) -> Any:
         plain = name.removeprefix("::")
@@ -192,7 +192,7 @@ def environment_of(
 ) -> Environment:
     """The selected environment with its paths, from the attributes of a site and the usual folders of Puppet.
 
-    site:         "defaults", "environments" (name -> attributes), "dynamic" ("dir", "attrs"); None for nothing
+    site:         "defaults", "environments" (name -> attributes), "dynamic" ("dir", "attrs"); None: it declares none
     selected:     the name of the environment; None is production, which needs no declaration
     confdir:      the folder that relative paths begin at
     is_directory: a function (absolute path) -> bool; called only if an environment may be in the "dynamic" folder
@@ -291,27 +291,15 @@ class Inventory:
         return [name for names in self.modules.values() for name in names]
 
 
-@dataclass(frozen=True)
-class _Reference:
-    """A reference in its parts: `scheme:/name?optional`."""
-
-    scheme: str
-    name: str
-    optional: bool
-
-    def __str__(self) -> str:
-        return f"{self.scheme}:/{self.name}" if self.name else f"{self.scheme}:"
-
-
-def _parse_reference(text: Any, schemes: Iterable[str] | None) -> _Reference:
-    """The scheme, the name and the mark `?optional` of a reference. The name of `enc:` alone is "*".
+def _parse_reference(text: Any, schemes: Iterable[str] | None) -> tuple[str, str, bool]:
+    """(scheme, name, whether it ends in `?optional`) of a reference. The name of `enc:` alone is "*".
 
     text:    the reference; a value that is not a text raises "bad-uri"
     schemes: schemes that are allowed in addition to confdir and module; None allows any scheme
     raises:  BindingError ("bad-uri", "unknown-scheme")
 
     >>> _parse_reference("module:/::apache::default?optional", [])
-    _Reference(scheme='module', name='apache::default', optional=True)
+    ('module', 'apache::default', True)
     """
     scheme, colon, rest = text.partition(":") if isinstance(text, str) else ("", "", "")
     if not colon or not _SCHEME.fullmatch(scheme):
@@ -331,7 +319,7 @@ def _parse_reference(text: Any, schemes: Iterable[str] | None) -> _Reference:
         name = name or "*"
         if name not in ("*", *_ENC_PARTS):
             raise BindingError(BAD_URI, f"{text!r}: a classifier has no part {name!r}")
-    return _Reference(scheme, name, bool(mark))
+    return scheme, name, bool(mark)
 
 
 def unknown_scheme(text: str, scheme: str, known: Sequence[str]) -> BindingError:
@@ -344,8 +332,8 @@ def unknown_scheme(text: str, scheme: str, known: Sequence[str]) -> BindingError
 def layer_references(config: Iterable[Mapping[str, Any]], inventory: Inventory) -> list[tuple[str, list[str]]]:
     """(name of the layer, sorted references) for each layer: its included references minus the excluded ones.
 
-    Wildcards are replaced by the sets of the inventory; `?optional` references to sets that it lacks are left out.
-    A reference without a wildcard stays, whether its set exists or not.
+    A reference with a wildcard becomes a reference to each set of the inventory that fits. An `?optional` reference to
+    a set that the inventory lacks is left out. Any other reference stays, even if its set does not exist.
     config: layers as data: "name", and optionally "include" and "exclude", each a reference or a list of references
     raises: BindingError ("bad-uri", "unknown-scheme", "bad-layer")
 
@@ -358,35 +346,38 @@ def layer_references(config: Iterable[Mapping[str, Any]], inventory: Inventory) 
             raise BindingError(BAD_LAYER, f"a layer is a map with a name, and this is {layer!r}")
         if unknown := set(layer) - {"name", "include", "exclude"}:
             raise BindingError(BAD_LAYER, f"layer {layer['name']!r} has no field {sorted(unknown)[0]!r}")
-        included = dict.fromkeys(_expanded(layer.get("include"), inventory, keeps=True))
-        excluded = set(_expanded(layer.get("exclude"), inventory, keeps=False))
-        layers.append((layer["name"], sorted(one for one in included if one not in excluded)))
+        included = set(_expanded(layer.get("include"), inventory, drops_missing=True))
+        excluded = set(_expanded(layer.get("exclude"), inventory, drops_missing=False))
+        layers.append((layer["name"], sorted(included - excluded)))
     return layers
 
 
-def _expanded(given: Any, inventory: Inventory, keeps: bool) -> Iterator[str]:
-    """The named references, wildcards expanded. keeps: whether missing optional ones are left out"""
+def _expanded(given: Any, inventory: Inventory, drops_missing: bool) -> Iterator[str]:
+    """The references of a list or of one text, without `?optional`; a wildcard becomes the sets that fit it.
+
+    drops_missing: True: an optional reference to a set that the inventory lacks is left out
+    """
     if given is None:
         return
     for text in given if isinstance(given, (list, tuple)) else [given]:
-        reference = _parse_reference(text, inventory.schemes)
-        if reference.scheme not in ("confdir", "module"):
-            yield str(reference)
+        scheme, name, is_optional = _parse_reference(text, inventory.schemes)
+        if scheme not in ("confdir", "module"):
+            yield f"{scheme}:/{name}" if name else f"{scheme}:"
             continue
-        names = inventory.names(reference.scheme)
-        if "*" in reference.name:
-            wanted = reference.name.split("::")
-            yield from (f"{reference.scheme}:/{name}" for name in sorted(names) if _matches(name, wanted))
-        elif not (keeps and reference.optional) or reference.name in names:
-            yield str(reference)
+        known = inventory.names(scheme)
+        if "*" in name:
+            wanted = name.split("::")
+            yield from (f"{scheme}:/{one}" for one in known if _matches(one, wanted))
+        elif not (drops_missing and is_optional) or name in known:
+            yield f"{scheme}:/{name}"
 
 
 def _matches(name: str, wanted: list[str]) -> bool:
     """Whether the name of a set matches the segments of a reference: `*` is one segment, `**` one or more."""
     segments = name.split("::")
     if any(":" in segment for segment in segments):
-        return False  # a colon alone is in no reference
-    reached = {0}  # each number of segments that what was compared so far can stand for
+        return False  # no reference can name such a set
+    reached = {0}  # the numbers of segments that the part of *wanted* compared so far may match
     for one in wanted:
         if one == "**":
             reached = set(range(min(reached) + 1, len(segments) + 1)) if reached else set()

@@ -28,7 +28,7 @@ Mode = str
 """How a conjunction ranks: "tuple" (all its categories count) or "documented" (its highest alone)."""
 
 LookedAt = Callable[[str, str | None], object]
-"""A function that is called with a category and the text it is compared with; None: its value itself is read."""
+"""A function (category, text): called when the category's value is compared with the text. None: the value is read."""
 
 
 def _not_noted(category: str, text: str | None) -> None:
@@ -38,8 +38,8 @@ def _not_noted(category: str, text: str | None) -> None:
 class NodeVariables(Mapping[str, Any]):
     """The variables of a site for one node, as a map: name -> value. Each read of a fact is noted in *looks*.
 
-    A name has the value that is set in *given*; other names have the value of the fact. If there is no fact `fqdn`, it
-    is the name of the node. Any other name raises KeyError. `with_given` makes a copy with other *given* names.
+    The value of a name is the one in *given*, else the fact of that name. The name `fqdn` without either is the name of
+    the node; any other name raises KeyError. `with_given` makes a copy with other *given* names.
     A caller that only compares a value reads it from `unnoted`. It notes the comparison with `compare`, or with
     `compare_name` for the name of the node.
     facts:  the facts of the node
@@ -92,9 +92,9 @@ class NodeVariables(Mapping[str, Any]):
         return NodeVariables(self._facts, self._node, self._given, self._hidden)
 
     def compare(self, name: str, text: str | None) -> None:
-        """Note that the answer depends on whether a variable is *text*, and on the type of its value. Nothing is
-        compared here, and nothing is noted for a given variable.
+        """Note that the answer depends on the type of a variable, and on whether its value is *text*.
 
+        It compares nothing itself. For a variable in *given* it notes nothing.
         text: in lower case; None: the answer depends on the whole value
         """
         if name in self._given:
@@ -127,8 +127,8 @@ class State:
     mode:       how a condition on several categories is ranked. "tuple": by all of them; "documented": by the highest
                 one
     listed_at:  category -> the line of the site that lists it
-    looked_at:  a function (category, text) that is called for each comparison of a category's value with a text; the
-                text is None if the value itself is read
+    looked_at:  a function (category, text) that is called when the value of a category is compared with a text. The
+                text is None when the value itself is read
     raises:     BindingError ("bad-mode", "category-twice", "category-value")
 
     >>> State([("node", "Kermit"), ("environment", "production")]).mask([("node", "kermit")])
@@ -186,7 +186,7 @@ class State:
         return self._values.get(name)
 
     def is_open(self, name: str) -> bool:
-        """Whether a category is listed and has no value."""
+        """Whether a category is listed and has no value; False for a category that is not listed."""
         self._looked_at(name, "")
         return name in self._values and self._values[name] is None
 
@@ -228,12 +228,12 @@ def _category_text(name: str, value: Any) -> str | None:
 def effective_categories(
     listed: Iterable[Sequence[Any]] | None, *, fqdn: str, environment: str
 ) -> list[tuple[str, str | None]]:
-    """The (category, value) pairs in effect, the highest first, for the categories that a site lists; without common.
+    """The (category, value) pairs in effect, the highest first: those that a site lists, with `node` and `environment`.
 
-    If they are not listed, `node` is added as the highest and `environment` as the lowest. Values are in lower case.
-
-    listed: evaluated (category, value) pairs; None if the site lists none. The value of `environment` must be True
-    fqdn:        the value of `node`
+    If the site does not list them, `node` is added as the highest category, and `environment` as the lowest. Values are
+    in lower case; None for a category without a value. `common` is not among the pairs.
+    listed:      evaluated (category, value) pairs; None: the site lists none. The value of `environment` must be True
+    fqdn:        the value of `node`, unless the site lists `node` with another value
     environment: the value of `environment`
     raises: BindingError: "category-common", "category-environment-value", "category-order",
             "category-value", "category-twice"
@@ -269,8 +269,8 @@ class Objects:
     `instance` returns the parameters of one instance, or None for an unknown reference. `parameters` returns the
     parameter names of a type: those in *types*, or the names that its instances have, or None. `of_type` yields
     (reference, parameters) of each instance of a type; nothing for an unknown type.
-    is_there:  False in a subclass without a store, which cannot look up instances; a query then produces None, and not
-               []
+    is_there:  False in a subclass that cannot look up instances, since it has no store. A query then produces None in
+               place of []
     types:     the name of a type -> the names of its parameters
     instances: a reference such as "Sql[one]" -> the parameters of that instance, name -> value
 
@@ -303,9 +303,7 @@ class Objects:
                 yield reference, parameters
 
     def parameters(self, name: str) -> list[str] | None:
-        """The parameter names of a type. If none are declared: the names that its instances have, or None if there are
-        none.
-        """
+        """The parameter names of a type: the declared ones, else those that its instances have; None for neither."""
         if name in self._types:
             return self._types[name]
         seen = dict.fromkeys(name for _, parameters in self.of_type(name) for name in parameters)

@@ -88,7 +88,7 @@ class Type:
         if self.is_data:
             return "Data"
         if self.name == "Hash" and self.key == LITERAL:
-            return f"Hash[{self.element.kind}]"  # Hash[Literal,x] is written out Hash[x]
+            return f"Hash[{self.element.kind}]"  # so that Hash[Literal,X] and Hash[X] are one kind
         return str(self)
 
     def accepts(self, other: Type, classes: Classes) -> bool:
@@ -115,9 +115,9 @@ class Type:
         return other.name in _NARROWER.get(self.name, ())
 
     def excludes(self, other: Type, classes: Classes) -> bool:
-        """Whether certainly no value of *other* conforms to this type; False if this is not certain.
+        """Whether it is certain that no value of *other* conforms to this type.
 
-        It is not certain of an unknown or abstract class, of two Arrays or Hashes, of Any, references and patterns.
+        False for an unknown or abstract class, for two Arrays or two Hashes, and for Any, references and patterns.
         """
         if self.accepts(other, classes) or other.accepts(self, classes):
             return False
@@ -132,11 +132,11 @@ class Type:
         )
 
     def holds(self, value: Any, classes: Classes) -> bool:
-        """Whether *value* conforms to the type. Null conforms only to Any; but inside an Array or Hash it conforms to
-        Data, too.
+        """Whether *value* conforms to the type.
 
-        A secret conforms to Data, but not to a type of texts or numbers. cost: one visit to each value inside, except
-        for Any and Type[X]
+        Null conforms to Any alone; inside an Array or Hash, it conforms to Data, too. A secret conforms to Data, but
+        not to a type of texts or numbers.
+        cost: one visit to each value inside, except for Any and Type[X]
         """
         name = self.name
         if name == "Any":
@@ -208,7 +208,7 @@ def _holds_reference(declared: Type, value: Any) -> bool:
 
 
 def _is_protocol(of: Any) -> bool:
-    """Whether a class is a Protocol, which any class with its members follows."""
+    """Whether a class is a Protocol."""
     return bool(getattr(of, "_is_protocol", False))
 
 
@@ -244,8 +244,8 @@ class Classes:
 
     `add` registers a class and returns its name. `include` adds the classes of another register. `offer` registers a
     function that loads a class later; it is called only if code of the repository may run. `find` and `require` return
-    a class, or None for an unknown name. If the code of an offered class may not run, `find` returns None and `require`
-    raises UnknownLayer. `names` lists all names. `is_subclass` and `is_instance` compare by name.
+    a class, or None for an unknown name. If an offered class may not be loaded, `find` returns None, and `require`
+    raises UnknownLayer. `names` lists all names. `is_subclass` and `is_instance` take the names of classes.
     known:  the first classes, by name; None: there are none
     raises: BindingError ("ambiguous-class"), for two classes of one name
 
@@ -283,7 +283,7 @@ class Classes:
         return self._known.get(plain)
 
     def require(self, name: str) -> type | None:
-        """As `find`, with None for an unknown name, but raises UnknownLayer if the code of the class may not run."""
+        """The class of a name, or None for an unknown name. raises: UnknownLayer, if its code may not run"""
         plain = _class_name(name)
         if plain not in self._known and plain in self._offered:
             require_may_run(f"the class {plain}")
@@ -304,7 +304,7 @@ class Classes:
         return sorted({*self._known, *self._offered})
 
     def is_subclass(self, name: str, of: str) -> bool:
-        """Whether the class called *name* is a sub class of the one called *of*."""
+        """Whether the class *name* is the class *of* or inherits from it. Of unknown names: whether they are equal."""
         one, base = self.find(name), self.find(of)
         return name == of or (one is not None and base is not None and issubclass(one, base))
 

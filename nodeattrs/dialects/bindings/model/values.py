@@ -17,7 +17,6 @@ from nodeattrs.dialects.bindings.codes import NOT_DATA, SYNTAX
 from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.errors import TooDeep
 from nodeattrs.formats.patterns import BadPattern, expression
-from nodeattrs.puppet.references import Reference
 
 
 def own_copy(value: Any, room: int = MAX_DEPTH) -> Any:
@@ -81,17 +80,6 @@ def hash_as_data(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
     return {"hash": [list(pair) for pair in listed]}
 
 
-def texts_of(value: Any) -> Any:
-    """A value with references as plain texts: itself, and the entries of a list or hash, not further inside."""
-    if isinstance(value, dict):
-        return {key: _text_of(entry) for key, entry in value.items()}
-    return [_text_of(entry) for entry in value] if isinstance(value, list) else _text_of(value)
-
-
-def _text_of(value: Any) -> Any:
-    return str(value) if isinstance(value, Reference) else value
-
-
 def flatten(value: Any) -> list[Any]:
     """The elements of a list and of all lists inside of the list; any other value becomes a list.
 
@@ -150,7 +138,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "upcase": lambda text: text_in_language(text).upper(),
     "values": lambda value: list(value.values()),
 }
-"""Name -> function that expressions may call. The combinators of multibinds are others (`multibinds`)."""
+"""Name -> function that expressions may call. The combinators of multibinds are not among them."""
 
 
 # --- comparisons -----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What is bound for a state: the declaration of a key, the keys that it needs, and the errors about missing keys.
+"""The bindings for a state: the declaration of a key, the keys that it needs, and the errors about missing keys.
 
 A *slot* is a parameter of a callable that may be filled (`filling`). A class without a binding is treated as bound if
 each of its slots can be filled. No value is made here: `maker.ValueMaker` extends `Bound`.
@@ -53,7 +53,7 @@ class Bound:
     The constructor resolves the layers. It raises no faults: they are in `resolution.faults`. `declaration` finds the
     declaration of a key, and returns None for a key that is not bound. `needs` yields the keys that a declaration looks
     up. `slots` gives the parameters of a callable. `declaration_or_class` also finds a class that can be made without
-    a binding. `is_asked` says whether a slot is looked up. `unfilled`, `not_bound`, `mismatch` and `about` return
+    a binding. `is_looked_up` says whether a slot is looked up. `unfilled`, `not_bound`, `mismatch` and `about` return
     errors for the caller to raise, and `hint` a hint or None.
     layers:   the layers, the highest first
     state:    the categories of the request
@@ -94,9 +94,9 @@ class Bound:
         return self.declaration(wanted) or self._of_unbound_class(wanted)
 
     def needs(self, one: Declaration) -> Iterator[Asked]:
-        """Yield the keys that a declaration looks up, if they are known before its product is made.
+        """Yield the keys that a declaration looks up, as far as they are known before its product is made.
 
-        Keys of variables, of calls of `inject` with a literal name, of look-ups, of parameters; a key may come twice.
+        They come from variables, look-ups, parameters, and calls of `inject` with a literal name. A key may come twice.
         """
         producer = one.root.producer
         if isinstance(producer, Computed):
@@ -111,7 +111,7 @@ class Bound:
             if calling is not None:
                 call, args, named = calling
                 for slot in not_given(self.slots(call), args, named):
-                    if slot.wanted is not None and self.is_asked(slot):
+                    if slot.wanted is not None and self.is_looked_up(slot):
                         yield slot.wanted
 
     def _key_of_variable(self, name: str) -> Asked | None:
@@ -129,8 +129,8 @@ class Bound:
             found = self._slots[call] = slots_of(call, self.register)
         return found
 
-    def is_asked(self, slot: Slot) -> bool:
-        """Whether a parameter is looked up: it has a key, and is required, or its key is bound or given."""
+    def is_looked_up(self, slot: Slot) -> bool:
+        """Whether a parameter is looked up: a required one with a key, or another one whose key is bound or given."""
         wanted = slot.wanted
         if wanted is None:
             return False
@@ -203,7 +203,7 @@ class Bound:
         return f"not bound; nearest: {nearest}" if close else "not bound", hint
 
     def _missing_parameter(self, wanted: Asked | None) -> Slot | None:
-        """The parameter because of which an unbound class cannot be made; None where there is none."""
+        """The first required parameter without a key of an unbound class; None for any other key."""
         if wanted is None or self.declaration(wanted) is not None:
             return None  # a class that is bound is not loaded for an error
         known = self._class_of(wanted)
@@ -218,7 +218,7 @@ class Bound:
         declared = self.declaration(wanted)
         for fault in self.resolution.faults if declared is None else ():
             if fault.key == wanted.key:
-                return fault  # it is bound, in some way that cannot be
+                return fault  # it is declared, and its declarations are faulty
         details = self._asked_by()
         if declared is not None:
             return NotBound(
@@ -289,10 +289,10 @@ def chained(links: list[str]) -> str:
 
 
 def early_faults(bound: Bound) -> Iterator[BindingError]:
-    """Yield the errors of values that no further layer can make possible; nothing for correct ones. Nothing is made.
+    """Yield the errors of declarations that are certain without making a value; nothing if all are correct.
 
-    The causes are: a declaration without a producer, a constant of a wrong type, or an abstract class; a parameter
-    without a key; a return annotation that contradicts the declared type.
+    They are a missing producer, a constant of a wrong type, an abstract class, and a required parameter without a key.
+    Another one is a return annotation that contradicts the declared type.
     cost: linear in the declarations
     """
     for winner in bound.resolution.winners.values():

@@ -31,7 +31,7 @@ _WAYS: dict[Any, Way] = {
 
 @taking(name=str)
 def named(name: str) -> Asked:
-    """A mark for annotations: the name of a parameter's key, beside its type: `Annotated[str, named("db_url")]`."""
+    """A mark for annotations, which names the key of a parameter: `Annotated[str, named("db_url")]`."""
     return Asked(None, name)
 
 
@@ -57,7 +57,7 @@ class Slot:
 
     @property
     def label(self) -> str:
-        """The parameter in messages: the name of its key; without a key its type; without both its own name."""
+        """The parameter in messages: the name or type of its key. Without a key "name: annotation", or the name."""
         if self.wanted is None:
             return f"{self.name}{self.words and ': '}{self.words}"
         return self.wanted.label
@@ -97,16 +97,14 @@ def not_given(slots: tuple[Slot, ...], args: tuple[Any, ...], named: Mapping[str
 
 
 def returned(call: Callable[..., Any], register: Classes) -> Type | None:
-    """The type in the `->` annotation of a function, without None. For a factory that yields, it is the type of the
-    yielded value.
+    """The type in the `->` annotation of a function, without None; for a generator, the type of what it yields.
 
-    The result is None for a function without an annotation, for a class, and for an annotation that is not a type of
-    bindings.
+    The result is None for a class, without an annotation, and for an annotation that is no type of bindings.
     register: finds and registers the classes in the annotation
     """
     hint = None if isinstance(call, type) else _hints(call).get("return")
     if get_origin(hint) in (Iterator, Generator, AsyncIterator, AsyncGenerator):
-        hint = get_args(hint)[0]  # of a factory that yields
+        hint = get_args(hint)[0]  # what a generator yields
     try:
         return None if hint in (None, Any, types.NoneType) else type_of_hint(_without_none(hint)[0], register)
     except BindingError:
@@ -140,7 +138,7 @@ def _hints(call: Any) -> dict[str, Any]:
         target = type(call).__call__
     try:
         return get_type_hints(target, include_extras=True)
-    except (NameError, TypeError, AttributeError):  # a name that does not exist when it runs cannot be looked up
+    except (NameError, TypeError, AttributeError):  # a name that only type checkers know
         found = getattr(unwrap(target), "__annotations__", {})
         return {name: hint for name, hint in found.items() if not isinstance(hint, str)}
 

@@ -74,7 +74,7 @@ class ValueMaker(Bound):
     they call a function, make an object, make a thing once, and return the value of a variable. `scoped` returns a
     maker for an inner scope. `collected` and `giver` say how the last value of a key was made, and `fragments_of` what
     a multibind collects. `classes` lists the classes of the key `/classes`, and `inclusions` what decides about them.
-    `stays` says whether each further injection of a key gives one object. `forget` drops all products. `transformed`
+    `is_kept` says whether each further injection of a key gives one object. `forget` drops all products. `transformed`
     returns a product after its transformer, or None.
     kept:       the id of a declaration -> its product; also what `once` made
     opened:     the context managers that were entered for products
@@ -120,7 +120,7 @@ class ValueMaker(Bound):
 
     def classes(self) -> list[str]:
         """The classes of the key `/classes`: included, and not excluded at the same or a better position."""
-        return [name for name, (excluded, _) in decided(self.inclusions()).items() if not excluded]
+        return [name for name, (excluded, _) in class_decisions(self.inclusions()).items() if not excluded]
 
     def inclusions(self) -> Iterator[ClassStatement]:
         """Yield every include and exclude of a class in effect: of items first, then of fragments, which are made.
@@ -170,7 +170,7 @@ class ValueMaker(Bound):
 
     def _filled(self, call: Callable[..., Any], slot: Slot) -> Any:
         """The value of a parameter; ABSENT where the parameter keeps its own default. raises: NotBound"""
-        if slot.wanted is not None and self.is_asked(slot):
+        if slot.wanted is not None and self.is_looked_up(slot):
             value = self.ask(slot.wanted)
             if value is not None:
                 return value
@@ -258,7 +258,7 @@ class ValueMaker(Bound):
     async def awaited(self, attempt: Callable[[], _T]) -> _T:
         """The result of *attempt*, which is called again after each asynchronous product that had to be awaited.
 
-        A further call takes products that no scope keeps from the calls before (`Replay`).
+        Products of earlier calls are used again, also those that no scope keeps (`Replay`).
         cost: one call for each asynchronous product
         """
         replay = Replay()
@@ -278,7 +278,7 @@ class ValueMaker(Bound):
     def giver(self, wanted: Asked) -> Declaration | None:
         """The declaration that gave a key its last value: the winner, or a lower one if an optional winner gave none.
 
-        None where nothing is bound; before the first injection the winner.
+        Before the first injection it is the winner. None if nothing is bound.
         """
         declared = self.declaration(wanted)
         return declared if declared is None else self._givers.get(id(declared), declared)
@@ -309,10 +309,11 @@ class ValueMaker(Bound):
             raise self.mismatch(declared, value, wanted.type, "asked for")
         return value
 
-    def stays(self, wanted: Asked) -> bool:
-        """Whether every further injection of a key gives the same object, because it is kept here or by an outer maker.
-        False if this is not certain, and before the first injection. For an unbound or optional key: whether its value
-        is given.
+    def is_kept(self, wanted: Asked) -> bool:
+        """Whether each further injection of a key gives the same object, since this or an outer maker keeps it.
+
+        False before the first injection. For a key that is not bound, or bound as optional: whether the scope was given
+        a value for it.
         """
         declared = self.declaration_or_class(wanted)
         if declared is None or declared.optional:
@@ -323,7 +324,7 @@ class ValueMaker(Bound):
         return one is not None
 
     def _value(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
-        """The value of a declaration, of a lower one where an optional one gives nothing; None for none."""
+        """The value of a declaration. If it is optional and gives nothing: the value of a lower one, or None."""
         value = self._made(declared, args)
         if value is not None and declared.source is not None and not declared.type.holds(value, self.register):
             raise self.mismatch(declared, value, declared.type)
@@ -459,10 +460,10 @@ class ValueMaker(Bound):
         raise Waiting(steps, task)
 
     def transformed(self, declared: Declaration, product: Any) -> Any:
-        """A product after the transformer of its declaration, which is called for None, too; None if the result is
-        None.
+        """The product, changed by the transformer of its declaration if there is one. The transformer gets None, too.
 
-        raises: TypeMismatch, where it does not conform to a declared or demanded type; what the transformer raises
+        raises: TypeMismatch, if the result is not None and does not conform to a declared or demanded type;
+                BindingError, if the transformer fails
         """
         root = declared.root
         value = product
@@ -524,11 +525,10 @@ def _is_wrong_call(call: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -
     return False
 
 
-def decided(inclusions: Iterable[ClassStatement]) -> dict[str, tuple[bool, Position]]:
-    """Included class -> (whether it is excluded, the position that decides this).
+def class_decisions(inclusions: Iterable[ClassStatement]) -> dict[str, tuple[bool, Position]]:
+    """Class -> (whether it is excluded, the position that decides this), for each class that is included somewhere.
 
-    An exclude counts against includes at the same position and below; an include at a higher position wins. A class
-    without an include is left out.
+    An exclude overrides includes at the same position and below. An include at a higher position wins.
     """
     included: dict[str, Position] = {}
     outside: dict[str, Position] = {}

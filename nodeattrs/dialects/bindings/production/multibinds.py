@@ -78,7 +78,7 @@ FIRST = Policy(
     "ignore", Line(ABSENT_KIND, PRESENT, TAKE, "the first one"), Line(ANY, PRESENT, KEEP, "the first one stays")
 )
 PRIORITY = Policy("priority", Line(ANY, PRESENT, TAKE, "the better position wins"))
-# One level only: what stands below an entry is the better position's alone.
+# Only one level is merged: the better position gives whole entries.
 MERGE = Policy(
     "merge",
     Line(MAP, MAP, Meet(PRIORITY), "the entries of the better position win"),
@@ -155,7 +155,7 @@ class _Options:
         given = root.options
         self.flatten = _flatten_levels(given.get("flatten"), self)
         self.uniq = bool(given.get("uniq", False))
-        # The letter of the document refuses every second fragment of a name.
+        # By the letter of ARM-8, a second fragment of a name is an error.
         usual = "priority" if scope.state.mode == "tuple" else "error"
         self.word = usual if self.is_hash else "concat"
         self.call: Callable[..., Any] | None = None
@@ -308,7 +308,7 @@ def _array(options: _Options, numbered: _Numbered) -> Folding:
 
 
 def _in_order(parts: Iterable[Part], policy: Policy, folding: Folding) -> Folding:
-    """The folding, into which all parts were merged."""
+    """Merge all parts into a folding, and return it."""
     for part in parts:
         folding.lay(part, policy)
     return folding
@@ -318,9 +318,10 @@ _FEW = 16
 
 
 def _joined(parts: Sequence[Part], policy: Policy) -> Folding:
-    """The folding of fragments as one list, in order. Each of many is merged in a half, and the halves are joined:
+    """The folding of fragments as one list, in order.
 
-    a trace walks through all that lies below a fragment, so without halves its cost would grow with the square.
+    Many fragments are merged in two halves, which are then joined. A trace visits everything below a fragment, so
+    without halves its cost would grow with the square of the number.
     policy: for a fragment; APPEND or CONCAT
     """
     if len(parts) <= _FEW:
@@ -351,7 +352,7 @@ def _combining(call: Callable[[Any, Any], Any]) -> Policy:
 # --- what comes after -------------------------------------------------------------------------
 
 _Look = Callable[[Part], Part]
-"""A last look at a list."""
+"""A function that changes the finished list of a multibind."""
 
 
 def _final_policies(options: _Options) -> Iterator[Policy]:
@@ -363,7 +364,7 @@ def _final_policies(options: _Options) -> Iterator[Policy]:
 
 
 def _final_policy(look: _Look, name: str, why: str) -> Policy:
-    """A last look at a list, or at the lists that are entries of a map."""
+    """The policy that calls *look* for the finished list, or for each list that is an entry of the finished map."""
 
     def at_entries(_: Part, upper: Part) -> Part:
         parts = {key: upper.at(key) for key in upper.value}
@@ -409,7 +410,7 @@ def _hash(options: _Options, numbered: _Numbered) -> Folding:
         for look in looks:
             entry.finish(look)
         folding.lay(entry, NAMES)
-    for number in unknown:  # it may have names that no other fragment has
+    for number in unknown:  # an unread set may have further names
         folding.lay(Part(numbered[number].value, number), OTHER_NAMES)
     return folding
 
@@ -439,9 +440,9 @@ def _name_policy(options: _Options) -> Policy:
 
 
 def _entry(options: _Options, name: str, several: _Numbered, policy: Policy) -> Folding:
-    """The map of one name: its fragments as they come, or the better position on top."""
+    """The map of one name: its fragments merged in order, or by position with the better one on top."""
     if options.call is not None or options.word in _IN_ORDER:
-        folding, order = Folding(start=Part({}, ())), list(several)  # what meets nothing has a rule, too
+        folding, order = Folding(start=Part({}, ())), list(several)  # the policy has a line for the first fragment, too
     else:
         folding, order = Folding(), sorted(several)
         if options.policy is None:

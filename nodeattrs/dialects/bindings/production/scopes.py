@@ -21,9 +21,9 @@ Steps = tuple[int, ...]
 
 @lru_cache(maxsize=4096)
 def opening_of(call: Callable[..., Any]) -> tuple[Callable[..., Any], bool, bool]:
-    """(callable, whether its product is entered and left, whether its product is awaited) for a callable; cached.
+    """Returns (callable, whether its product is a context manager to enter, whether it must be awaited); cached.
 
-    The callable is the same, except for a generator function: this becomes a function that returns a context manager.
+    The callable is *call* itself; for a generator function, it is a function that returns a context manager.
     """
     inner = inspect.unwrap(call)
     if inspect.isgeneratorfunction(inner):
@@ -94,9 +94,9 @@ class Waiting(BaseException):
 class Replay:
     """The products that earlier tries of one asynchronous injection made and that no scope keeps.
 
-    A try is one call of the injection. A product has *steps*, and equal steps share one list of products. `next`
-    returns the products of earlier tries from that list one by one; after the last it calls *make*. `add` stores an
-    awaited product. `restart` must be called before each further try.
+    A try is one call of the injection. Each product belongs to *steps*, the way on which it was needed. For its steps,
+    `next` returns the products of earlier tries one by one, and then calls *make*. `add` stores an awaited product.
+    Call `restart` before each further try.
     """
 
     def __init__(self) -> None:

@@ -612,7 +612,7 @@ def sets_from_data(data: Any, origin: Origin = NOWHERE) -> list[BindingSet]:
     >>> [one.name for one in sets_from_data({"name": "a::default", "items": []})]
     ['a::default']
     """
-    reading = DocumentReading(lambda name, path: origin)  # a place that knows no other
+    reading = DocumentReading(lambda name, path: origin)  # one place for all paths
     return reading.result_of(lambda: _sets(reading, data)) or []
 
 

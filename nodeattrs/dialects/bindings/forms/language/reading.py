@@ -214,14 +214,14 @@ class _ValueLocator:
         found = None
         for pair in tree.children if tree.data == "hash" else ():
             if self._is_key(pair.children[0], step):
-                found = pair.children[1]  # of one key twice the last one holds
+                found = pair.children[1]  # of equal keys the last one counts
         return found
 
     def _is_key(self, tree: Tree, step: object) -> bool:
         """Whether a branch writes that key; False for a key that is computed."""
         try:
             key = constant_value(_ExpressionReader(self._text).node(tree))
-        except BindingError:  # worked out later
+        except BindingError:  # the key is computed
             return False
         return type(key) is type(step) and key == step
 
@@ -276,11 +276,11 @@ class _SetReader(_ExpressionReader):
         return Parameters(origin=origin, **self._fields(tree.children))
 
     def _param_map(self, tree: Tree, origin: Origin) -> Item:
-        """The item `bind map`. A map `{ map => [a, b] }` pairs equal names, as the document proposes."""
+        """The item `bind map`. The map `{ map => [a, b] }` pairs each name with itself, as ARM-8 proposes."""
         *flags, left, right, pairs = tree.children
         given = constant_value(self.node(pairs))
         if isinstance(given, dict) and set(given) == {"map"} and isinstance(given["map"], (list, dict)):
-            given = given["map"]  # { map => [a, b] }, the unit map that the document proposes
+            given = given["map"]
         named = {name: name for name in given} if isinstance(given, list) else given
         if not is_parameter_map(named):
             raise self._text.error(pairs, "a map says which parameter fills which: { left => right }")

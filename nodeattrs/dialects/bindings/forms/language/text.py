@@ -25,8 +25,6 @@ from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.model.types import Type, parse_type
 from nodeattrs.errors import missing_extra
 
-__all__ = ["parser"]
-
 _STARTS = ["bindings_file", "site_file", "items", "expression"]
 
 
@@ -34,8 +32,8 @@ _STARTS = ["bindings_file", "site_file", "items", "expression"]
 def parser() -> Any:
     """The LALR parser of the grammar, made once; its trees know their places.
 
-    cost:   0.2 s for the first process. lark writes the tables to a file beside the bytecode (not where Python writes
-            no bytecode), which is trusted as bytecode is. It makes them again for another grammar or version.
+    cost:   0.2 s for the first process. lark writes its tables to a file beside the bytecode of this module, unless
+            Python writes no bytecode. The file is trusted as bytecode is; another grammar or version makes a new one.
     raises: MissingExtra, without lark
     """
     try:
