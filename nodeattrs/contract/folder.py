@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, cast
 
-from nodeattrs.contract.peers import HieraParameters, Injection, Lookup, files_of_bindings, lookup_of
+from nodeattrs.contract.peers import HieraParameters, Injection, Lookup, lookup_of
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
@@ -22,8 +22,8 @@ class Folder:
 
     It is the base of Chef's `Repository`. The constructor checks that the directory exists (raises: NotFound) and reads
     nothing. `config` and `hiera` are read at their first use and kept. `hiera` is None without a Hiera tree.
-    `injection` returns the bindings for the run of one node; without bindings, `HieraParameters`. `site_files` is a
-    cache for the files of bindings. `shown` makes a path relative to the directory.
+    `injection` returns the bindings for the run of one node; without bindings, `HieraParameters`. `shown` makes a path
+    relative to the directory.
     root:     the directory
     settings: the settings of the directory; None: the settings of `root` are used
     warnings: what was read so far and is probably not meant
@@ -58,11 +58,6 @@ class Folder:
             return None
         place = self.root / (named or "hiera.yaml")
         return lookup_of(place, self.root, self.config.puppet_version, self.config.sensitive)
-
-    @cached_property
-    def site_files(self) -> Any:
-        """A cache of the files of the folder's site of bindings, empty at first, for all nodes of the folder."""
-        return files_of_bindings()
 
     def injection(
         self,

@@ -230,8 +230,3 @@ def undecided(scope: LookupScope) -> Mapping[str, Sequence[Any]]:
 def literal_key(name: str) -> str:
     """A key quoted for a lookup, so that no dot in it is a step."""
     return cast(str, peer("hiera").as_asked(name))
-
-
-def files_of_bindings() -> Any:
-    """An empty cache for the files of a site of bindings, for all nodes of a repository."""
-    return peer("bindings").SiteFiles()

@@ -16,11 +16,12 @@ import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
 from nodeattrs import border, children, packages
+from nodeattrs.cache import CACHE
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import in_force
 from nodeattrs.core.claim import Locator, Origin
@@ -67,29 +68,7 @@ CLASSES = "nodeattrs.bindings_classes"
 
 TEXTS = (".pp", ".bindings")
 ENDINGS = (*TEXTS, ".yaml", ".yml", ".json")
-
-
-class SiteFiles:
-    """A cache that compositions of several nodes share: parsed files of a site, and entry points of installed packages.
-
-    files: (file, the folder that its shown name is relative to) -> ((time, size) of the file when it was read, the
-           parsed content or the error)
-
-    `providers` maps a scheme, and `classes` the name of a class, to its entry point.
-    """
-
-    def __init__(self) -> None:
-        self.files: dict[tuple[pathlib.Path, pathlib.Path], tuple[tuple[int, int], Any]] = {}
-
-    @cached_property
-    def providers(self) -> Mapping[str, Any]:
-        """Scheme -> the entry point of its provider; read at the first question."""
-        return {point.name: point for point in packages.entry_points(PROVIDERS)}
-
-    @cached_property
-    def classes(self) -> Mapping[str, Any]:
-        """The name of a class -> its entry point; read at the first question."""
-        return {point.name: point for point in packages.entry_points(CLASSES)}
+_Content = TypeVar("_Content")
 
 
 def _sets_below(directory: pathlib.Path, module: str) -> Iterator[tuple[str, pathlib.Path]]:
@@ -178,7 +157,7 @@ FAULTY = ("there is no such set", "cannot be read")
 """Reasons of unknown sets that are reported as errors already."""
 
 
-def _read_set(name: str, path: pathlib.Path, shown: str) -> list[BindingSet]:
+def _read_set(path: pathlib.Path, shown: str, name: str) -> list[BindingSet]:
     """The sets of a file; for a file that is encrypted as a whole one unknown set."""
     reason = encrypted_whole(text_of(path, shown))
     if reason is None:
@@ -203,7 +182,6 @@ class Composition:
     classes:     the classes that `Type[X]` may name
     objects:     the instances that parameters and queries read
     without:     names of layers to leave out
-    known:       files that compositions for other nodes have read; this one uses them, and adds its own
     looks:       where reads of facts are noted; None: they are not kept
     layers:      the layers, the highest first
     state:       the categories and variables of the node
@@ -225,7 +203,6 @@ class Composition:
         classes: Classes | Mapping[str, type] | None = None,
         objects: Objects | None = None,
         without: Iterable[str] = (),
-        known: SiteFiles | None = None,
         looks: Looks | None = None,
     ) -> None:
         self.root = pathlib.Path(root)
@@ -239,7 +216,7 @@ class Composition:
         self._classes = classes if isinstance(classes, Classes) else Classes(classes)
         self._objects = objects
         self._without = frozenset(without)
-        self._known = known or SiteFiles()
+        self.files = 0
         self._looks = looks or Looks()
         self.layers: tuple[Layer, ...] = ()
         self.faults: list[BindingError] = []
@@ -255,16 +232,12 @@ class Composition:
         before = (self.layers, [str(fault) for fault in self.faults], self.state.categories)
         self.faults = []
         self.layers = ()
+        self.files = 0
         try:
             self._compose()
         except (BindingError, DocumentError) as error:
             self._note(error)
         return before != (self.layers, [str(fault) for fault in self.faults], self.state.categories)
-
-    @property
-    def files(self) -> int:
-        """The number of files of the site that were read, also for other nodes; also those that cannot be parsed."""
-        return len(self._known.files)
 
     def injector(self, **options: Any) -> Injector:
         """An injector over the layers. options: of `Injector`. raises: BindingErrors, with the errors of reading"""
@@ -358,11 +331,10 @@ class Composition:
         """The provider of a scheme that is given or installed; None where neither has the scheme."""
         if scheme in self._providers:
             return self._providers[scheme]
-        if scheme not in self._known.providers:
+        point = packages.named_entry_points(PROVIDERS).get(scheme)
+        if point is None:
             return None
-        return partial(
-            provided_by_code, scheme, Origin("provider", scheme), self._known.providers[scheme].load, self._looks
-        )
+        return partial(provided_by_code, scheme, Origin("provider", scheme), point.load, self._looks)
 
     def _bound_providers(self) -> Mapping[str, Any]:
         """The fragments of `bindings_providers` by name, in the layers that were read so far."""
@@ -382,7 +354,7 @@ class Composition:
         if scheme in bound:
             self._note(BindingError(PROVIDER_FAILED, f"what is bound as the provider of {scheme}: is no function"))
         else:
-            known = ["confdir", "module", "enc", *self._providers, *self._known.providers, *bound]
+            known = ["confdir", "module", "enc", *self._providers, *packages.named_entry_points(PROVIDERS), *bound]
             self._note(unknown_scheme(part.references[0], scheme, known))
         return []
 
@@ -405,14 +377,12 @@ class Composition:
                 self._note(BindingError(NO_SUCH_SET, f"{reference}: there is no such set", hint=hint))
                 yield BindingSet.unknown(name, Origin("bindings", reference), FAULTY[0])
                 continue
+            place, reason = Origin("bindings", name, self._shown(files[name])), FAULTY[1]
             if border.is_layer_outside(files[name]):
-                sets = [BindingSet.unknown(name, Origin("bindings", name, self._shown(files[name])), border.REASON)]
+                sets, reason = None, border.REASON
             else:
-                sets = self._read(files[name], partial(_read_set, name))
-            if sets is None:
-                place = Origin("bindings", name, self._shown(files[name]))
-                sets = [BindingSet.unknown(name, place, FAULTY[1])]
-            for one in sets:
+                sets = self._read(files[name], _read_set, name)
+            for one in [BindingSet.unknown(name, place, reason)] if sets is None else sets:
                 if one.name.removeprefix("::") == name:
                     yield one
                 else:
@@ -440,25 +410,16 @@ class Composition:
                 return self._read(path, _read_site) or Site()
         return Site()
 
-    def _read(self, path: pathlib.Path, reader: Callable[[pathlib.Path, str], Any]) -> Any:
-        """The result of *reader* for a file; None and a fault if it fails. An unchanged file is not read again."""
+    def _read(self, path: pathlib.Path, reader: Callable[..., _Content], *more: str) -> _Content | None:
+        """The result of `reader(path, shown name, *more)`; None where it fails. A process reads one content once."""
+        self.files += 1
+        shown = self._shown(path)
         try:
-            status = path.stat()
-            stamp = (status.st_mtime_ns, status.st_size)
-        except OSError:
-            stamp = (0, 0)
-        files, key = self._known.files, (path, self._shown_from)
-        known = files.get(key)
-        if known is None or known[0] != stamp:
-            try:
-                found: Any = reader(path, self._shown(path))
-            except (BindingError, DocumentError) as error:
-                found = error
-            known = files[key] = (stamp, found)
-        if isinstance(known[1], (BindingError, DocumentError)):
-            self._note(known[1])
+            key = (reader, shown, *more, text_of(path, shown), in_force())
+            return CACHE.get(key, partial(reader, path, shown, *more))
+        except (BindingError, DocumentError) as error:
+            self._note(error)
             return None
-        return known[1]
 
     def _classified(self) -> _ClassifierAnswer:
         """The answer of the classifier; an empty one where none is given. raises: BindingError, DocumentError"""

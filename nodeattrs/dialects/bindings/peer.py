@@ -5,7 +5,6 @@ Other dialects find this module by the name of the dialect (`contract.peers`).
 
 from __future__ import annotations
 
-from nodeattrs.dialects.bindings.composition import SiteFiles
 from nodeattrs.dialects.bindings.injection import Injection
 
-__all__ = ["Injection", "SiteFiles"]
+__all__ = ["Injection"]

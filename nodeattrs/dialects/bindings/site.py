@@ -16,6 +16,7 @@ from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any
 
+from nodeattrs import packages
 from nodeattrs.causes.unnoted import unnoted
 from nodeattrs.contract.folder import Folder
 from nodeattrs.contract.hiera_looks import LooksOfScope
@@ -25,7 +26,7 @@ from nodeattrs.core.code import require_may_run
 from nodeattrs.core.looks import Looks
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.dialects.bindings.composition import Composition, Provider, Request, provided_by_code
+from nodeattrs.dialects.bindings.composition import CLASSES, Composition, Provider, Request, provided_by_code
 from nodeattrs.dialects.bindings.model.items import Bind, BindingSet
 from nodeattrs.dialects.bindings.model.producers import Constant, Factory
 from nodeattrs.dialects.bindings.model.state import Objects
@@ -74,7 +75,6 @@ def site_of(
         providers[scheme] = partial(provided_by_code, text, Origin("provider", text, FILE), load, looks)
     return Composition(
         place,
-        known=folder.site_files,
         node=node,
         facts=facts,
         environment=environment,
@@ -101,7 +101,7 @@ def _classes_of(folder: Folder, looks: Looks) -> Classes:
     looks: `refuse` is called if a class is loaded that may depend on more than the facts that are noted
     """
     classes, modules = Classes(), dict[str, Any]()
-    for name, point in folder.site_files.classes.items():
+    for name, point in packages.named_entry_points(CLASSES).items():
         classes.offer(name, partial(_of_package, point, looks))
     for text in folder.config.binding_classes:
         name = text.rpartition(":")[2].rpartition(".")[2]
