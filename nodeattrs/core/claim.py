@@ -19,8 +19,7 @@ class Verb(Enum):
 
     SET      a value is stored at the path
     REPLACE  a recipe assigns a whole map: the attribute file's values below the path are hidden
-    FULL     the same for a full assignment (`default_full`), which also replaces scalars and lists on the way to the
-             path
+    FULL     a full assignment (`default_full`): as REPLACE, and scalars and lists on the way to the path are replaced
     APPEND   a list was changed in place, or a value inside a list
     ERASE    the value was removed
     SILENT   an `unless` or a `setdefault` found a value and set nothing
@@ -227,7 +226,9 @@ class Claim(NamedTuple):
         return () if self.why is None else self.why()
 
     def cause_lines(self) -> list[str]:
-        """The causes as texts: one for all calls together, one for each other cause; [] without causes.
+        """The causes as texts; [] without causes. All calls are one text, which begins with the place of this claim.
+
+        Each other cause is a text of its own.
 
         >>> led = Cause(CALLED, Origin("recipe", "", "b.py", 8))
         >>> written = Cause(WRITTEN, Origin("recipe", "", "b.py", 2))

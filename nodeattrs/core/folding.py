@@ -534,9 +534,10 @@ def merged_places(
     origins_of: Callable[[Path], Origins],
     unite_lists: Callable[[Part, Part], Part] = unite,
 ) -> Iterator[tuple[Decision, Part | None]]:
-    """Yield (decision, new part) for each place where *upper* meets a tree; None where the tree stays as it is there.
+    """Yield (decision, new part) for each place where *upper* meets the tree *lower*, which is not changed.
 
-    The tree itself is not changed; the new part may be ABSENT. For callers that keep the result in another form.
+    The new part is None where the tree stays as it is, and ABSENT where the policy drops the value. For callers that
+    keep the result in another form.
     lower:       the tree: plain data
     origins_of:  path -> the origins of the tree there; called where a handler makes one value of two
     unite_lists: replaces `unite` where the policy unites two lists

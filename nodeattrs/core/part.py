@@ -148,7 +148,7 @@ def kept(part: Part, keys: Container[Any], *of: Part) -> Part:
 def without(part: Part, keys: Iterable[Any]) -> Part:
     """The part of a map without the entries under *keys*; keys that it lacks do not matter.
 
-    The same part without keys. An empty rest keeps the sources of the map.
+    If *keys* is empty, the result is *part* itself. If no entry is left, {} has the sources of the map.
     """
     gone = set(keys)
     return kept(part, part.value.keys() - gone, part) if gone else part
@@ -183,7 +183,7 @@ def _by_index(origins: Origins, length: int) -> list[Origins]:
 
 
 def sliced(part: Part, start: int, stop: int | None) -> Part:
-    """The part of a list with the elements from *start* up to *stop*, as a slice counts; stop: None: to the end."""
+    """The part of a list with the elements part.value[start:stop]; *stop* None: to the end."""
     origins, value = part.origins, part.value[start:stop]
     if origins is None or type(origins) is int:
         return Part(value, origins)

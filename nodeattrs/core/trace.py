@@ -232,7 +232,6 @@ def traced(
     """The trace made from a walk: a claim for each setting that the walk found.
 
     path:   the path of the walk
-
     value:  the value that is read at the path; ABSENT if it is not set
     claim:  a function from a SetValue of the walk to its Claim: the caller knows origins and verbs. For an unknown
             source it is called with the value UNREAD

@@ -429,7 +429,7 @@ def _converted(value: Any, scalars: frozenset[type], convert: Any, room: int) ->
 
 
 def strict_key(value: Any) -> Any:
-    """A hashable key for a value: two keys are equal where the values are, and all their types.
+    """A hashable key for a value: two keys are equal if the values are equal and have equal types, at every level.
 
     `1`, `1.0`, `True` and `"1"` have four different keys; the order of a map's keys does not matter. A text is its own
     key. An object that cannot be hashed equals only itself.

@@ -87,8 +87,9 @@ class Unread(NamedTuple):
 
 
 def unread_layer(value: Unknown, origin: Origin, path: Path = ()) -> Unread:
-    """The Unread for an unknown layer. path: of the question; the layer's paths that are neither above nor below it are
-    left out
+    """The Unread for an unknown layer.
+
+    path: the path of the question; paths of the layer that are neither above nor below it are left out
     """
     paths = tuple(one for one in value.lines or () if overlap(one, path))
     return Unread(origin.place or origin.who, value.reason, paths, origin.kind, origin.name)
@@ -133,7 +134,7 @@ def unresolved(subject: str, why: str, noun: str = "") -> Unread:
 
 
 def unread_below(trace: Callable[[Path], Trace], path: Path) -> list[Unread]:
-    """The unknown layers that may change the value at a path, or a value below it; [] where there are none.
+    """An Unread for each unknown layer that may change the value at a path, or a value below it; [] for none.
 
     A layer with known paths is left out where stronger layers override all of these paths.
     trace: a function from a path to its Trace

@@ -440,10 +440,10 @@ class Attributes(Mapping[Any, Any]):
         return str(self.trace(path))
 
     def debug_value(self, *path: Any) -> list[tuple[str, Any]]:
-        """The value of a path in each of the ten components, as Chef's `debug_value`: (component, value), the weakest
-        first.
+        """A list of (component, value at *path*) for each of the ten components, the weakest first.
 
         The value is a plain copy, and "not_present" if *path* is not set there. Deferred values are computed.
+        source: Chef's `debug_value`
         """
         steps, pairs = steps_of(path), []
         for name, tree in self._trees.items():

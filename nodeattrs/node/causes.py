@@ -319,7 +319,7 @@ def _module(name: str, file: str, root: str) -> str | None:
 def imported_sources(text: PythonText, root: str) -> tuple[PythonText, ...]:
     """The sources of the repository that a source imports, directly or through others; each once, () for none.
 
-    They are read as they are at the first call, and kept. root: the folder of the repository
+    Each file is read at the first call; later changes of it do not count. root: the folder of the repository
     """
     found: dict[str, PythonText] = {}
     waiting = [text]

@@ -68,10 +68,10 @@ def part_to_merge(place: Place) -> Any:
 
 
 def step_down(place: Place, step: Any) -> Place:
-    """The place one step below: a map's entry by key, a list's by index. (ABSENT, ABSENT) if nothing is set there.
+    """The place one step below: a map's entry by key, a list's by index. Nothing is created.
 
-    The same for a step below a scalar and for an index out of range. If both slots have a map, the step goes into both.
-    Nothing is created.
+    If both slots have a map, the step goes into both. (ABSENT, ABSENT) if nothing is set there, below a scalar, and for
+    an index out of range.
     """
     file, recipe = place
     if recipe is not ABSENT:
@@ -155,7 +155,6 @@ class ComponentTree:
     component: its name and slots
     lower:     the number of the slot that attribute files write
     upper:     the number of the slot that recipes write; the same as *lower* for a component with one slot
-
     """
 
     __slots__ = ("_detached", "_has_two_slots", "component", "ledger", "lower", "upper")

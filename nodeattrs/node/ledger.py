@@ -432,7 +432,7 @@ class Event(NamedTuple):
 
     *Mark*: the number of a line that sets values; see `Ledger.marks`.
 
-    what:   one of EVENTS: "overwritten", "erased" or "silent"
+    what:   one of EVENTS: "overwritten", "erased", "silent" or "kept out"
     value:  the old value, or the value that was not set; it is shared and must not change. A map has the marks of its
             entries
     set_by: the origin of that value. For a map: the mark of those entries that have no mark of their own

@@ -166,9 +166,9 @@ def _set(component: ComponentTree, place: Place, above: Path, tree: dict[Any, An
 
 
 def double_keys(node: Attributes) -> list[BadKey]:
-    """A warning for each map in the merged tree that has an integer key and the same key as text; [] for none.
+    """A list with a BadKey for each integer key in the merged tree whose map has the same key as text; [] for none.
 
-    A saved document can keep only one of the two. Each warning names the origins of both. The errors are returned.
+    A saved document can keep only one of the two. Each warning names the origins of both.
     cost: a look at every map; settled facts are JSON and are skipped
     """
     ledger = node._ledger
