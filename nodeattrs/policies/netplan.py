@@ -18,7 +18,7 @@ from nodeattrs.core.policy import ABSENT_KIND, ANY, DROP, KEEP, LIST, MAP, MEET,
 from nodeattrs.core.rules import Table, at_paths
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import MergeConflict
-from nodeattrs.policies.named import NamedPolicy
+from nodeattrs.policies.named import NamedPolicy, by_tree
 
 _NULLS = (
     Line(ABSENT_KIND, NULL, KEEP, "null sets nothing"),
@@ -262,5 +262,5 @@ POLICY = NamedPolicy(
     _NETPLAN,
     _PATHS,
     at_paths(_NETPLAN, _PATHS),
-    prepare=_prepared,
+    prepare=by_tree(_prepared),
 )
