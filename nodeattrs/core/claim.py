@@ -7,7 +7,7 @@ A `Locator` finds the origin of each path of one source. Nothing here knows a di
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
@@ -180,10 +180,11 @@ class ValueText:
         return self.text
 
 
-class Claim(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Claim:
     """One value that one source sets at a path.
 
-    Two claims are equal if path, value, rank and verb are equal. The origin, `why` and `then` are not compared.
+    Two claims are equal if path, value, rank and verb are equal; other fields are not compared.
     `causes` calls `why` at each use. `cause_lines` gives the causes as texts, such as "b.py:2". Both are empty without
     causes.
     path:   the steps from the root of the tree
@@ -198,23 +199,10 @@ class Claim(NamedTuple):
     path: Path
     value: Any
     rank: int
-    origin: Origin
+    origin: Origin = field(compare=False)
     verb: Verb = Verb.SET
-    why: Callable[[], tuple[Cause, ...]] | None = None
-    then: Callable[[Path], Any] | None = None
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Claim) and self._compared == other._compared
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash(self._compared)
-
-    @property
-    def _compared(self) -> tuple[Any, ...]:
-        return self.path, self.value, self.rank, self.verb
+    why: Callable[[], tuple[Cause, ...]] | None = field(default=None, compare=False)
+    then: Callable[[Path], Any] | None = field(default=None, compare=False)
 
     @property
     def causes(self) -> tuple[Cause, ...]:

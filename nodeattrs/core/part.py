@@ -104,13 +104,11 @@ class Handler:
         return self.join(lower, upper)
 
 
-def handler(
-    *, total: bool = False, hides: bool = False, regroups: bool = False, settles: bool = False
-) -> Callable[[Join], Handler]:
+def handler(*, total: bool = False, hides: bool = False, regroups: bool = False) -> Callable[[Join], Handler]:
     """A decorator: makes a `Handler` of a function, named after the function, with these promises."""
 
     def of(join: Join) -> Handler:
-        return Handler(join, join.__name__.strip("_"), total, hides, regroups, settles)
+        return Handler(join, join.__name__.strip("_"), total, hides, regroups)
 
     return of
 
@@ -171,10 +169,9 @@ def listed(elements: Iterable[Part], *of: Part) -> Part:
     return Part([part.value for part in parts], [part.origins for part in parts])
 
 
-def _by_index(origins: Origins, length: int) -> list[Origins]:
-    """The origins of a list as a list, one for each element, None where origins are not kept. The caller must not
-    change it.
-    """
+def _each(part: Part) -> list[Origins]:
+    """The origins of the elements of a list, each None where origins are not kept. The caller must not change it."""
+    origins, length = part.origins, len(part.value)
     if type(origins) is list:
         return origins
     if type(origins) is int:
@@ -274,7 +271,7 @@ def _remade_map(before: Part, value: dict[Any, Any], source: int | At) -> Part:
 
 
 def _remade_list(before: Part, value: list[Any], source: int | At) -> Part:
-    who = _by_index(source, len(value))
+    who = _each(Part(value, source))
     if len(value) == len(before.value):
         pairs = zip(before.elements(), value, who, strict=True)
         return Part(value, [remade(part, entry, one).origins for part, entry, one in pairs])
@@ -308,10 +305,6 @@ def _concat(first: Part, second: Part) -> Part:
     if first.origins is None or not value:
         return Part(value, first.origins)
     return Part(value, _each(first) + _each(second))
-
-
-def _each(part: Part) -> list[Origins]:
-    return _by_index(part.origins, len(part.value))
 
 
 @handler(total=True, regroups=True)

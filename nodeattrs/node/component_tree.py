@@ -36,8 +36,6 @@ Each may be ABSENT. Where both are set, both are maps and are read as one map. A
 value in the second. It is a plain tuple, since every step of every write makes one.
 """
 
-_TEXT = {str}
-
 Change = Callable[[Elements, int], Any]
 """(elements, mark) -> any result: changes a list. mark: of the line of code that does"""
 
@@ -223,11 +221,7 @@ class ComponentTree:
         place:  the place of *path*
         raises: NullInTheWay, TypeConflict, where a step cannot be taken; TooDeep; BadKey, for a step of a wrong type
         """
-        if _TEXT.issuperset(map(type, steps)):
-            found = file, recipe = steps_down(place, steps)
-            if recipe is not ABSENT or file is not ABSENT:
-                return (*path, *steps), found
-        for step in steps:  # something is missing: it is created, or raises
+        for step in steps:
             step = key_of(step, path)
             place = file, recipe = step_down(place, step)
             if recipe is ABSENT and file is ABSENT:
@@ -314,8 +308,7 @@ class ComponentTree:
         if not (is_own or isinstance(above, dict) or (isinstance(above, list) and type(key) is int)):
             raise self.step_error(above, path[:-1], key)
         ledger, depth = self.ledger, len(path) if depth is None else depth
-        ledger.lock.acquire()  # as `with` does, in half the time
-        try:
+        with ledger.lock:
             top = None if is_own else self._list_above(path)  # no map inside a list is an owned one
             if top is not None:
                 mark = self._mark_here(depth, Verb.APPEND, on_the_way)
@@ -336,8 +329,6 @@ class ComponentTree:
             elif isinstance(value, OwnedMap):
                 value.origin = mark
             ledger.put(slot, path, value, mark)
-        finally:
-            ledger.lock.release()
 
     def _mark_here(self, depth: int, verb: Verb, on_the_way: bool = False, above: int = 4) -> int:
         """The mark of the line of code that calls this package; 0 where no origins are kept. above: in `number_here`"""

@@ -119,13 +119,6 @@ def tree_at_version(part: Any, version: int) -> Any:
     return copy
 
 
-def has_key(part: Any, key: Any) -> bool:
-    """Whether a map, or one of `Joined` maps, has the key."""
-    if type(part) is Joined:
-        return any(has_key(member, key) for member in part.members)
-    return key in part
-
-
 def plain(part: Any, evaluate: bool = True, path: Path = ()) -> Any:
     """An independent copy of a value or of joined maps, as dicts, lists and scalars.
 

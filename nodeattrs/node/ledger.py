@@ -23,7 +23,7 @@ from nodeattrs.node.joined import entry_at, evaluated, joined_roots, unevaluated
 from nodeattrs.node.maps import Branch, Joined, OwnedMap, SetBy, WatchedMap, setters_at, writable_copy
 from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
-from nodeattrs.node.values import READY, Deferred, Secrets
+from nodeattrs.node.values import NO_SECRETS, READY, Deferred, Secrets
 from nodeattrs.node.view import MapView, Version, read_steps
 
 _TEXT = {str}
@@ -50,7 +50,7 @@ class Ledger(dict[Any, Any]):
     unknown:    slot -> layers in it that cannot be read; forgotten when the slot is replaced for a new run
     provenance: False keeps no marks and no history
     root:       a function that returns the folder to which files in origins are relative
-    secrets:    the paths whose values are wrapped as Sensitive when they enter; None: no paths
+    secrets:    the paths whose values are wrapped as Sensitive when they enter
     rules:      rules for paths, which replace Chef's there
     early:      whether the current setter writes the attribute file's slots (`setters.EARLY`)
     serial:     rises with every change
@@ -88,7 +88,7 @@ class Ledger(dict[Any, Any]):
         self,
         provenance: bool,
         root: Callable[[], str],
-        secrets: Secrets | None = None,
+        secrets: Secrets = NO_SECRETS,
         rules: tuple[PathRule, ...] = (),
     ) -> None:
         # root: gives the folder to which the files of marks are relative
@@ -218,9 +218,7 @@ class Ledger(dict[Any, Any]):
         raises: InternalError, if a step leads through a scalar or a list
         cost:   the depth of the path
         """
-        secrets, key = self.secrets, path[-1]
-        if secrets is not None:
-            value = secrets.wrapped(path, value)
+        key, value = path[-1], self.secrets.wrapped(path, value)
         parent = self._map_for_write(slot, path, mark)
         if self.provenance:
             origins = parent.origins
@@ -258,8 +256,7 @@ class Ledger(dict[Any, Any]):
         mark:     of the line that sets it; 0: not known
         remember: True notes the old content in the history. False, for a new run, does not, and forgets unknown layers
         """
-        if self.secrets is not None:
-            tree = self.secrets.wrapped((), tree)
+        tree = self.secrets.wrapped((), tree)
         with self.lock:
             old = self.trees[slot]
             new = tree if isinstance(tree, OwnedMap) else OwnedMap(tree)
@@ -289,8 +286,7 @@ class Ledger(dict[Any, Any]):
         Without provenance nothing is noted. A sensitive value is wrapped.
         slot: the number of the slot; mark: of the line with the `unless`
         """
-        if self.secrets is not None:
-            value = self.secrets.wrapped(path, value)
+        value = self.secrets.wrapped(path, value)
         if self.provenance:
             with self.lock:
                 self._add_event(slot, path, Event("silent", value, mark, 0))
@@ -307,7 +303,7 @@ class Ledger(dict[Any, Any]):
 
         Without provenance nothing is noted. A sensitive value is wrapped.
         """
-        value = value if self.secrets is None else self.secrets.wrapped(path, value)
+        value = self.secrets.wrapped(path, value)
         self._note_without_effect("kept out", slot, path, value, mark)
 
     def _note_without_effect(self, what: str, slot: int, path: Path, value: Any, mark: int) -> None:

@@ -133,8 +133,7 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions |
             if type(slot) is not int or not 1 <= slot <= len(SLOTS):
                 raise ValueError(f"slot {slot!r}")
             at = _unpacked_path(path)
-            guard = None if ledger.secrets is None else partial(ledger.secrets.wrapped, at)
-            chronicle = _unpacked_chronicle(dropped, events, guard)
+            chronicle = _unpacked_chronicle(dropped, events, partial(ledger.secrets.wrapped, at))
             ledger.history.setdefault(at, {})[slot, chronicle.events[0].what in NEVER_SET] = chronicle
         for slot, name, reason, origin, *given in data.get("unknown", ()):
             if type(slot) is not int or not 1 <= slot <= len(SLOTS) or not {type(name), type(reason)} <= {str}:
@@ -154,15 +153,11 @@ _NOBODY = Mark(UNKNOWN)
 """The mark for each blank one, to which nothing refers."""
 
 
-def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[Any], Any] | None) -> Chronicle:
+def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[Any], Any]) -> Chronicle:
     if not {what for what, *_ in events} <= EVENTS or type(dropped) is not int:
         raise ValueError("an unknown event")
-    values = [_unpacked(value) for _, value, _, _ in events]
-    if guard is not None:
-        values = [guard(value) for value in values]
     unpacked = [
-        Event(what, value, _unpacked_set_by(set_by), by)
-        for (what, _, set_by, by), value in zip(events, values, strict=True)
+        Event(what, guard(_unpacked(value)), _unpacked_set_by(set_by), by) for what, value, set_by, by in events
     ]
     return Chronicle(unpacked, dropped)
 

@@ -72,8 +72,7 @@ class _Handle:
         """
         if type(step) is tuple and step:
             return self._writer_or_scalar(*self._tree.step_through(self._path, place, step))
-        if type(step) is not str:
-            step = key_of(step, self._path)
+        step = key_of(step, self._path)
         file, recipe = found = step_down(place, step)
         if recipe is ABSENT and file is ABSENT:
             found = self._tree.create_step(self._path, step)
@@ -102,7 +101,7 @@ class _Handle:
         if type(step) is tuple and step:
             above, place = tree.step_through(above, place, step[:-1])
             step = step[-1]
-        path = (*above, step if type(step) is str else key_of(step, above))
+        path = (*above, key_of(step, above))
         if type(value) not in TAKEN:
             if isinstance(value, _Handle) and value._is_at(tree, path):
                 return  # `writer[key] += [...]` has worked in place and stores the writer where it came from
