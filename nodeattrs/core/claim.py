@@ -75,8 +75,11 @@ class Origin(NamedTuple):
         return Origin(self.kind, self.name, self.file, line, column)
 
     def saved(self) -> Origin:
-        """A copy whose kind begins with "saved": the value was set in an earlier run and kept since."""
-        return self._replace(kind=f"saved {self.kind}")
+        """A copy whose kind begins with "saved": the value was set in an earlier run and kept since.
+
+        The same origin where its kind begins so already.
+        """
+        return self if self.kind.startswith("saved") else self._replace(kind=f"saved {self.kind}")
 
     def __str__(self) -> str:
         place = self.place

@@ -447,7 +447,7 @@ def _tokens(value: Any, tokens: list[Any]) -> None:
     kind = type(value)
     if isinstance(value, dict):
         tokens += (dict, len(value))
-        for key in sorted(value, key=_by_kind):
+        for key in sorted(value, key=lambda key: (type(key).__name__, key)):
             tokens += (type(key), key)
             _tokens(value[key], tokens)
     elif isinstance(value, (list, tuple)):
@@ -462,10 +462,6 @@ def _tokens(value: Any, tokens: list[Any]) -> None:
         except TypeError:
             value = id(value)
         tokens += (kind, value)
-
-
-def _by_kind(key: Any) -> tuple[str, Any]:
-    return type(key).__name__, key
 
 
 # Names of nodes, roles, cookbooks: they come from outside, and none may point out of its directory.

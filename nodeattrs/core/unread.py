@@ -159,7 +159,7 @@ def certainty(found: Iterable[Unread]) -> dict[str, Any]:
 def sentences(found: Iterable[Unread], whole: bool = False) -> Iterator[str]:
     """Yield a sentence for each group of unread places of the same kind and reason; nothing for no places.
 
-    A group of several files has their number, and names three; reasons are cut at ": ".
+    For several files the sentence has their number and the names of three; reasons are cut at ": ".
     whole: True: a sentence for each place instead, with its full reason
 
     >>> [*sentences([Unread("a.rb:3", "was not run", kind="recipe"), Unread("b.rb", "was not run", kind="recipe")])]

@@ -28,6 +28,8 @@ from nodeattrs.node.values import ROOM, key_of
 
 _NO_CONTAINER = SCALARS | {Absent}
 _SET, _FULL = Verb.SET, Verb.FULL
+_MOST_DETACHED = 17
+"""The number of replaced containers that are kept for one path: one more than a writer may have missed."""
 
 Place = tuple[Any, Any]
 """The values at a path of a component: (the attribute file's, the recipe's).
@@ -115,21 +117,6 @@ class Detached:
         return self._own_tree, ("apart",)
 
 
-class _DetachedAtPath:
-    """The containers that were replaced at one path: the last sixteen."""
-
-    __slots__ = ("forgotten", "kept")
-
-    def __init__(self) -> None:
-        self.kept: deque[Detached] = deque(maxlen=16)
-        self.forgotten = -1  # the serial of the newest one that is no longer kept
-
-    def add(self, one: Detached) -> None:
-        if len(self.kept) == self.kept.maxlen:
-            self.forgotten = self.kept[0].serial
-        self.kept.append(one)
-
-
 class ComponentTree:
     """One component of a node, read and changed for the current setter of the ledger. The ledger keeps the values.
 
@@ -160,7 +147,7 @@ class ComponentTree:
     def __init__(self, ledger: Ledger, component: Component) -> None:
         self.ledger = ledger
         self.component = component
-        self._detached: dict[Path, _DetachedAtPath] = {}  # by path: the last containers that were replaced there
+        self._detached: dict[Path, deque[Detached]] = {}  # by path: the last containers that were replaced there
         # Copies of the component's fields, since every step reads them.
         self.lower, self.upper, self._has_two_slots = component.file, component.recipe, component.has_two_slots
 
@@ -505,7 +492,8 @@ class ComponentTree:
             for part in place:
                 if isinstance(part, OwnedMap):
                     part.shared = True  # nothing may change it any more
-            self._detached.setdefault(path, _DetachedAtPath()).add(Detached(self.ledger.serial, place))
+            replaced: deque[Detached] = self._detached.setdefault(path, deque(maxlen=_MOST_DETACHED))
+            replaced.append(Detached(self.ledger.serial, place))
 
     def detached_since(self, path: Path, born: int) -> tuple[Path, Detached] | None:
         """Returns (path, container) for the first container that was replaced since *born*, at *path* or above it.
@@ -518,13 +506,13 @@ class ComponentTree:
         for depth in range(len(path) + 1):
             known = self._detached.get(path[:depth])
             if known is not None:
-                if known.forgotten >= born:
+                if len(known) == _MOST_DETACHED and known[0].serial >= born:  # an earlier one may be forgotten
                     raise TypeConflict(
                         f"{self.component.name}.{spell(path)} was replaced many times since this writer was taken",
                         path=path,
                         hint="take the writer anew: node.default[...]",
                     )
-                found += [(path[:depth], one) for one in known.kept if one.serial >= born]
+                found += [(path[:depth], one) for one in known if one.serial >= born]
         return min(found, key=lambda one: one[1].serial, default=None)
 
 

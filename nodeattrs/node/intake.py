@@ -388,8 +388,7 @@ def _saved(locator: Locator) -> Locator:
     """The locator of what an earlier run set."""
     if isinstance(locator, SavedLocator):
         return locator.for_next_run()
-    origin = locator.at(())
-    return origin if origin.kind.startswith("saved") else origin.saved()
+    return locator.at(()).saved()
 
 
 class _Adoption:

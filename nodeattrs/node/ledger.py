@@ -19,11 +19,11 @@ from nodeattrs.core.origins import Origins
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
-from nodeattrs.node.joined import entry_at, evaluated, joined_roots, unevaluated_copy
+from nodeattrs.node.joined import entry_at, joined_roots, unevaluated_copy
 from nodeattrs.node.maps import Branch, Joined, OwnedMap, SetBy, WatchedMap, setters_at, writable_copy
 from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
-from nodeattrs.node.values import NO_SECRETS, READY, Deferred, Secrets
+from nodeattrs.node.values import NO_SECRETS, READY, Deferred, Secrets, computed
 from nodeattrs.node.view import MapView, Version, read_steps
 
 _TEXT = {str}
@@ -189,10 +189,9 @@ class Ledger(dict[Any, Any]):
         evaluate: True computes deferred values; False leaves them as they are
         path:     where it is in the node, for messages
         """
-        deferred: dict[Any, None] = {}
         with self.lock:
-            data = unevaluated_copy(part, deferred)
-        return evaluated(data, deferred, path) if evaluate else data
+            data = unevaluated_copy(part)
+        return computed(data, path) if evaluate else data
 
     def unsettled_keys(self) -> list[Any]:
         """The top-level keys of facts that were copied, or written since: those whose values are not in `settled`."""
@@ -383,12 +382,7 @@ class Ledger(dict[Any, Any]):
             event.value.shared = True  # nothing may change it any more
         chronicles = self.history.setdefault(path, {})
         # Apart: an `unless` in a loop must not push out values that were really overwritten.
-        key = (slot, event.what in NEVER_SET)
-        chronicle = chronicles.get(key)
-        if chronicle is None:
-            chronicles[key] = Chronicle([event])
-        else:
-            chronicle.add(event)
+        chronicles.setdefault((slot, event.what in NEVER_SET), Chronicle([])).add(event)
 
     # Provenance
 

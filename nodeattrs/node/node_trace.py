@@ -379,7 +379,7 @@ def _ledger_at_mark(ledger: Ledger, mark: int, path: Path) -> Ledger:
 
 
 class _Moment:
-    """last: the first mark that is too late."""
+    """The values and the history of a ledger at an earlier moment, at *path* and below. last: the first later mark"""
 
     def __init__(self, ledger: Ledger, last: int, path: Path) -> None:
         self.ledger = ledger
@@ -388,13 +388,13 @@ class _Moment:
         self.known = {at: one for at, one in ledger.history.items() if path[: len(at)] == at[: len(path)]}
 
     def tree(self, slot: int) -> OwnedMap:
-        """What a slot had."""
+        """The tree that a slot had at that moment; an empty map where it had none."""
         tree = self.ledger.trees[slot]
         before, _ = self.before(slot, (), tree, tree.origin)
         return OwnedMap() if before is ABSENT else before
 
     def before(self, slot: int, at: Path, value: Any, set_by: SetBy) -> tuple[Any, SetBy]:
-        """What stood somewhere, and who had set it. value, set_by: what stands there, or stood later"""
+        """Returns (value, its origin) at a path of a slot at that moment. value, set_by: those there now, or later"""
         if value is ABSENT or last_mark(set_by) >= self.last:
             value, set_by = self.overwritten(slot, at)
         if not isinstance(value, OwnedMap):
@@ -415,7 +415,7 @@ class _Moment:
         return next(found, (ABSENT, 0))
 
     def keys(self, at: Path, value: OwnedMap) -> tuple[Any, ...]:
-        """Where to look for changes: on the way to the path, and everywhere below it."""
+        """The keys of a map below which values may have changed: the next step to the path, or all keys below it."""
         if len(at) < len(self.path):
             return (self.path[len(at)],)
         below = (one[len(at)] for one in self.known if len(one) > len(at) and one[: len(at)] == at)

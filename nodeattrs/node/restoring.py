@@ -178,7 +178,7 @@ def _unpacked_mark(packed: Mapping[str, Any], run: SavedRun) -> Mark:
         locator.code = _unpacked_site(packed["code"], run)
         locator.calls = [_unpacked_site(call, run) for call in packed["code"].get("calls", ())]
     if "causes" in packed:
-        locator.kept_causes = _unpacked_causes(packed["causes"])
+        locator.kept_causes = {tuple(path): tuple(map(_unpacked_cause, found)) for path, found in packed["causes"]}
     verb, depth = Verb(packed.get("verb", "set")), int(packed.get("depth", 0))
     return Mark(locator, verb, depth, bool(packed.get("bulk")), packed.get("late") is True)
 
@@ -212,10 +212,6 @@ def _unpacked_origin(packed: Mapping[str, Any]) -> Origin:
     if not ({type(kind), type(name), type(file)} <= _TEXT and {type(line), type(column)} <= _NUMBER):
         raise ValueError(f"{found} is no origin")
     return Origin(kind or "unknown", name or "", file, line, column)
-
-
-def _unpacked_causes(packed: Any) -> dict[Path, tuple[Cause, ...]]:
-    return {tuple(path): tuple(map(_unpacked_cause, causes)) for path, causes in packed}
 
 
 def _unpacked_cause(packed: Mapping[str, Any]) -> Cause:
@@ -316,8 +312,7 @@ class SavedLocator:
 
     def for_next_run(self) -> SavedLocator:
         """A copy for a node of the next run: its origin says "saved", once, and `is_earlier` is True."""
-        origin = self.origin if self.origin.kind.startswith("saved") else self.origin.saved()
-        return replace(self, origin=origin, is_earlier=True)
+        return replace(self, origin=self.origin.saved(), is_earlier=True)
 
     @property
     def site(self) -> SavedSite | None:

@@ -173,9 +173,10 @@ def computed(data: Any, path: Path = ()) -> Any:
     """
     kind = type(data)
     if kind is dict or kind is list:
-        for step, inner in data.items() if kind is dict else enumerate(data):
-            if type(inner) not in READY:
-                data[step] = computed(inner, (*path, step))
+        if not READY.issuperset(map(type, data.values() if kind is dict else data)):  # no Python code for each leaf
+            for step, inner in data.items() if kind is dict else enumerate(data):
+                if type(inner) not in READY:
+                    data[step] = computed(inner, (*path, step))
         return data
     if kind is Deferred:
         return data.evaluate(path)

@@ -22,7 +22,6 @@ from nodeattrs.core.tree import ABSENT, Path, meant, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, NullInTheWay, TypeConflict
 from nodeattrs.node.joined import (
     entry_at,
-    evaluated,
     keys_of,
     maps_at_version,
     plain,
@@ -30,7 +29,7 @@ from nodeattrs.node.joined import (
     unevaluated_copy,
 )
 from nodeattrs.node.maps import Joined
-from nodeattrs.node.values import READY, Deferred, Withheld, refuse_spelled, steps_in, steps_of
+from nodeattrs.node.values import READY, Deferred, Withheld, computed, refuse_spelled, steps_in, steps_of
 
 
 def step_error(here: Any, path: Path, step: Any) -> TypeConflict:
@@ -328,11 +327,10 @@ class MapView(_View, Mapping[Any, Any]):
         Code that stores views of any kind calls this method.
         """
         cache = self._cache
-        deferred: dict[Any, None] = {}
         with cache.version.reading(TREE, self._path):
             part = tree_at_version(cache.part, cache.version.number) if cache.version.is_old else cache.part
-            data = unevaluated_copy(part, deferred)
-        return evaluated(data, deferred, self._path) if evaluate else data
+            data = unevaluated_copy(part)
+        return computed(data, self._path) if evaluate else data
 
     update = popitem = _View.clear
     setdefault = _View.pop

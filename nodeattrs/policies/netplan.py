@@ -59,13 +59,9 @@ def _joined(name: str, join: Join, why: str) -> Table:
     return _table(name, *lines)
 
 
-def _is_ipv6(address: Any) -> bool:
-    return ":" in str(address)
-
-
 def _by_family(parts: Iterable[Part], lower: Part, upper: Part) -> Part:
     """Addresses in netplan's order: IPv4 before IPv6."""
-    return listed(sorted(parts, key=lambda part: _is_ipv6(part.value)), lower, upper)
+    return listed(sorted(parts, key=lambda part: ":" in str(part.value)), lower, upper)
 
 
 def _name_servers(lower: Part, upper: Part) -> Part:
