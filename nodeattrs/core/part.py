@@ -325,12 +325,9 @@ _Union = tuple[Part, dict[Any, int]]
 
 def _union(lower: Part, upper: Part) -> _Union:
     places: dict[Any, int] = {}
-    if lower.origins is None or upper.origins is None:
-        whole = Part([], None)
-        _extend_union(whole, places, lower.value + upper.value, None)
-    else:
-        whole = Part([], [])
-        _extend_union(whole, places, lower.value + upper.value, _each(lower) + _each(upper))
+    keeps = lower.origins is not None and upper.origins is not None
+    whole = Part([], [] if keeps else None)
+    _extend_union(whole, places, lower.value + upper.value, _each(lower) + _each(upper) if keeps else None)
     if not places:
         whole.origins = lower.origins
     return whole, places
@@ -340,24 +337,17 @@ def _extend_union(whole: Part, places: dict[Any, int], entries: list[Any], origi
     """Append the entries that *whole* lacks, and unite the origins of those that it has. Changes *whole* and *places*.
 
     whole, places: a `_Union`
-    origins:       of each entry; None where they are not kept
+    origins:       of each entry; None where they are not kept, in *whole* too
     """
-    values, who, last = whole.value, whole.origins, len(whole.value)
-    if origins is None or type(who) is not list:
-        for entry in entries:
-            if places.setdefault(entry if type(entry) is str else strict_key(entry), last) == last:
-                values.append(entry)
-                last += 1
-        return
-    for entry, setter in zip(entries, origins, strict=False):
-        key = entry if type(entry) is str else strict_key(entry)
-        place = places.setdefault(key, last)
-        if place == last:
+    values, who = whole.value, whole.origins
+    for index, entry in enumerate(entries):
+        place = places.setdefault(strict_key(entry), len(values))
+        if place == len(values):
             values.append(entry)
-            who.append(setter)
-            last += 1
-        elif who[place] != setter:
-            who[place] = united(who[place], setter)
+            if origins is not None:
+                who.append(origins[index])
+        elif origins is not None and who[place] != origins[index]:
+            who[place] = united(who[place], origins[index])
 
 
 def regrouped(handler: Callable[[Part, Part], Part], parts: list[Part]) -> Part:

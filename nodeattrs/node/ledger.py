@@ -9,6 +9,7 @@ history. Components and writers are not known here: a slot is a number from 1 to
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -436,6 +437,7 @@ class Event(NamedTuple):
     by: int
 
 
+@dataclass(eq=False, slots=True)
 class Chronicle:
     """The history of one path of one slot. It keeps the first event and the last four, and counts the others.
 
@@ -443,10 +445,8 @@ class Chronicle:
     dropped: the number of events after the first one that are not kept
     """
 
-    __slots__ = ("dropped", "events")
-
-    def __init__(self, events: list[Event], dropped: int = 0) -> None:
-        self.events, self.dropped = events, dropped
+    events: list[Event]
+    dropped: int = 0
 
     def add(self, event: Event) -> None:
         """Add the newest event. If there are more than HISTORY_BOUND events then, the second oldest is removed."""

@@ -70,9 +70,7 @@ def _name_servers(lower: Part, upper: Part) -> Part:
 
 def _addresses(lower: Part, upper: Part) -> Part:
     """Addresses with options come first, and each address once. One whose options are known ends its list."""
-    found: dict[tuple[bool, str], Part] = {}
-    for part in lower.elements():
-        found[_address(part.value)] = part
+    found = {_address(part.value): part for part in lower.elements()}
     for part in upper.elements():
         known = _address(part.value)
         if known in found and known[0]:
