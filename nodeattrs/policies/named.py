@@ -69,9 +69,10 @@ class NamedPolicy:
     uniform: Callable[[str], str] | None = None
 
     def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
-        """The fold of some layers, the weakest first; it computes nothing yet. No layers: a fold without children.
+        """The fold of some layers, the weakest first; nothing is merged yet. No layers: a fold without children.
 
-        rules: for some paths another way to merge; the rule decides there instead of the policy. () for none
+        rules:  for some paths another way to merge; the rule decides there instead of the policy. () for none
+        raises: DocumentError and TooMuch, where `prepare` refuses a layer
         """
         children = tuple(layers)
         if self.prepare is not None:
