@@ -14,9 +14,10 @@ def imported(
     homes: Mapping[str, str],
     below: str | None = None,
 ) -> Callable[[str], Any]:
-    """Make the `__getattr__` of a module: it imports a name at its first use, and sets it in the module.
+    """Returns the `__getattr__` of a module: a function (name) -> value.
 
-    The function that is returned raises AttributeError for a name that is not in *homes*.
+    It imports the value at its first use, and stores it in the module. It raises AttributeError for a name that is not
+    in *homes*.
 
     package: the name of the module whose `__getattr__` it becomes
     homes:   name -> the module that defines it, relative to the package *below*

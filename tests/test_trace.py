@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections import deque
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -501,6 +502,5 @@ class TestClaims:
     def test_the_same_thing_set_elsewhere_is_the_same_thing(self):
         claim = Claim(("a",), [1], 2, Origin("recipe", "x", "r.py", 3))
 
-        assert claim == claim._replace(origin=Origin("role"), why=tuple)
-        assert all(claim != claim._replace(**other) for other in ({"value": [2]}, {"rank": 1}, {"path": ("b",)}))
-        assert tuple(claim) != claim
+        assert claim == replace(claim, origin=Origin("role"), why=tuple)
+        assert all(claim != replace(claim, **other) for other in ({"value": [2]}, {"rank": 1}, {"path": ("b",)}))

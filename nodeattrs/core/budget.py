@@ -25,7 +25,7 @@ _STEPS_ALIKE = 100
 
 
 def too_long(number: int) -> bool:
-    """Whether a number, however it was written, has more digits than can be shown.
+    """Whether a number has more than 4,300 decimal digits, which Python refuses to print. The sign does not count.
 
     >>> too_long(0xFF), too_long(16**3600)
     (False, True)
@@ -80,7 +80,7 @@ def in_force() -> Limits:
 @contextmanager
 @taking(limits=Limits | None)
 def limited(limits: Limits | None = None, **others: Any) -> Iterator[Limits]:
-    """A context manager: within the block, other limits are in force in this thread or task. It gives these limits.
+    """A context manager: within the block, other limits are in force in this thread or task. `as` gives them.
 
     A `Budget` that was made before the block keeps its own.
     limits: the base; None: the limits in force now
@@ -162,6 +162,7 @@ class Budget:
     def integer(self, number: int) -> None:
         """Draw 100 steps for each different integer that was drawn before and has the same hash; none for the first.
 
+        The number itself counts, too, if it was drawn before.
         Only integers of `WIDE` bits or more can share a hash. A dictionary compares all keys of one hash, so a document
         with thousands of these integers would take minutes. raises: TooMuch
         """

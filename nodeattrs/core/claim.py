@@ -7,7 +7,7 @@ A `Locator` finds the origin of each path of one source. Nothing here knows a di
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
@@ -19,8 +19,7 @@ class Verb(Enum):
 
     SET      a value is stored at the path
     REPLACE  a recipe assigns a whole map: the attribute file's values below the path are hidden
-    FULL     the same for a full assignment (`default_full`), which also replaces scalars and lists on the way to the
-             path
+    FULL     a full assignment (`default_full`): as REPLACE, and scalars and lists on the way to the path are replaced
     APPEND   a list was changed in place, or a value inside a list
     ERASE    the value was removed
     SILENT   an `unless` or a `setdefault` found a value and set nothing
@@ -76,8 +75,11 @@ class Origin(NamedTuple):
         return Origin(self.kind, self.name, self.file, line, column)
 
     def saved(self) -> Origin:
-        """A copy whose kind begins with "saved": the value was set in an earlier run and kept since."""
-        return self._replace(kind=f"saved {self.kind}")
+        """A copy whose kind begins with "saved": the value was set in an earlier run and kept since.
+
+        The same origin where its kind begins so already.
+        """
+        return self if self.kind.startswith("saved") else self._replace(kind=f"saved {self.kind}")
 
     def __str__(self) -> str:
         place = self.place
@@ -181,10 +183,11 @@ class ValueText:
         return self.text
 
 
-class Claim(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Claim:
     """One value that one source sets at a path.
 
-    Two claims are equal if path, value, rank and verb are equal. The origin, `why` and `then` are not compared.
+    Two claims are equal if path, value, rank and verb are equal; other fields are not compared.
     `causes` calls `why` at each use. `cause_lines` gives the causes as texts, such as "b.py:2". Both are empty without
     causes.
     path:   the steps from the root of the tree
@@ -199,23 +202,10 @@ class Claim(NamedTuple):
     path: Path
     value: Any
     rank: int
-    origin: Origin
+    origin: Origin = field(compare=False)
     verb: Verb = Verb.SET
-    why: Callable[[], tuple[Cause, ...]] | None = None
-    then: Callable[[Path], Any] | None = None
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Claim) and self._compared == other._compared
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash(self._compared)
-
-    @property
-    def _compared(self) -> tuple[Any, ...]:
-        return self.path, self.value, self.rank, self.verb
+    why: Callable[[], tuple[Cause, ...]] | None = field(default=None, compare=False)
+    then: Callable[[Path], Any] | None = field(default=None, compare=False)
 
     @property
     def causes(self) -> tuple[Cause, ...]:
@@ -227,7 +217,9 @@ class Claim(NamedTuple):
         return () if self.why is None else self.why()
 
     def cause_lines(self) -> list[str]:
-        """The causes as texts: one for all calls together, one for each other cause; [] without causes.
+        """The causes as texts; [] without causes. All calls are one text, which begins with the place of this claim.
+
+        Each other cause is a text of its own.
 
         >>> led = Cause(CALLED, Origin("recipe", "", "b.py", 8))
         >>> written = Cause(WRITTEN, Origin("recipe", "", "b.py", 2))

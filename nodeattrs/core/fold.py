@@ -15,7 +15,7 @@ from typing import Any
 
 from nodeattrs.core.claim import Claim, Locator, Origin
 from nodeattrs.core.folding import Folding
-from nodeattrs.core.origins import At, origins_at, places, sources
+from nodeattrs.core.origins import origins_at, places, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.rules import PathRule, read_rules, ruled
@@ -199,12 +199,8 @@ class Folded:
             for step, entry in value.items() if isinstance(value, dict) else enumerate(value):
                 yield from self._leaves(entry, origins_at(origins, step), (*path, step))
             return
-        layers = self._layers
-        if type(origins) is At:
-            yield path, value, (layers[origins.source - 1].origin.at(origins.path),)
-        else:
-            found = [layers[at.source - 1].origin.at(at.path) for _, at in places(origins, path)]
-            yield path, value, tuple(dict.fromkeys(found))
+        found = [self._layers[at.source - 1].origin.at(at.path) for _, at in places(origins, path)]
+        yield path, value, tuple(dict.fromkeys(found))
 
     def trace(self, path: str | Path) -> Trace:
         """The claims about *path*, the winner first, each other claim with the rule that overrode it. Works for any

@@ -354,9 +354,9 @@ class Folding:
 
     `lay` merges a part, or the result of another folding; it returns None, and ignores an ABSENT part. It raises
     MergeConflict if the policy refuses the part. `change` calls functions, whose results replace the result. `finish`
-    merges the result over nothing as a last step. Both return the new result. `add_step` records a step without
-    merging. Earlier results are not kept: `results` computes them again, and yields `start` and the result of each
-    step. `located` returns the last result with other origins, which also have the path in the tree of each source.
+    merges the result over nothing as a last step. Both return the new result. Earlier results are not kept: `results`
+    computes them again, and yields `start` and the result of each step. `located` returns the last result with other
+    origins, which also have the path in the tree of each source.
     from_top: False: each part is merged over the result so far; True: the result so far is merged over each part
     opening:  a policy for the first part, which is then merged over nothing; None: the first part is taken unchanged
     start:    a part without a source that is there before the first one; None: the folding starts empty
@@ -365,7 +365,8 @@ class Folding:
               is done when `result` is read
     laid:     the number of parts, and of calls of `change`, so far; `start` counts as one, an ABSENT or unknown part
               does not
-    steps:    a `Step` for each part or change, in order
+    steps:    a `Step` for each part or change, in order. For a folding that is only walked (`core.tracing`), the caller
+              appends them itself, and `result` has no meaning
 
     >>> from nodeattrs.core.policy import INSIDE
     >>> folding = Folding()
@@ -476,10 +477,6 @@ class Folding:
             self.steps.append(Step(NOTHING, policy))
         return self.result
 
-    def add_step(self, part: Part | Folding, policy: Policy) -> None:
-        """Append a step without merging: for a folding that is only walked along one path and has no result."""
-        self.steps.append(Step(part, policy))
-
     def _met(self, part: Part, policy: Policy) -> Part:
         if not self.laid:
             return part if self.opening is None else meet(self.opening, NOTHING, part)
@@ -534,9 +531,10 @@ def merged_places(
     origins_of: Callable[[Path], Origins],
     unite_lists: Callable[[Part, Part], Part] = unite,
 ) -> Iterator[tuple[Decision, Part | None]]:
-    """Yield (decision, new part) for each place where *upper* meets a tree; None where the tree stays as it is there.
+    """Yield (decision, new part) for each place where *upper* meets the tree *lower*, which is not changed.
 
-    The tree itself is not changed; the new part may be ABSENT. For callers that keep the result in another form.
+    The new part is None where the tree stays as it is, and ABSENT where the policy drops the value. For callers that
+    keep the result in another form.
     lower:       the tree: plain data
     origins_of:  path -> the origins of the tree there; called where a handler makes one value of two
     unite_lists: replaces `unite` where the policy unites two lists

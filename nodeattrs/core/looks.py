@@ -1,4 +1,4 @@
-"""Looks: the facts that an answer read of its own subject, noted by path.
+"""Looks: notes of the facts that were read for an answer about one subject, such as a node.
 
 Subjects with equal values at all noted places share one answer (`contract.sharing`). Readers note places and no values;
 `contract.dialect.Opened.look` gives the value of any subject at a place. A dialect may note places of its own kinds.
@@ -23,7 +23,8 @@ ENTRY: one value; of a map only that it is a map
 KEYS:  the keys of a map, in order
 TREE:  the whole value
 SORT:  only the type of the value
-IS:    whether the value is a text, which stands behind the path in lower case"""
+IS:    whether the value equals a text in any case; the third field of the look is the text in lower case
+"""
 
 NAME: Look = ("name",)
 """The look at the name of the subject."""
@@ -69,16 +70,16 @@ class Looks:
         self._is_quiet = self._is_brief = False
 
     def note(self, *look: Any) -> None:
-        """Add a look to `made`: nothing within `quiet`, and a look at facts only as SORT within `brief`."""
+        """Add a look to `made`. Within `quiet` nothing is added; within `brief` a look at facts has the kind SORT."""
         if not self._is_quiet:
             self.made.setdefault((SORT, look[1]) if self._is_brief and look[0] in (ENTRY, KEYS, TREE) else look)
 
     def insist(self, *look: Any) -> None:
-        """Add a look to `made`, also within `quiet` and `brief`: for a value that is cached, and read outside, too."""
+        """Add a look to `made`, also within `quiet` and `brief`. For a value that is cached for later reads."""
         self.made.setdefault(look)
 
     def refuse(self, why: str) -> None:
-        """Set `unshared`: the answer depends on something that is no look. Within `quiet`, too.
+        """Set `unshared`: the answer depends on something that is no look. This also works within `quiet`.
 
         why: the reason in words; the first reason stays. "" changes nothing
         """
@@ -98,7 +99,7 @@ class Looks:
 
     @contextmanager
     def brief(self, is_brief: bool = True) -> Iterator[None]:
-        """A context manager: within the block only the type of each fact is noted, since no answer has the value.
+        """A context manager: within the block only the type of each fact is noted. For reads whose value no answer has.
 
         is_brief: False notes whole values again, inside an outer block
         """

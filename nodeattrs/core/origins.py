@@ -141,12 +141,18 @@ def gathered(*several: Origins) -> tuple[int | At, ...]:
 
 
 def sources(origins: Origins) -> tuple[int, ...]:
-    """The numbers of all sources in *origins*, each once, in order of first appearance; () for none."""
+    """The numbers of the sources in *origins*, each once, in order of first appearance; () for none.
+
+    Of `PatchedOrigins` only the sources of *base* count.
+    """
     return tuple(dict.fromkeys(one.source if type(one) is At else one for _, one in _leaves(origins, ())))
 
 
 def places(origins: Origins, path: Path) -> Iterator[tuple[Path, At]]:
-    """Yield (path now, `At`) for each part of the value at *path*: where it stands, and where its source has it."""
+    """Yield (path now, `At`) for each part of the value at *path*: its path in this tree, and its place in its source.
+
+    Of `PatchedOrigins` only *base* is followed.
+    """
     for now, one in _leaves(origins, path):
         yield now, one if type(one) is At else At(one, now)
 
@@ -161,7 +167,7 @@ def wholes(origins: Origins, path: Path) -> Iterator[At]:
 
 
 def pieces(origins: Origins, path: Path) -> Iterator[tuple[Path, At]]:
-    """Yield (path, `At`) as `places`, but one for a whole map or list of a source instead of one for each entry.
+    """Yield (path, `At`) for each source of the value at *path*. A map or list that one source set comes once.
 
     The path is *path* itself, or one below it for an entry that moved here from elsewhere.
     """

@@ -104,13 +104,11 @@ class Handler:
         return self.join(lower, upper)
 
 
-def handler(
-    *, total: bool = False, hides: bool = False, regroups: bool = False, settles: bool = False
-) -> Callable[[Join], Handler]:
+def handler(*, total: bool = False, hides: bool = False, regroups: bool = False) -> Callable[[Join], Handler]:
     """A decorator: makes a `Handler` of a function, named after the function, with these promises."""
 
     def of(join: Join) -> Handler:
-        return Handler(join, join.__name__.strip("_"), total, hides, regroups, settles)
+        return Handler(join, join.__name__.strip("_"), total, hides, regroups)
 
     return of
 
@@ -148,7 +146,7 @@ def kept(part: Part, keys: Container[Any], *of: Part) -> Part:
 def without(part: Part, keys: Iterable[Any]) -> Part:
     """The part of a map without the entries under *keys*; keys that it lacks do not matter.
 
-    The same part without keys. An empty rest keeps the sources of the map.
+    If *keys* is empty, the result is *part* itself. If no entry is left, {} has the sources of the map.
     """
     gone = set(keys)
     return kept(part, part.value.keys() - gone, part) if gone else part
@@ -171,10 +169,9 @@ def listed(elements: Iterable[Part], *of: Part) -> Part:
     return Part([part.value for part in parts], [part.origins for part in parts])
 
 
-def _by_index(origins: Origins, length: int) -> list[Origins]:
-    """The origins of a list as a list, one for each element, None where origins are not kept. The caller must not
-    change it.
-    """
+def _each(part: Part) -> list[Origins]:
+    """The origins of the elements of a list, each None where origins are not kept. The caller must not change it."""
+    origins, length = part.origins, len(part.value)
     if type(origins) is list:
         return origins
     if type(origins) is int:
@@ -183,7 +180,7 @@ def _by_index(origins: Origins, length: int) -> list[Origins]:
 
 
 def sliced(part: Part, start: int, stop: int | None) -> Part:
-    """The part of a list with the elements from *start* up to *stop*, as a slice counts; stop: None: to the end."""
+    """The part of a list with the elements part.value[start:stop]; *stop* None: to the end."""
     origins, value = part.origins, part.value[start:stop]
     if origins is None or type(origins) is int:
         return Part(value, origins)
@@ -274,7 +271,7 @@ def _remade_map(before: Part, value: dict[Any, Any], source: int | At) -> Part:
 
 
 def _remade_list(before: Part, value: list[Any], source: int | At) -> Part:
-    who = _by_index(source, len(value))
+    who = _each(Part(value, source))
     if len(value) == len(before.value):
         pairs = zip(before.elements(), value, who, strict=True)
         return Part(value, [remade(part, entry, one).origins for part, entry, one in pairs])
@@ -310,10 +307,6 @@ def _concat(first: Part, second: Part) -> Part:
     return Part(value, _each(first) + _each(second))
 
 
-def _each(part: Part) -> list[Origins]:
-    return _by_index(part.origins, len(part.value))
-
-
 @handler(total=True, regroups=True)
 def unite(lower: Part, upper: Part) -> Part:
     """A handler: the union of two lists. Each element once, in the order of first appearance; 1 and "1" differ.
@@ -332,12 +325,9 @@ _Union = tuple[Part, dict[Any, int]]
 
 def _union(lower: Part, upper: Part) -> _Union:
     places: dict[Any, int] = {}
-    if lower.origins is None or upper.origins is None:
-        whole = Part([], None)
-        _extend_union(whole, places, lower.value + upper.value, None)
-    else:
-        whole = Part([], [])
-        _extend_union(whole, places, lower.value + upper.value, _each(lower) + _each(upper))
+    keeps = lower.origins is not None and upper.origins is not None
+    whole = Part([], [] if keeps else None)
+    _extend_union(whole, places, lower.value + upper.value, _each(lower) + _each(upper) if keeps else None)
     if not places:
         whole.origins = lower.origins
     return whole, places
@@ -347,24 +337,17 @@ def _extend_union(whole: Part, places: dict[Any, int], entries: list[Any], origi
     """Append the entries that *whole* lacks, and unite the origins of those that it has. Changes *whole* and *places*.
 
     whole, places: a `_Union`
-    origins:       of each entry; None where they are not kept
+    origins:       of each entry; None where they are not kept, in *whole* too
     """
-    values, who, last = whole.value, whole.origins, len(whole.value)
-    if origins is None or type(who) is not list:
-        for entry in entries:
-            if places.setdefault(entry if type(entry) is str else strict_key(entry), last) == last:
-                values.append(entry)
-                last += 1
-        return
-    for entry, setter in zip(entries, origins, strict=False):
-        key = entry if type(entry) is str else strict_key(entry)
-        place = places.setdefault(key, last)
-        if place == last:
+    values, who = whole.value, whole.origins
+    for index, entry in enumerate(entries):
+        place = places.setdefault(strict_key(entry), len(values))
+        if place == len(values):
             values.append(entry)
-            who.append(setter)
-            last += 1
-        elif who[place] != setter:
-            who[place] = united(who[place], setter)
+            if origins is not None:
+                who.append(origins[index])
+        elif origins is not None and who[place] != origins[index]:
+            who[place] = united(who[place], origins[index])
 
 
 def regrouped(handler: Callable[[Part, Part], Part], parts: list[Part]) -> Part:

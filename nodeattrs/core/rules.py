@@ -28,7 +28,7 @@ class PathRule(NamedTuple):
 
     The constructor checks nothing. `from_dict` reads what `to_dict` wrote.
     path:        the steps of the path; "*" is any key
-    policy:      one of five words. For two lists: "append", "prepend", "unite", or "merge_by", which merges two maps
+    policy:      one of six words. For two lists: "append", "prepend", "unite", or "merge_by", which merges two maps
                  that have the same value in *field*. For all values: "replace" (the upper value) or "keep" (the lower
                  value)
     field:       the field for "merge_by"; "" for all other policies

@@ -26,7 +26,7 @@ class Sensitive:
     """A secret: it prints as "Sensitive(withheld)"; `unwrap` gives the value.
 
     `map(change)` returns a new secret with the value change(value). Two secrets are equal if their values are equal.
-    The hash of every secret is one number. `copy` and `deepcopy` return the object itself. Pickling raises BadValue.
+    All secrets have the same hash. `copy` and `deepcopy` return the object itself. Pickling raises BadValue.
     value:  the secret value, which is copied deeply. If *value* is a Sensitive, the new secret shares its inner value
     raises: TooDeep, for a value that is nested too deeply to be copied
 

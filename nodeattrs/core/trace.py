@@ -225,19 +225,16 @@ def traced(
     value: Any,
     claim: Callable[[SetValue], Claim],
     titles: Mapping[int, str],
-    past: Sequence[Earlier] = (),
     *,
     once: bool = True,
 ) -> Trace:
-    """The trace made from a walk: a claim for each setting that the walk found.
+    """The trace made from a walk, without history: a claim for each setting that the walk found.
 
     path:   the path of the walk
-
     value:  the value that is read at the path; ABSENT if it is not set
     claim:  a function from a SetValue of the walk to its Claim: the caller knows origins and verbs. For an unknown
             source it is called with the value UNREAD
     titles: rank -> name of the slot or layer
-    past:   the values that were set before, for `Trace.history`
     once:   True: settings with the same file, line and path become one claim, even from two layers
     """
     seen: dict[Any, int] = {}
@@ -263,7 +260,7 @@ def traced(
             by = tuple(sorted({same.get(one, one) for one in lost.by}, reverse=True))
             claims.append(TraceClaim(overridden, Outcome.LOSES, rule_in_words(lost.policy, lost.line), by))
     elements = tuple(_elements(walk, path, value, claim))
-    return Trace(path, value, tuple(claims), elements, tuple(past), walk.cover, titles)
+    return Trace(path, value, tuple(claims), elements, (), walk.cover, titles)
 
 
 def _is_new(claim: Claim, once: bool, seen: dict[Any, int], same: dict[int, int]) -> bool:

@@ -429,7 +429,7 @@ def _converted(value: Any, scalars: frozenset[type], convert: Any, room: int) ->
 
 
 def strict_key(value: Any) -> Any:
-    """A hashable key for a value: two keys are equal where the values are, and all their types.
+    """A hashable key for a value: two keys are equal if the values are equal and have equal types, at every level.
 
     `1`, `1.0`, `True` and `"1"` have four different keys; the order of a map's keys does not matter. A text is its own
     key. An object that cannot be hashed equals only itself.
@@ -447,7 +447,7 @@ def _tokens(value: Any, tokens: list[Any]) -> None:
     kind = type(value)
     if isinstance(value, dict):
         tokens += (dict, len(value))
-        for key in sorted(value, key=_by_kind):
+        for key in sorted(value, key=lambda key: (type(key).__name__, key)):
             tokens += (type(key), key)
             _tokens(value[key], tokens)
     elif isinstance(value, (list, tuple)):
@@ -462,10 +462,6 @@ def _tokens(value: Any, tokens: list[Any]) -> None:
         except TypeError:
             value = id(value)
         tokens += (kind, value)
-
-
-def _by_kind(key: Any) -> tuple[str, Any]:
-    return type(key).__name__, key
 
 
 # Names of nodes, roles, cookbooks: they come from outside, and none may point out of its directory.

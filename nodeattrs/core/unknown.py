@@ -7,6 +7,7 @@ value; a trace names it where it might have decided a value. `may_decide` and `m
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from nodeattrs.core.claim import Origin
@@ -15,6 +16,7 @@ from nodeattrs.core.tree import Absent, Path
 from nodeattrs.errors import UnknownLayer
 
 
+@dataclass(slots=True, unsafe_hash=True, repr=False)
 class Unknown:
     """What stands in place of the tree of a layer that cannot be read. Nothing is read here.
 
@@ -25,12 +27,13 @@ class Unknown:
     lines:  path -> line, for the paths that the layer may set; None: any path, on no known line; {}: none
     """
 
-    __slots__ = ("_above", "lines", "name", "reason")
+    name: str
+    reason: str
+    lines: Mapping[Path, int] | None = field(default=None, hash=False)
+    _above: dict[Path, int] = field(default_factory=dict, init=False, compare=False)
 
-    def __init__(self, name: str, reason: str, lines: Mapping[Path, int] | None = None) -> None:
-        self.name, self.reason, self.lines = name, reason, lines
-        self._above: dict[Path, int] = {}
-        for path, line in (lines or {}).items():
+    def __post_init__(self) -> None:
+        for path, line in (self.lines or {}).items():
             for depth in range(len(path) + 1):
                 self._above.setdefault(path[:depth], line)
 
@@ -48,13 +51,6 @@ class Unknown:
             if lines.get(path[:depth]):
                 return lines[path[:depth]]
         return self._above.get(path)
-
-    def __eq__(self, other: object) -> bool:
-        named = (self.name, self.reason, self.lines)
-        return type(other) is Unknown and named == (other.name, other.reason, other.lines)
-
-    def __hash__(self) -> int:
-        return hash((self.name, self.reason))
 
     def __repr__(self) -> str:
         return "(unknown)"

@@ -87,8 +87,9 @@ class Unread(NamedTuple):
 
 
 def unread_layer(value: Unknown, origin: Origin, path: Path = ()) -> Unread:
-    """The Unread for an unknown layer. path: of the question; the layer's paths that are neither above nor below it are
-    left out
+    """The Unread for an unknown layer.
+
+    path: the path of the question; paths of the layer that are neither above nor below it are left out
     """
     paths = tuple(one for one in value.lines or () if overlap(one, path))
     return Unread(origin.place or origin.who, value.reason, paths, origin.kind, origin.name)
@@ -133,7 +134,7 @@ def unresolved(subject: str, why: str, noun: str = "") -> Unread:
 
 
 def unread_below(trace: Callable[[Path], Trace], path: Path) -> list[Unread]:
-    """The unknown layers that may change the value at a path, or a value below it; [] where there are none.
+    """An Unread for each unknown layer that may change the value at a path, or a value below it; [] for none.
 
     A layer with known paths is left out where stronger layers override all of these paths.
     trace: a function from a path to its Trace
@@ -158,7 +159,7 @@ def certainty(found: Iterable[Unread]) -> dict[str, Any]:
 def sentences(found: Iterable[Unread], whole: bool = False) -> Iterator[str]:
     """Yield a sentence for each group of unread places of the same kind and reason; nothing for no places.
 
-    A group of several files has their number, and names three; reasons are cut at ": ".
+    For several files the sentence has their number and the names of three; reasons are cut at ": ".
     whole: True: a sentence for each place instead, with its full reason
 
     >>> [*sentences([Unread("a.rb:3", "was not run", kind="recipe"), Unread("b.rb", "was not run", kind="recipe")])]

@@ -238,8 +238,8 @@ def with_next_first(
     """The walk, changed so that `overridden` begins with the setting that would be read without the winners.
 
     First the settings of the winners are removed, then the maps that contain them, from the inside out, until another
-    setting is read. If no other setting is ever read, further settings override the losses, too; then their sources are
-    added to `by`. If nothing is overridden, the walk is returned unchanged.
+    setting is read. If no other setting is ever read, other settings override the losses, too. The sources of these
+    settings are then added to `by` of the losses. If nothing is overridden, the walk is returned unchanged.
     own:   a function (place, default) -> the value that a source has at a place, or the default
     again: a function (set of places) -> the walk without these places; if it raises a NodeattrsError, that step is
            skipped

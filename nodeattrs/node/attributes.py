@@ -149,18 +149,13 @@ class Attributes(Mapping[Any, Any]):
         root: str | os.PathLike[str] | None = None,
         rules: Mapping[Any, Any] | tuple[PathRule, ...] = (),
     ) -> None:
-        secrets = None if sensitive == () else Secrets(sensitive)
-        guarded = secrets if secrets and secrets.paths else None
+        secrets = Secrets(sensitive)
         read = rules if isinstance(rules, tuple) else read_rules(rules)
         folder = None if root is None else _checked_folder(root)
-        ledger = Ledger(provenance, lambda: folder or os.getcwd(), guarded, read)
-        # Not through `__setattr__`, which checks each assignment: a fleet makes thousands of nodes.
-        fields = self.__dict__
-        fields["name"] = checked_name(name, "node")
-        fields["environment"] = _checked_environment(environment)
-        fields["_ledger"] = ledger
-        fields["_trees"] = {one.name: ComponentTree(ledger, one) for one in COMPONENTS}
-        object.__setattr__(self, "__getitem__", ledger.__getitem__)
+        self._ledger = ledger = Ledger(provenance, lambda: folder or os.getcwd(), secrets, read)
+        self._trees = {one.name: ComponentTree(ledger, one) for one in COMPONENTS}
+        self.__getitem__ = ledger.__getitem__
+        self.name, self.environment = name, environment
 
     default = _writer("default")
     env_default = _writer("env_default")
@@ -440,10 +435,10 @@ class Attributes(Mapping[Any, Any]):
         return str(self.trace(path))
 
     def debug_value(self, *path: Any) -> list[tuple[str, Any]]:
-        """The value of a path in each of the ten components, as Chef's `debug_value`: (component, value), the weakest
-        first.
+        """A list of (component, value at *path*) for each of the ten components, the weakest first.
 
         The value is a plain copy, and "not_present" if *path* is not set there. Deferred values are computed.
+        source: Chef's `debug_value`
         """
         steps, pairs = steps_of(path), []
         for name, tree in self._trees.items():

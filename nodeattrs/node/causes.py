@@ -54,7 +54,7 @@ def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], then: T
     Where a snapshot has the causes, they are taken from there.
     by:    the mark that set the value, and the path in its slot
     value: the value that was set. Only places with an equal value count; a deferred value is not compared
-    seen:  the attributes whose causes led here; they are not followed again, and neither is a chain of more than six
+    seen:  the attributes whose causes led here; they are not followed again, and a chain ends after six attributes
     then:  traces an attribute that was read
     """
     mark = ledger.marks[by.source]
@@ -183,7 +183,8 @@ class CauseFinder:
 
     path:        the path of the value in its slot
     read:        a function from the path of an attribute to its origin and causes; it returns None if it has no origin
-    unavailable: the names of source files that the value may come from, but whose version is not available; grows
+    unavailable: the names of source files that the value may come from, but whose version is not available. The finder
+                 adds to it
     """
 
     def __init__(self, ledger: Ledger, path: Path, read: Read) -> None:
@@ -238,9 +239,7 @@ class CauseFinder:
     def _standing(self, path: tuple[Any, ...]) -> Any:
         """The merged value at the known steps of a path, as a tree from the root."""
         known = _known(path)
-        value = self._ledger.part_at(PLAN, known)
-        plain = self._ledger.plain_copy(value, False) if value is not ABSENT and not _is_scalar(value) else value
-        return under(known, plain)
+        return under(known, self._ledger.plain_copy(self._ledger.part_at(PLAN, known), False))
 
     def _attribute(self, path: Path, at: Origin) -> Iterator[Cause]:
         found = self._read(path)
@@ -319,7 +318,7 @@ def _module(name: str, file: str, root: str) -> str | None:
 def imported_sources(text: PythonText, root: str) -> tuple[PythonText, ...]:
     """The sources of the repository that a source imports, directly or through others; each once, () for none.
 
-    They are read as they are at the first call, and kept. root: the folder of the repository
+    Each file is read at the first call; later changes of it do not count. root: the folder of the repository
     """
     found: dict[str, PythonText] = {}
     waiting = [text]
@@ -350,10 +349,6 @@ def _known(path: tuple[Any, ...]) -> Path:
         if step is SOME or step is EACH:
             return path[:at]
     return path
-
-
-def _is_scalar(value: Any) -> bool:
-    return value is None or isinstance(value, (str, int, float, Sensitive, Deferred))
 
 
 def _every(tree: Any, path: tuple[Any, ...], wanted: Any, way: Path = ()) -> Iterator[Path]:

@@ -28,6 +28,8 @@ from nodeattrs.node.values import ROOM, key_of
 
 _NO_CONTAINER = SCALARS | {Absent}
 _SET, _FULL = Verb.SET, Verb.FULL
+_MOST_DETACHED = 17
+"""The number of replaced containers that are kept for one path: one more than a writer may have missed."""
 
 Place = tuple[Any, Any]
 """The values at a path of a component: (the attribute file's, the recipe's).
@@ -35,8 +37,6 @@ Place = tuple[Any, Any]
 Each may be ABSENT. Where both are set, both are maps and are read as one map. A component with a single slot has its
 value in the second. It is a plain tuple, since every step of every write makes one.
 """
-
-_TEXT = {str}
 
 Change = Callable[[Elements, int], Any]
 """(elements, mark) -> any result: changes a list. mark: of the line of code that does"""
@@ -68,10 +68,10 @@ def part_to_merge(place: Place) -> Any:
 
 
 def step_down(place: Place, step: Any) -> Place:
-    """The place one step below: a map's entry by key, a list's by index. (ABSENT, ABSENT) if nothing is set there.
+    """The place one step below: a map's entry by key, a list's by index. Nothing is created.
 
-    The same for a step below a scalar and for an index out of range. If both slots have a map, the step goes into both.
-    Nothing is created.
+    If both slots have a map, the step goes into both. (ABSENT, ABSENT) if nothing is set there, below a scalar, and for
+    an index out of range.
     """
     file, recipe = place
     if recipe is not ABSENT:
@@ -117,21 +117,6 @@ class Detached:
         return self._own_tree, ("apart",)
 
 
-class _DetachedAtPath:
-    """The containers that were replaced at one path: the last sixteen."""
-
-    __slots__ = ("forgotten", "kept")
-
-    def __init__(self) -> None:
-        self.kept: deque[Detached] = deque(maxlen=16)
-        self.forgotten = -1  # the serial of the newest one that is no longer kept
-
-    def add(self, one: Detached) -> None:
-        if len(self.kept) == self.kept.maxlen:
-            self.forgotten = self.kept[0].serial
-        self.kept.append(one)
-
-
 class ComponentTree:
     """One component of a node, read and changed for the current setter of the ledger. The ledger keeps the values.
 
@@ -155,7 +140,6 @@ class ComponentTree:
     component: its name and slots
     lower:     the number of the slot that attribute files write
     upper:     the number of the slot that recipes write; the same as *lower* for a component with one slot
-
     """
 
     __slots__ = ("_detached", "_has_two_slots", "component", "ledger", "lower", "upper")
@@ -163,7 +147,7 @@ class ComponentTree:
     def __init__(self, ledger: Ledger, component: Component) -> None:
         self.ledger = ledger
         self.component = component
-        self._detached: dict[Path, _DetachedAtPath] = {}  # by path: the last containers that were replaced there
+        self._detached: dict[Path, deque[Detached]] = {}  # by path: the last containers that were replaced there
         # Copies of the component's fields, since every step reads them.
         self.lower, self.upper, self._has_two_slots = component.file, component.recipe, component.has_two_slots
 
@@ -224,11 +208,7 @@ class ComponentTree:
         place:  the place of *path*
         raises: NullInTheWay, TypeConflict, where a step cannot be taken; TooDeep; BadKey, for a step of a wrong type
         """
-        if _TEXT.issuperset(map(type, steps)):
-            found = file, recipe = steps_down(place, steps)
-            if recipe is not ABSENT or file is not ABSENT:
-                return (*path, *steps), found
-        for step in steps:  # something is missing: it is created, or raises
+        for step in steps:
             step = key_of(step, path)
             place = file, recipe = step_down(place, step)
             if recipe is ABSENT and file is ABSENT:
@@ -315,8 +295,7 @@ class ComponentTree:
         if not (is_own or isinstance(above, dict) or (isinstance(above, list) and type(key) is int)):
             raise self.step_error(above, path[:-1], key)
         ledger, depth = self.ledger, len(path) if depth is None else depth
-        ledger.lock.acquire()  # as `with` does, in half the time
-        try:
+        with ledger.lock:
             top = None if is_own else self._list_above(path)  # no map inside a list is an owned one
             if top is not None:
                 mark = self._mark_here(depth, Verb.APPEND, on_the_way)
@@ -337,8 +316,6 @@ class ComponentTree:
             elif isinstance(value, OwnedMap):
                 value.origin = mark
             ledger.put(slot, path, value, mark)
-        finally:
-            ledger.lock.release()
 
     def _mark_here(self, depth: int, verb: Verb, on_the_way: bool = False, above: int = 4) -> int:
         """The mark of the line of code that calls this package; 0 where no origins are kept. above: in `number_here`"""
@@ -515,7 +492,8 @@ class ComponentTree:
             for part in place:
                 if isinstance(part, OwnedMap):
                     part.shared = True  # nothing may change it any more
-            self._detached.setdefault(path, _DetachedAtPath()).add(Detached(self.ledger.serial, place))
+            replaced: deque[Detached] = self._detached.setdefault(path, deque(maxlen=_MOST_DETACHED))
+            replaced.append(Detached(self.ledger.serial, place))
 
     def detached_since(self, path: Path, born: int) -> tuple[Path, Detached] | None:
         """Returns (path, container) for the first container that was replaced since *born*, at *path* or above it.
@@ -528,13 +506,13 @@ class ComponentTree:
         for depth in range(len(path) + 1):
             known = self._detached.get(path[:depth])
             if known is not None:
-                if known.forgotten >= born:
+                if len(known) == _MOST_DETACHED and known[0].serial >= born:  # an earlier one may be forgotten
                     raise TypeConflict(
                         f"{self.component.name}.{spell(path)} was replaced many times since this writer was taken",
                         path=path,
                         hint="take the writer anew: node.default[...]",
                     )
-                found += [(path[:depth], one) for one in known.kept if one.serial >= born]
+                found += [(path[:depth], one) for one in known if one.serial >= born]
         return min(found, key=lambda one: one[1].serial, default=None)
 
 

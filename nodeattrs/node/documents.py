@@ -92,9 +92,7 @@ def json_default(value: Any) -> Any:
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
 
-def chef_document(
-    ledger: Ledger, name: str, environment: str, run_list: Sequence[str], shared: bool = False
-) -> dict[str, Any]:
+def chef_document(ledger: Ledger, name: str, environment: str, run_list: Sequence[str], shared: bool) -> dict[str, Any]:
     """Chef's node JSON as data; `Node.to_chef` documents it.
 
     shared: True: facts in it may be the node's own objects, so that nothing in it may be changed

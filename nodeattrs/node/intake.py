@@ -7,7 +7,7 @@ data and locators; files and run-lists are not read here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.claim import Locator, Origin
@@ -118,7 +118,7 @@ class Intake:
         with node._ledger.lock:
             other = _as_saved(node._ledger)
         _moved_down(ComponentTree(other, component("normal")))
-        _take_over(self._trees["normal"], other, _of_node_document)
+        _take_over(self._trees["normal"], other)
 
     def merge_normal(self, attributes: Mapping[Any, Any], locator: Locator) -> None:
         """Deep merge the normal attributes of the node's own document over the saved ones in slot 7.
@@ -245,10 +245,6 @@ def split_node_fields(json_attributes: Mapping[Any, Any], locator: Locator = JSO
     return NodeFields(attributes, items, attributes.pop("chef_environment", None))
 
 
-def _of_node_document(origin: Origin) -> bool:
-    return origin.kind in ("node", "saved node")
-
-
 def replace_slot(component: ComponentTree, tree: Any, locator: Locator) -> None:
     """Make a copy of *tree* the whole content of a component's (lower) slot, without history.
 
@@ -269,7 +265,7 @@ def _settle(component: ComponentTree, tree: Mapping[Any, Any], locator: Locator)
     Where there may be secrets in it, it is copied after all, and {} returned.
     """
     ledger = component.ledger
-    if ledger.secrets is not None and ledger.secrets.may_be_in(tree):
+    if ledger.secrets.may_be_in(tree):
         replace_slot(component, tree, locator)
         return {}
     with ledger.lock:
@@ -373,12 +369,12 @@ def _as_saved(ledger: Ledger) -> Ledger:
 _NORMAL = (7, 8)
 
 
-def _take_over(component: ComponentTree, saved: Ledger, but: Callable[[Origin], bool]) -> None:
+def _take_over(component: ComponentTree, saved: Ledger) -> None:
     """Make the content of a component's (lower) slot a copy of the same slot of another ledger, with its marks.
 
-    but: whether values of an origin are left out
+    Values that the node's own document had set are left out.
     """
-    tree = _Adoption(component.ledger, saved, but).tree(saved.trees[component.lower])
+    tree = _Adoption(component.ledger, saved).tree(saved.trees[component.lower])
     component.detach()
     component.ledger.replace(component.lower, tree, tree.origin, remember=False)
     unknown = saved.unknown.get(component.lower, ())
@@ -392,17 +388,18 @@ def _saved(locator: Locator) -> Locator:
     """The locator of what an earlier run set."""
     if isinstance(locator, SavedLocator):
         return locator.for_next_run()
-    origin = locator.at(())
-    return origin if origin.kind.startswith("saved") else origin.saved()
+    return locator.at(()).saved()
 
 
 class _Adoption:
-    """Copies a tree from another ledger, and each mark that the tree refers to, but no other marks."""
+    """Copies a tree from another ledger, and each mark that the tree refers to, but no other marks.
 
-    def __init__(self, ledger: Ledger, saved: Ledger, but: Callable[[Origin], bool]) -> None:
-        self._ledger, self._saved, self._but = ledger, saved, but
+    Values that the node's own document had set are left out.
+    """
+
+    def __init__(self, ledger: Ledger, saved: Ledger) -> None:
+        self._ledger, self._saved = ledger, saved
         self._numbers: dict[int, int] = {0: 0}
-        self._left_out: dict[int, bool] = {}
 
     def tree(self, tree: OwnedMap) -> OwnedMap:
         copy = OwnedMap((), self._number(tree.origin))
@@ -436,10 +433,7 @@ class _Adoption:
         return new
 
     def _is_left_out(self, number: int) -> bool:
-        known = self._left_out.get(number)
-        if known is None:
-            known = self._left_out[number] = self._but(self._saved.marks[number].locator.at(()))
-        return known
+        return self._saved.marks[number].locator.at(()).kind in ("node", "saved node")
 
     def _only_by_left_out(self, set_by: Origins) -> bool:
         return all(self._is_left_out(setter.source) for setter in setters_in_element(set_by, ()))

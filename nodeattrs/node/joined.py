@@ -119,13 +119,6 @@ def tree_at_version(part: Any, version: int) -> Any:
     return copy
 
 
-def has_key(part: Any, key: Any) -> bool:
-    """Whether a map, or one of `Joined` maps, has the key."""
-    if type(part) is Joined:
-        return any(has_key(member, key) for member in part.members)
-    return key in part
-
-
 def plain(part: Any, evaluate: bool = True, path: Path = ()) -> Any:
     """An independent copy of a value or of joined maps, as dicts, lists and scalars.
 
@@ -134,55 +127,27 @@ def plain(part: Any, evaluate: bool = True, path: Path = ()) -> Any:
     cost:     one merge and one copy of all
     raises:   ValueWithheld, DeferredCycle, any error of a deferred value
     """
-    deferred: dict[Any, None] = {}
-    data = unevaluated_copy(part, deferred)
-    return evaluated(data, deferred, path) if evaluate else data
+    data = unevaluated_copy(part)
+    return computed(data, path) if evaluate else data
 
 
-def evaluated(data: Any, deferred: Iterable[Any], path: Path = ()) -> Any:
-    """Compute the deferred values in *data*, and return the result. A map or list is changed in place.
-
-    data:     a copy that the caller owns, from `unevaluated_copy`
-    deferred: if *data* is a map: the keys whose entries contain deferred values, as `unevaluated_copy` gave them.
-              Ignored for other data
-    path:     where *data* is in the node, for messages
-    raises:   ValueWithheld, DeferredCycle, any error of a deferred value
-    """
-    if type(data) is not dict:
-        return computed(data, path)
-    for key in deferred:
-        if key in data:
-            data[key] = computed(data[key], (*path, key))
-    return data
-
-
-def unevaluated_copy(part: Any, deferred: dict[Any, None]) -> Any:
+def unevaluated_copy(part: Any) -> Any:
     """An independent plain copy of a value or of `Joined` maps, in which deferred values stay as they are.
 
-    It computes nothing, so it can be made under the ledger's lock; `evaluated` then computes without the lock.
-    deferred: a dict to which keys are added. If *part* is a map: each top-level key whose entry contains deferred
-              values. If it is not, None is added if it contains any
+    It computes nothing, so it can be made under the ledger's lock; `values.computed` then computes without the lock.
     """
     if type(part) is not Joined:
-        if not isinstance(part, dict):
-            return _copy(part, deferred, None)
-        result = part.copy()
-        for key, inner in part.items():
-            if type(inner) not in READY:
-                result[key] = _copy(inner, deferred, key)
-        return result
-    result = unevaluated_copy(part.members[0], deferred)
+        return _copy(part)
+    result = unevaluated_copy(part.members[0])
     for member in part.members[1:]:
         if type(member) is Joined:
-            _merge_into(part.policy, result, unevaluated_copy(member, deferred), deferred, is_owned=True)
+            _merge_into(part.policy, result, unevaluated_copy(member), is_owned=True)
         else:
-            _merge_into(part.policy, result, member, deferred, is_owned=False)
+            _merge_into(part.policy, result, member, is_owned=False)
     return result
 
 
-def _merge_into(
-    policy: Policy, lower: dict[Any, Any], upper: Any, deferred: dict[Any, None], is_owned: bool, at: Any = ABSENT
-) -> None:
+def _merge_into(policy: Policy, lower: dict[Any, Any], upper: Any, is_owned: bool) -> None:
     """Merge the map *upper* into *lower*, which is changed. is_owned: whether parts of *upper* need no copy"""
     wins, table = _scalars_that_win(policy), policy
     for key, above in upper.items():
@@ -190,18 +155,17 @@ def _merge_into(
         if kind in wins:
             lower[key] = above
             continue
-        top = key if at is ABSENT else at
         below = lower.get(key, ABSENT)
         if policy.by_key is not None:
             table = policy.at(key)
         verdict = table.cells.get((type(below), kind)) or table.verdict(type(below), kind)
         if verdict is TAKE:
-            lower[key] = above if is_owned else _copy(above, deferred, top)
+            lower[key] = above if is_owned else _copy(above)
         elif type(verdict) is Meet:
-            _merge_into(verdict.policy, below, above, deferred, is_owned, top)
+            _merge_into(verdict.policy, below, above, is_owned)
         elif verdict is not KEEP:
             made = verdict(Part(below, None), Part(above, None)).value  # type: ignore[operator]  # no node's policy drops
-            lower[key] = made if is_owned else _copy(made, deferred, top)
+            lower[key] = made if is_owned else _copy(made)
 
 
 @cache
@@ -209,15 +173,11 @@ def _scalars_that_win(policy: Policy) -> frozenset[type]:
     return policy.always & READY if policy.by_key is None else frozenset()
 
 
-def _copy(value: Any, deferred: dict[Any, None], at: Any) -> Any:
-    kind = type(value)
-    if kind in READY:
+def _copy(value: Any) -> Any:
+    if not isinstance(value, (dict, list)):
         return value
-    if kind is list or isinstance(value, dict):
-        out = value.copy()
-        for step, inner in enumerate(value) if kind is list else value.items():
-            if type(inner) not in READY:
-                out[step] = _copy(inner, deferred, at)
-        return out
-    deferred[at] = None
-    return value
+    out = value.copy()
+    for step, inner in enumerate(value) if isinstance(value, list) else value.items():
+        if type(inner) not in READY:
+            out[step] = _copy(inner)
+    return out

@@ -9,6 +9,7 @@ history. Components and writers are not known here: a slot is a number from 1 to
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -19,11 +20,11 @@ from nodeattrs.core.origins import Origins
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
-from nodeattrs.node.joined import entry_at, evaluated, joined_roots, unevaluated_copy
+from nodeattrs.node.joined import entry_at, joined_roots, unevaluated_copy
 from nodeattrs.node.maps import Branch, Joined, OwnedMap, SetBy, WatchedMap, setters_at, writable_copy
 from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
-from nodeattrs.node.values import READY, Deferred, Secrets
+from nodeattrs.node.values import NO_SECRETS, READY, Deferred, Secrets, computed
 from nodeattrs.node.view import MapView, Version, read_steps
 
 _TEXT = {str}
@@ -50,7 +51,7 @@ class Ledger(dict[Any, Any]):
     unknown:    slot -> layers in it that cannot be read; forgotten when the slot is replaced for a new run
     provenance: False keeps no marks and no history
     root:       a function that returns the folder to which files in origins are relative
-    secrets:    the paths whose values are wrapped as Sensitive when they enter; None: no paths
+    secrets:    the paths whose values are wrapped as Sensitive when they enter
     rules:      rules for paths, which replace Chef's there
     early:      whether the current setter writes the attribute file's slots (`setters.EARLY`)
     serial:     rises with every change
@@ -88,7 +89,7 @@ class Ledger(dict[Any, Any]):
         self,
         provenance: bool,
         root: Callable[[], str],
-        secrets: Secrets | None = None,
+        secrets: Secrets = NO_SECRETS,
         rules: tuple[PathRule, ...] = (),
     ) -> None:
         # root: gives the folder to which the files of marks are relative
@@ -189,10 +190,9 @@ class Ledger(dict[Any, Any]):
         evaluate: True computes deferred values; False leaves them as they are
         path:     where it is in the node, for messages
         """
-        deferred: dict[Any, None] = {}
         with self.lock:
-            data = unevaluated_copy(part, deferred)
-        return evaluated(data, deferred, path) if evaluate else data
+            data = unevaluated_copy(part)
+        return computed(data, path) if evaluate else data
 
     def unsettled_keys(self) -> list[Any]:
         """The top-level keys of facts that were copied, or written since: those whose values are not in `settled`."""
@@ -218,9 +218,7 @@ class Ledger(dict[Any, Any]):
         raises: InternalError, if a step leads through a scalar or a list
         cost:   the depth of the path
         """
-        secrets, key = self.secrets, path[-1]
-        if secrets is not None:
-            value = secrets.wrapped(path, value)
+        key, value = path[-1], self.secrets.wrapped(path, value)
         parent = self._map_for_write(slot, path, mark)
         if self.provenance:
             origins = parent.origins
@@ -258,8 +256,7 @@ class Ledger(dict[Any, Any]):
         mark:     of the line that sets it; 0: not known
         remember: True notes the old content in the history. False, for a new run, does not, and forgets unknown layers
         """
-        if self.secrets is not None:
-            tree = self.secrets.wrapped((), tree)
+        tree = self.secrets.wrapped((), tree)
         with self.lock:
             old = self.trees[slot]
             new = tree if isinstance(tree, OwnedMap) else OwnedMap(tree)
@@ -289,8 +286,7 @@ class Ledger(dict[Any, Any]):
         Without provenance nothing is noted. A sensitive value is wrapped.
         slot: the number of the slot; mark: of the line with the `unless`
         """
-        if self.secrets is not None:
-            value = self.secrets.wrapped(path, value)
+        value = self.secrets.wrapped(path, value)
         if self.provenance:
             with self.lock:
                 self._add_event(slot, path, Event("silent", value, mark, 0))
@@ -307,7 +303,7 @@ class Ledger(dict[Any, Any]):
 
         Without provenance nothing is noted. A sensitive value is wrapped.
         """
-        value = value if self.secrets is None else self.secrets.wrapped(path, value)
+        value = self.secrets.wrapped(path, value)
         self._note_without_effect("kept out", slot, path, value, mark)
 
     def _note_without_effect(self, what: str, slot: int, path: Path, value: Any, mark: int) -> None:
@@ -387,12 +383,7 @@ class Ledger(dict[Any, Any]):
             event.value.shared = True  # nothing may change it any more
         chronicles = self.history.setdefault(path, {})
         # Apart: an `unless` in a loop must not push out values that were really overwritten.
-        key = (slot, event.what in NEVER_SET)
-        chronicle = chronicles.get(key)
-        if chronicle is None:
-            chronicles[key] = Chronicle([event])
-        else:
-            chronicle.add(event)
+        chronicles.setdefault((slot, event.what in NEVER_SET), Chronicle([])).add(event)
 
     # Provenance
 
@@ -432,7 +423,7 @@ class Event(NamedTuple):
 
     *Mark*: the number of a line that sets values; see `Ledger.marks`.
 
-    what:   one of EVENTS: "overwritten", "erased" or "silent"
+    what:   one of EVENTS: "overwritten", "erased", "silent" or "kept out"
     value:  the old value, or the value that was not set; it is shared and must not change. A map has the marks of its
             entries
     set_by: the origin of that value. For a map: the mark of those entries that have no mark of their own
@@ -446,6 +437,7 @@ class Event(NamedTuple):
     by: int
 
 
+@dataclass(eq=False, slots=True)
 class Chronicle:
     """The history of one path of one slot. It keeps the first event and the last four, and counts the others.
 
@@ -453,10 +445,8 @@ class Chronicle:
     dropped: the number of events after the first one that are not kept
     """
 
-    __slots__ = ("dropped", "events")
-
-    def __init__(self, events: list[Event], dropped: int = 0) -> None:
-        self.events, self.dropped = events, dropped
+    events: list[Event]
+    dropped: int = 0
 
     def add(self, event: Event) -> None:
         """Add the newest event. If there are more than HISTORY_BOUND events then, the second oldest is removed."""

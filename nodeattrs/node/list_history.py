@@ -71,10 +71,10 @@ class ListHistory:
 
     Made by `list_history_at`. The constructor reads nothing. Each property is computed at its first use and kept, so
     the ledger must not change meanwhile.
-    The list may be a copy of the list in the weaker slot. `changes` gives the lines that set and changed the
-    list; None if it was not changed in place. `is_left` says whether an element of the first setters is still in it.
-    `events` has the events of the history that are earlier versions of this list, and `continues` says so of a claim.
-    Such events and claims need no row of their own in the trace.
+    The list may be a copy of the list in the weaker slot. `changes` gives the lines that set and changed the list; None
+    if it was not changed in place. `is_left` says whether an element of the first setters is still in it. `events` has
+    the events of the history that are earlier versions of this list. `continues` says whether a claim is an earlier
+    version. Such events and claims need no row of their own in the trace.
 
     path:  the path that is traced: of the list, or of something in it
     depth: the number of steps of *path* that lead to the list

@@ -7,6 +7,7 @@ Trees and slots are not known here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cmp_to_key
 from typing import Any
 
@@ -17,6 +18,7 @@ from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.values import HELD
 
 
+@dataclass(eq=False, slots=True)
 class Elements:
     """A copy of a list and the origins of its elements: two lists of one length, which each method changes in place.
 
@@ -30,11 +32,8 @@ class Elements:
     origins: the origins of each element, by index
     """
 
-    __slots__ = ("origins", "values")
-
-    def __init__(self, values: list[Any], origins: list[Origins]) -> None:
-        self.values = values
-        self.origins = origins
+    values: list[Any]
+    origins: list[Origins]
 
     def extend_to(self, length: int, set_by: Origins) -> None:
         """Append null until the list has *length* elements; *set_by* are their origins. A longer list stays."""

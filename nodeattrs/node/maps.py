@@ -118,8 +118,7 @@ class OwnedMap(dict[Any, Any]):
     __slots__ = ("origin", "origins", "past", "shared", "since")
 
     def __init__(self, entries: dict[Any, Any] | tuple[()] = (), origin: int = 0) -> None:
-        if entries:  # every node begins with sixteen that have none
-            super().__init__(entries)
+        super().__init__(entries)
         self.origin = origin
         self.origins: dict[Any, SetBy] = {}
         self.past: list[tuple[int, Any, Any]] = []

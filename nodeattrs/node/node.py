@@ -19,7 +19,7 @@ from nodeattrs.node.run_list import normalised
 from nodeattrs.node.sites import Versions
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, rules_in
 from nodeattrs.node.snapshots import snapshot_document
-from nodeattrs.node.writers import ListWriter, WholeComponentWriter
+from nodeattrs.node.writers import WholeComponentWriter
 
 __all__ = ["DEFAULT_ENVIRONMENT", "WORDS", "Node", "words_of"]
 
@@ -84,8 +84,7 @@ class Node(Attributes):
         known = self.tags
         missing = [name for name in dict.fromkeys(map(str, names)) if name not in known]
         if missing:
-            normal, path = self._trees["normal"], ("tags",)
-            ListWriter(normal, path, normal.place(path)).push(*missing)
+            self.normal["tags"].push(*missing)
         return [*known, *missing]
 
     def untag(self, *names: str) -> list[Any]:

@@ -8,12 +8,13 @@ as it was when a line set a value. Nothing is cached.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from nodeattrs.core.claim import Claim, Origin, Verb
 from nodeattrs.core.fold import Layer
-from nodeattrs.core.folding import Folding, decisions
+from nodeattrs.core.folding import Folding, Step, decisions
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP
@@ -24,7 +25,7 @@ from nodeattrs.core.walk import SetValue, Walk, outwards
 from nodeattrs.node.causes import causes_of
 from nodeattrs.node.joined import plain
 from nodeattrs.node.ledger import Chronicle, Event, Ledger
-from nodeattrs.node.list_history import READY, ListChanges, ListHistory, list_history_at, shown
+from nodeattrs.node.list_history import READY, ListHistory, list_history_at, shown
 from nodeattrs.node.maps import (
     AssignedMap,
     Branch,
@@ -146,7 +147,14 @@ def _with_changes(stated: TraceClaim, history: ListHistory | None) -> TraceClaim
     The row itself where nothing of the first list is left.
     """
     changes = history.changes if history is not None and history.is_left else None
-    return stated if changes is None else stated._replace(claim=_first_claim(stated.claim, changes), then=changes.later)
+    if changes is None:
+        return stated
+    claim = stated.claim
+    if claim.verb is Verb.APPEND and changes.first:
+        first = changes.first[0]
+        value = claim.value if first.value is ABSENT else first.value
+        claim = replace(claim, value=value, origin=first.origin, verb=first.verb)
+    return stated._replace(claim=claim, then=changes.later)
 
 
 def _each_setter(ledger: Ledger, stated: TraceClaim, own: Path) -> Iterator[TraceClaim]:
@@ -161,17 +169,7 @@ def _each_setter(ledger: Ledger, stated: TraceClaim, own: Path) -> Iterator[Trac
         return
     outcome, why = (stated.outcome, stated.why) if stated.outcome is Outcome.LOSES else (Outcome.JOINS, "joined")
     for origin, mark in map(ledger.marks.place, setters):
-        yield stated._replace(claim=claim._replace(origin=origin, verb=mark.verb), outcome=outcome, why=why)
-
-
-def _first_claim(claim: Claim, changes: ListChanges) -> Claim:
-    """The claim that set a list first, for the claim of a list that was changed in place."""
-    if claim.verb is not Verb.APPEND or not changes.first:
-        return claim
-    first = changes.first[0]
-    return claim._replace(
-        value=claim.value if first.value is ABSENT else first.value, origin=first.origin, verb=first.verb
-    )
+        yield stated._replace(claim=replace(claim, origin=origin, verb=mark.verb), outcome=outcome, why=why)
 
 
 Unread = Mapping[int, tuple[int, Layer]]
@@ -183,7 +181,7 @@ def _folding(branch: Branch, unknown: Unread) -> Folding:
     folding = Folding()
     for child in branch.children:
         laid = _in_slot(child, unknown) if isinstance(child, int) else _folding(child, unknown)
-        folding.add_step(laid, branch.policy)
+        folding.steps.append(Step(laid, branch.policy))
     return folding
 
 
@@ -194,7 +192,7 @@ def _in_slot(slot: int, unknown: Unread) -> Part | Folding:
         return Part(None, slot)
     folding = Folding()
     for part in (Part(None, slot), *over):
-        folding.add_step(part, PAIR)
+        folding.steps.append(Step(part, PAIR))
     return folding
 
 
@@ -381,7 +379,7 @@ def _ledger_at_mark(ledger: Ledger, mark: int, path: Path) -> Ledger:
 
 
 class _Moment:
-    """last: the first mark that is too late."""
+    """The values and the history of a ledger at an earlier moment, at *path* and below. last: the first later mark"""
 
     def __init__(self, ledger: Ledger, last: int, path: Path) -> None:
         self.ledger = ledger
@@ -390,13 +388,13 @@ class _Moment:
         self.known = {at: one for at, one in ledger.history.items() if path[: len(at)] == at[: len(path)]}
 
     def tree(self, slot: int) -> OwnedMap:
-        """What a slot had."""
+        """The tree that a slot had at that moment; an empty map where it had none."""
         tree = self.ledger.trees[slot]
         before, _ = self.before(slot, (), tree, tree.origin)
         return OwnedMap() if before is ABSENT else before
 
     def before(self, slot: int, at: Path, value: Any, set_by: SetBy) -> tuple[Any, SetBy]:
-        """What stood somewhere, and who had set it. value, set_by: what stands there, or stood later"""
+        """Returns (value, its origin) at a path of a slot at that moment. value, set_by: those there now, or later"""
         if value is ABSENT or last_mark(set_by) >= self.last:
             value, set_by = self.overwritten(slot, at)
         if not isinstance(value, OwnedMap):
@@ -417,21 +415,21 @@ class _Moment:
         return next(found, (ABSENT, 0))
 
     def keys(self, at: Path, value: OwnedMap) -> tuple[Any, ...]:
-        """Where to look for changes: on the way to the path, and everywhere below it."""
+        """The keys of a map below which values may have changed: the next step to the path, or all keys below it."""
         if len(at) < len(self.path):
             return (self.path[len(at)],)
         below = (one[len(at)] for one in self.known if len(one) > len(at) and one[: len(at)] == at)
         return tuple(dict.fromkeys((*value, *below)))
 
     def history(self) -> dict[Path, dict[tuple[int, bool], Chronicle]]:
-        """What had happened by then."""
-        kept = {at: {key: self.chronicle(one) for key, one in many.items()} for at, many in self.known.items()}
-        return {at: {key: one for key, one in many.items() if one is not None} for at, many in kept.items()}
-
-    def chronicle(self, of: Chronicle) -> Chronicle | None:
-        """The events that were; None where there was none."""
-        events = [one for one in of.events if max(one.by, last_mark(one.set_by)) < self.last]
-        return Chronicle(events, of.dropped) if events else None
+        """The history with the events before that moment alone."""
+        found: dict[Path, dict[tuple[int, bool], Chronicle]] = {}
+        for at, chronicles in self.known.items():
+            for key, one in chronicles.items():
+                events = [event for event in one.events if max(event.by, last_mark(event.set_by)) < self.last]
+                if events:
+                    found.setdefault(at, {})[key] = Chronicle(events, one.dropped)
+        return found
 
 
 def _with(value: OwnedMap, key: Any, entry: Any, set_by: SetBy) -> OwnedMap:

@@ -133,8 +133,7 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions |
             if type(slot) is not int or not 1 <= slot <= len(SLOTS):
                 raise ValueError(f"slot {slot!r}")
             at = _unpacked_path(path)
-            guard = None if ledger.secrets is None else partial(ledger.secrets.wrapped, at)
-            chronicle = _unpacked_chronicle(dropped, events, guard)
+            chronicle = _unpacked_chronicle(dropped, events, partial(ledger.secrets.wrapped, at))
             ledger.history.setdefault(at, {})[slot, chronicle.events[0].what in NEVER_SET] = chronicle
         for slot, name, reason, origin, *given in data.get("unknown", ()):
             if type(slot) is not int or not 1 <= slot <= len(SLOTS) or not {type(name), type(reason)} <= {str}:
@@ -154,15 +153,11 @@ _NOBODY = Mark(UNKNOWN)
 """The mark for each blank one, to which nothing refers."""
 
 
-def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[Any], Any] | None) -> Chronicle:
+def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[Any], Any]) -> Chronicle:
     if not {what for what, *_ in events} <= EVENTS or type(dropped) is not int:
         raise ValueError("an unknown event")
-    values = [_unpacked(value) for _, value, _, _ in events]
-    if guard is not None:
-        values = [guard(value) for value in values]
     unpacked = [
-        Event(what, value, _unpacked_set_by(set_by), by)
-        for (what, _, set_by, by), value in zip(events, values, strict=True)
+        Event(what, guard(_unpacked(value)), _unpacked_set_by(set_by), by) for what, value, set_by, by in events
     ]
     return Chronicle(unpacked, dropped)
 
@@ -183,7 +178,7 @@ def _unpacked_mark(packed: Mapping[str, Any], run: SavedRun) -> Mark:
         locator.code = _unpacked_site(packed["code"], run)
         locator.calls = [_unpacked_site(call, run) for call in packed["code"].get("calls", ())]
     if "causes" in packed:
-        locator.kept_causes = _unpacked_causes(packed["causes"])
+        locator.kept_causes = {tuple(path): tuple(map(_unpacked_cause, found)) for path, found in packed["causes"]}
     verb, depth = Verb(packed.get("verb", "set")), int(packed.get("depth", 0))
     return Mark(locator, verb, depth, bool(packed.get("bulk")), packed.get("late") is True)
 
@@ -217,10 +212,6 @@ def _unpacked_origin(packed: Mapping[str, Any]) -> Origin:
     if not ({type(kind), type(name), type(file)} <= _TEXT and {type(line), type(column)} <= _NUMBER):
         raise ValueError(f"{found} is no origin")
     return Origin(kind or "unknown", name or "", file, line, column)
-
-
-def _unpacked_causes(packed: Any) -> dict[Path, tuple[Cause, ...]]:
-    return {tuple(path): tuple(map(_unpacked_cause, causes)) for path, causes in packed}
 
 
 def _unpacked_cause(packed: Mapping[str, Any]) -> Cause:
@@ -321,8 +312,7 @@ class SavedLocator:
 
     def for_next_run(self) -> SavedLocator:
         """A copy for a node of the next run: its origin says "saved", once, and `is_earlier` is True."""
-        origin = self.origin if self.origin.kind.startswith("saved") else self.origin.saved()
-        return replace(self, origin=origin, is_earlier=True)
+        return replace(self, origin=self.origin.saved(), is_earlier=True)
 
     @property
     def site(self) -> SavedSite | None:

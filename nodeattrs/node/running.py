@@ -18,7 +18,7 @@ from nodeattrs.errors import BadKey
 from nodeattrs.kinds import SAME_KEY_AS_TEXT
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.component_tree import ComponentTree, Place, step_down, value_of
-from nodeattrs.node.joined import entry_at, evaluated, unevaluated_copy
+from nodeattrs.node.joined import entry_at, plain
 from nodeattrs.node.setters import Setter
 from nodeattrs.node.values import steps_of
 from nodeattrs.node.view import ListView, step_error
@@ -90,24 +90,20 @@ def note_read(node: Attributes, document: Any, locator: Locator) -> None:
         node._ledger.marks.note_read(document, locator)
 
 
-def merged_shared(node: Attributes, evaluate: bool = False) -> dict[Any, Any]:
+def merged_shared(node: Attributes) -> dict[Any, Any]:
     """The merged tree as plain data that the caller must not change: settled facts in it are the node's own objects.
 
-    The keys of facts come first, then the keys of other slots, the weakest slot first.
-    evaluate: True computes deferred values; False leaves them as they are
-    cost:     one merge and one copy of everything except settled facts
+    The keys of facts come first, then the keys of other slots, the weakest slot first. Deferred values stay deferred.
+    cost: one merge and one copy of everything except settled facts
     """
-    ledger, deferred = node._ledger, []
+    ledger = node._ledger
     with ledger.lock:
         data = dict(ledger.trees[15])
         for key in dict.fromkeys(chain(chain.from_iterable(ledger.trees[:15]), ledger.unsettled_keys())):
-            deferred_inside: dict[Any, None] = {}
             value = entry_at(ledger.roots(), key)
             if value is not ABSENT:
-                data[key] = unevaluated_copy(value, deferred_inside)
-                if deferred_inside:
-                    deferred.append(key)
-    return evaluated(data, deferred) if evaluate else data
+                data[key] = plain(value, False)
+    return data
 
 
 def walk(node: Attributes, *path: Any) -> Any:
@@ -166,9 +162,9 @@ def _set(component: ComponentTree, place: Place, above: Path, tree: dict[Any, An
 
 
 def double_keys(node: Attributes) -> list[BadKey]:
-    """A warning for each map in the merged tree that has an integer key and the same key as text; [] for none.
+    """A list with a BadKey for each integer key in the merged tree whose map has the same key as text; [] for none.
 
-    A saved document can keep only one of the two. Each warning names the origins of both. The errors are returned.
+    A saved document can keep only one of the two. Each warning names the origins of both.
     cost: a look at every map; settled facts are JSON and are skipped
     """
     ledger = node._ledger

@@ -116,7 +116,7 @@ class Marks:
     `marks[number]` is the Mark. Marks are never removed, so a greater number was first used later.
 
     number_here: the number for the line that calls now; a new line gets a new mark
-    add, all:    add a mark, and return its number; a list of all marks
+    add:         adds a mark, and returns its number
     place:       (origin, Mark) for a number and a path
     is_part:     whether the code of one mark begins inside the code of another
     known_setter: the same object for equal setters
@@ -150,10 +150,6 @@ class Marks:
 
     def __len__(self) -> int:
         return len(self.table)
-
-    def all(self) -> list[Mark]:
-        """All marks as a new list, by number."""
-        return list(self.table)
 
     def place(self, one: At) -> tuple[Origin, Mark]:
         """Returns (origin, mark) for a mark's number and a path in the slot. The origin has the line of that path."""

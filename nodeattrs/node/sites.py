@@ -86,8 +86,8 @@ class CodeSite(ExpressionSite):
     """The expression of an instruction of code that ran in this process. `site_of` makes it; its source is read later.
 
     code:   the code object
-    offset: of the instruction, an even number; one more, an odd number, for a step on the way to the place that the
-            line sets
+    offset: of the instruction, an even number. For a step on the way to the place that the line sets it is one more, an
+            odd number
     ran:    the entry of linecache for its file when the code ran; None where there was none
     """
 
@@ -135,8 +135,8 @@ def _spans(code: CodeType) -> list[Any]:
 def text_of(filename: str, ran: Any = None) -> PythonText:
     """The parsed source of a file as it ran; an empty source if the file cannot be read.
 
+    It is kept until the lines of the file change.
     ran: an entry of linecache with its lines; None, or one without lines: the file as linecache has it now
-    A parsed source is kept until the lines of its file change.
     """
     lines: list[str] | None = ran[2] if ran is not None and len(ran) == 4 else None
     if not lines:

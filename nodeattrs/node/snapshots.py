@@ -283,7 +283,7 @@ class _Reach:
         self.covered: dict[int, dict[Any, Any]] = {}
         self.used: set[int] = set()
         self.late: set[int] = set()
-        self.marks = ledger.marks.all()
+        self.marks = ledger.marks.table
         for number in slots:
             tree = ledger.trees[number]
             self._walk(tree, tree.origin, ())
@@ -296,7 +296,8 @@ class _Reach:
         if type(set_by) is int:
             if isinstance(value, OwnedMap):
                 self._note(set_by, path)
-                self._entries(value, path)
+                for key, inner in value.items():
+                    self._walk(inner, value.origins.get(key, value.origin), (*path, key))
             else:
                 self._note(set_by, path, value)
             return
@@ -306,16 +307,6 @@ class _Reach:
         for index, (one, element) in enumerate(zip(set_by, value, strict=False)):
             for setter in _setters(one, (*path, index)):
                 self._note(setter.source, setter.path, element)
-
-    def _entries(self, value: OwnedMap, path: Path) -> None:
-        own, origins = value.origin, value.origins
-        is_bulk = self.marks[own].is_facts
-        for key, inner in value.items():
-            by = origins.get(key, own)
-            if is_bulk and by == own and not isinstance(inner, OwnedMap):  # a fact, of which there are many
-                self.used.add(own)
-            else:
-                self._walk(inner, by, (*path, key))
 
     def _note(self, number: int, path: Path, value: Any = None) -> None:
         self.used.add(number)

@@ -55,7 +55,6 @@ class Symbol(str):
 
 
 _running = local()
-_SIMPLE = frozenset({str, int, bool, type(None)})
 
 
 class Deferred:
@@ -92,8 +91,7 @@ class Deferred:
             )
         chain.append(self)
         try:
-            value = self._compute()
-            return value if type(value) in _SIMPLE else computed(stored(value, path), path)
+            return computed(stored(self._compute(), path), path)
         except Exception as error:
             if not isinstance(error, NodeattrsError):
                 error.add_note(f"in {self}, read at {spell(path)}")
@@ -175,7 +173,7 @@ def computed(data: Any, path: Path = ()) -> Any:
     """
     kind = type(data)
     if kind is dict or kind is list:
-        if not READY.issuperset(map(type, data.values() if kind is dict else data)):  # no call for each leaf
+        if not READY.issuperset(map(type, data.values() if kind is dict else data)):  # no Python code for each leaf
             for step, inner in data.items() if kind is dict else enumerate(data):
                 if type(inner) not in READY:
                     data[step] = computed(inner, (*path, step))
@@ -202,8 +200,6 @@ def stored(value: Any, path: Path) -> Any:
 
     raises: BadKey, BadValue, TooDeep, with the whole path of the part that cannot be held
     """
-    if type(value) in TAKEN:
-        return value
     try:
         return taken_in(value, max(ROOM - len(path), 0))
     except (BadKey, BadValue) as error:
@@ -302,11 +298,9 @@ class Secrets:
 
     paths: the paths as steps; the step "*" stands for any. Everything below a path is secret, too. (): nothing is
            secret
-    first: the first steps of these paths. A value whose path begins otherwise is not secret. None if a path begins with
-           "*"
     """
 
-    __slots__ = ("first", "paths")
+    __slots__ = ("paths",)
 
     def __init__(self, paths: Iterable[str | Path]) -> None:
         if type(paths) not in (tuple, list) and (isinstance(paths, str) or not isinstance(paths, Iterable)):
@@ -314,14 +308,12 @@ class Secrets:
         self.paths: tuple[Path, ...] = tuple(
             _parsed(path) if isinstance(path, str) else as_path(path) for path in paths
         )
-        first = {path[0] if path else "*" for path in self.paths}
-        self.first = None if "*" in first else first
 
     def may_be_in(self, tree: Mapping[Any, Any]) -> bool:
         """Whether a path begins with a top-level key of *tree*, or with "*". True does not mean that there is a
         secret.
         """
-        return self.first is None or not self.first.isdisjoint(tree)
+        return any(not path or path[0] == "*" or path[0] in tree for path in self.paths)
 
     def wrapped(self, path: Path, value: Any) -> Any:
         """Wrap the secrets in *value*, which enters a slot at *path*, as Sensitive, and return the result.
@@ -330,13 +322,13 @@ class Secrets:
         Secrets that are wrapped or withheld already are not changed. Each scalar below a sensitive path is wrapped by
         itself.
         """
-        if path and self.first is not None and path[0] not in self.first:
-            return value
         for secret in self.paths:
             if _fits(secret[: len(path)], path[: len(secret)]):
                 value = _wrapped(value, secret[len(path) :])
         return value
 
+
+NO_SECRETS = Secrets(())
 
 _parsed = lru_cache(maxsize=1024)(parse)
 """All nodes of a repository have the same sensitive paths."""

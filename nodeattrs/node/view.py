@@ -22,8 +22,6 @@ from nodeattrs.core.tree import ABSENT, Path, meant, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, NullInTheWay, TypeConflict
 from nodeattrs.node.joined import (
     entry_at,
-    evaluated,
-    has_key,
     keys_of,
     maps_at_version,
     plain,
@@ -31,7 +29,7 @@ from nodeattrs.node.joined import (
     unevaluated_copy,
 )
 from nodeattrs.node.maps import Joined
-from nodeattrs.node.values import READY, Deferred, refuse_spelled, steps_in, steps_of
+from nodeattrs.node.values import READY, Deferred, Withheld, computed, refuse_spelled, steps_in, steps_of
 
 
 def step_error(here: Any, path: Path, step: Any) -> TypeConflict:
@@ -221,16 +219,10 @@ class ReadCache(dict[Any, Any]):
         path = (*self.path, key)
         with self.version.reading(ENTRY, path):
             value = entry_at(self._maps(), key)
-        kind = type(value)
-        if kind in READY:
-            self[key] = value
-            return value
-        if kind is Joined or isinstance(value, dict):
-            return self.setdefault(key, MapView(value, self.version, path))
-        if kind is list:
-            return self.setdefault(key, ListView(value, path))
         if value is ABSENT:
             raise self._absent(key, path)
+        if type(value) not in (Deferred, Withheld):
+            return self.setdefault(key, _read(value, path, self.version))
         if self.version.looks is None:
             return _read(value, path)
         with self.version.looks.brief(is_brief=False):  # a function may decide something
@@ -301,7 +293,7 @@ class MapView(_View, Mapping[Any, Any]):
         if type(key) is tuple and key:
             return self._there(key)
         with cache.version.reading(SORT, (*self._path, key)):
-            return has_key(cache._maps(), key)
+            return entry_at(cache._maps(), key) is not ABSENT
 
     def __eq__(self, other: object) -> bool:
         # Compared in C: view by view would take several frames a level.
@@ -335,11 +327,10 @@ class MapView(_View, Mapping[Any, Any]):
         Code that stores views of any kind calls this method.
         """
         cache = self._cache
-        deferred: dict[Any, None] = {}
         with cache.version.reading(TREE, self._path):
             part = tree_at_version(cache.part, cache.version.number) if cache.version.is_old else cache.part
-            data = unevaluated_copy(part, deferred)
-        return evaluated(data, deferred, self._path) if evaluate else data
+            data = unevaluated_copy(part)
+        return computed(data, self._path) if evaluate else data
 
     update = popitem = _View.clear
     setdefault = _View.pop
@@ -403,14 +394,15 @@ class ListView(_View, Sequence[Any]):
     shift = delete_at = uniq = remove = __iadd__ = _View.clear
 
 
-def _read(value: Any, path: Path) -> Any:
+def _read(value: Any, path: Path, version: Version = UNCHANGING) -> Any:
+    """The value of a slot as a reader gets it: a view of a map or list, the result of a deferred value, else itself."""
     kind = type(value)
     if kind in READY:
         return value
     if kind is list:
         return ListView(value, path)
     if kind is Joined or isinstance(value, dict):
-        return MapView(value, path=path)
+        return MapView(value, version, path)
     if kind is Deferred:
         data = value.evaluate(path)
         return _read(data, path) if type(data) is dict or type(data) is list else data

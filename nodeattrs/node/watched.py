@@ -59,7 +59,7 @@ def name_of(node: Attributes) -> str:
 
 
 def note_overlaps(node: Attributes) -> None:
-    """For each top-level key that another slot than the facts' has, note a look at all facts below that key.
+    """Note a look at all facts below each top-level key that is also set in a slot other than 15, the facts.
 
     Does nothing if looks are not noted.
     """

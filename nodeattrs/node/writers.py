@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 from nodeattrs.core.borders import ListLike, taking
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, meant, spell, strict_key
-from nodeattrs.errors import BadArgument, NodeattrsError, NoSuchAttribute, TypeConflict
+from nodeattrs.errors import BadArgument, NodeattrsError, NoSuchAttribute
 from nodeattrs.node.component_tree import Change, ComponentTree, Place, step_down, steps_down, value_of
 from nodeattrs.node.lists import Elements, in_order
 from nodeattrs.node.values import TAKEN, Sensitive, Withheld, key_of, refuse_spelled, steps_in, steps_of, stored
@@ -72,8 +72,7 @@ class _Handle:
         """
         if type(step) is tuple and step:
             return self._writer_or_scalar(*self._tree.step_through(self._path, place, step))
-        if type(step) is not str:
-            step = key_of(step, self._path)
+        step = key_of(step, self._path)
         file, recipe = found = step_down(place, step)
         if recipe is ABSENT and file is ABSENT:
             found = self._tree.create_step(self._path, step)
@@ -102,7 +101,7 @@ class _Handle:
         if type(step) is tuple and step:
             above, place = tree.step_through(above, place, step[:-1])
             step = step[-1]
-        path = (*above, step if type(step) is str else key_of(step, above))
+        path = (*above, key_of(step, above))
         if type(value) not in TAKEN:
             if isinstance(value, _Handle) and value._is_at(tree, path):
                 return  # `writer[key] += [...]` has worked in place and stores the writer where it came from
@@ -363,17 +362,14 @@ class ListWriter(_Handle):
     uniq:    removes duplicates; returns None if there were none
     to_list: a plain copy of the list
 
-    raises: TypeConflict, at a change, where no list is there any more
-    cost:   each change copies the list
+    cost: each change copies the list
     """
 
     __slots__ = ()
 
     def _list(self) -> list[Any]:
-        thing = value_of(self._place())
-        if not isinstance(thing, list):
-            raise TypeConflict(f"there is no list at {self._tree.component.name}.{spell(self._path)} any more")
-        return thing
+        values: list[Any] = value_of(self._place())
+        return values
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):

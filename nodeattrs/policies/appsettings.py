@@ -5,17 +5,15 @@ source: .NET, "Configuration providers", JSON configuration provider
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
 from nodeattrs.core.claim import Locator
-from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Part, by_position, handler, listed
 from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, SCALAR, TAKE, TEXT, Line, Policy
-from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import DocumentError, MergeConflict
 from nodeattrs.policies.named import INDEX, MovedKeys, NamedPolicy
@@ -100,27 +98,25 @@ class _Settings:
             raise DocumentError(what, file=place.file, line=place.line, hint="leave one of them out")
 
 
-@dataclass(frozen=True, slots=True)
-class _OfSettings(NamedPolicy):
-    """A policy for which keys are equal if they differ in capitals alone: the first layer says how a key is written."""
+def _respelled(layers: Iterable[Layer]) -> Iterator[Layer]:
+    """Yield the layers with one spelling for keys that differ only in capitals. The first layer that has a key decides.
 
-    def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
-        """As `NamedPolicy.plan`, for layers with the same keys. raises: DocumentError, as `_Settings.relaid`"""
-        known: dict[tuple[Path, str], str] = {}
-        return NamedPolicy.plan(self, [_respelled(one, known) for one in layers], rules)
-
-
-def _respelled(one: Layer | Fold, known: dict[tuple[Path, str], str]) -> Layer | Fold:
-    if isinstance(one, Fold) or not isinstance(one.value, dict):
-        return one
-    settings = _Settings(one.origin, known)
-    return Layer(settings.relaid(one.value, (), ()), MovedKeys(one.origin, settings.places), one.title, one.policy)
+    raises: DocumentError, as `_Settings.relaid`
+    """
+    known: dict[tuple[Path, str], str] = {}
+    for one in layers:
+        if isinstance(one.value, dict):
+            settings = _Settings(one.origin, known)
+            tree = settings.relaid(one.value, (), ())
+            one = Layer(tree, MovedKeys(one.origin, settings.places), one.title, one.policy)
+        yield one
 
 
-POLICY = _OfSettings(
+POLICY = NamedPolicy(
     "appsettings",
     "maps merge, keys without case; lists merge element by element; null leaves maps and lists",
     ".NET, Configuration, JSON configuration provider",
     _APPSETTINGS,
+    prepare=_respelled,
     uniform=str.lower,
 )

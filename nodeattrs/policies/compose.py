@@ -35,7 +35,7 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path, strict_key
 from nodeattrs.errors import MergeConflict
 from nodeattrs.formats.tags import Tagged
-from nodeattrs.policies.named import NamedPolicy
+from nodeattrs.policies.named import NamedPolicy, by_tree
 
 # --- tags
 
@@ -300,6 +300,6 @@ POLICY = NamedPolicy(
     _COMPOSE,
     _PATHS,
     _FIRST,
-    prepare=_prepared,
+    prepare=by_tree(_prepared),
     uniform=str,
 )

@@ -5,15 +5,13 @@ source: ESLint 8, "Configuration Files"; what ESLint 8 prints with --print-confi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
-from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Part, by_position, listed
 from nodeattrs.core.policy import ANY, LIST, MAP, MEET, PRESENT, SCALAR, TAKE, TEXT, Line, Policy
-from nodeattrs.core.rules import PathRule, read_rules, ruled
+from nodeattrs.core.rules import read_rules, ruled
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import MergeConflict
 from nodeattrs.policies.named import MovedKeys, NamedPolicy
@@ -46,21 +44,12 @@ _RULE_OF_ESLINT = Policy(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _OfEslint(NamedPolicy):
-    """A policy for which a rule without options is its severity alone, also where it is written as a list."""
-
-    def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
-        """As `NamedPolicy.plan`, for layers with one form for equal settings."""
-        return NamedPolicy.plan(self, map(_laid_out, layers), rules)
-
-
-def _laid_out(one: Layer | Fold) -> Layer | Fold:
+def _laid_out(one: Layer) -> Layer:
     """A layer with the severity in place of a list of it alone, and a list in place of a single pattern.
 
     A parser or processor that is null or empty is left out, since it sets nothing.
     """
-    if isinstance(one, Fold) or not isinstance(one.value, dict):
+    if not isinstance(one.value, dict):
         return one
     tree = {key: value for key, value in one.value.items() if value or key not in ("parser", "processor")}
     if isinstance(tree.get("ignorePatterns"), str):
@@ -73,11 +62,12 @@ def _laid_out(one: Layer | Fold) -> Layer | Fold:
     return Layer(tree, MovedKeys(one.origin, places), one.title, one.policy)
 
 
-POLICY = _OfEslint(
+POLICY = NamedPolicy(
     "eslint",
     "maps merge; a severity alone keeps the options of the rule; plugins unite, patterns and overrides are joined",
     "ESLint 8, Configuration Files, Extending Configuration Files",
     ruled(_ESLINT, read_rules({"plugins": "unite", "ignorePatterns": "append", "overrides": "append"})),
     ((("rules", "*"), lambda _: _RULE_OF_ESLINT),),
     from_top=True,
+    prepare=partial(map, _laid_out),
 )

@@ -51,7 +51,8 @@ class NamedPolicy:
     among:    the policy that merges the layers after the first with each other; the result is then merged over the
               first. None: the layers are merged one after the other
     from_top: True: merging begins with the strongest layer, and each weaker layer is merged below the result
-    prepare:  called with the tree of a layer, it returns the tree to merge; None: the tree is not changed
+    prepare:  a function from all layers to the layers that are merged in their places, such as ones with other keys.
+              Inner folds are not passed to it. None: the layers are merged as they are
     uniform:  a function from a key to its uniform spelling, such as one in lower case. Keys with the same uniform
               spelling are one key to the policy. None: keys are compared as they are written
     """
@@ -64,25 +65,24 @@ class NamedPolicy:
     opening: Policy | None = None
     among: Policy | None = None
     from_top: bool = False
-    prepare: Callable[[Any], Any] | None = None
+    prepare: Callable[[Sequence[Layer]], Iterable[Layer]] | None = None
     uniform: Callable[[str], str] | None = None
 
     def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
-        """The fold of some layers, the weakest first; it computes nothing yet. No layers: a fold without children.
+        """The fold of some layers, the weakest first; nothing is merged yet. No layers: a fold without children.
 
-        rules: for some paths another way to merge; the rule decides there instead of the policy. () for none
+        rules:  for some paths another way to merge; the rule decides there instead of the policy. () for none
+        raises: DocumentError and TooMuch, where `prepare` refuses a layer
         """
-        children = tuple(layers if self.prepare is None else map(self._prepared, layers))
+        children = tuple(layers)
+        if self.prepare is not None:
+            prepared = iter(self.prepare([one for one in children if isinstance(one, Layer)]))
+            children = tuple([next(prepared) if isinstance(one, Layer) else one for one in children])
         has_own = any(one.policy is not None for one in children[1:])
         if self.among is not None and (len(children) > 2 or has_own):
             children = (children[0], Fold(children[1:], ruled(self.among, rules)))
         table = ruled(at_paths(self.policy, self.paths), rules)
         return Fold(children[::-1] if self.from_top else children, table, self.from_top, self.opening)
-
-    def _prepared(self, one: Layer | Fold) -> Layer | Fold:
-        if self.prepare is None or isinstance(one, Fold):
-            return one
-        return Layer(self.prepare(one.value), one.origin, one.title, one.policy)
 
     def to_dict(self) -> dict[str, Any]:
         """The policy as data: name, summary, source, "lines" as texts, and "at": path -> the lines that hold there."""
@@ -94,6 +94,11 @@ class NamedPolicy:
             "lines": _lines(self.policy),
             "at": {path: _lines(table) for path, table in tables.items()},
         }
+
+
+def by_tree(change: Callable[[Any], Any]) -> Callable[[Sequence[Layer]], list[Layer]]:
+    """A function for `NamedPolicy.prepare`: its layers have the trees that *change* returns for their trees."""
+    return lambda layers: [Layer(change(one.value), one.origin, one.title, one.policy) for one in layers]
 
 
 def _lines(policy: Policy) -> list[str]:

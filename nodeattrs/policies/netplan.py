@@ -18,7 +18,7 @@ from nodeattrs.core.policy import ABSENT_KIND, ANY, DROP, KEEP, LIST, MAP, MEET,
 from nodeattrs.core.rules import Table, at_paths
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import MergeConflict
-from nodeattrs.policies.named import NamedPolicy
+from nodeattrs.policies.named import NamedPolicy, by_tree
 
 _NULLS = (
     Line(ABSENT_KIND, NULL, KEEP, "null sets nothing"),
@@ -59,13 +59,9 @@ def _joined(name: str, join: Join, why: str) -> Table:
     return _table(name, *lines)
 
 
-def _is_ipv6(address: Any) -> bool:
-    return ":" in str(address)
-
-
 def _by_family(parts: Iterable[Part], lower: Part, upper: Part) -> Part:
     """Addresses in netplan's order: IPv4 before IPv6."""
-    return listed(sorted(parts, key=lambda part: _is_ipv6(part.value)), lower, upper)
+    return listed(sorted(parts, key=lambda part: ":" in str(part.value)), lower, upper)
 
 
 def _name_servers(lower: Part, upper: Part) -> Part:
@@ -74,9 +70,7 @@ def _name_servers(lower: Part, upper: Part) -> Part:
 
 def _addresses(lower: Part, upper: Part) -> Part:
     """Addresses with options come first, and each address once. One whose options are known ends its list."""
-    found: dict[tuple[bool, str], Part] = {}
-    for part in lower.elements():
-        found[_address(part.value)] = part
+    found = {_address(part.value): part for part in lower.elements()}
     for part in upper.elements():
         known = _address(part.value)
         if known in found and known[0]:
@@ -262,5 +256,5 @@ POLICY = NamedPolicy(
     _NETPLAN,
     _PATHS,
     at_paths(_NETPLAN, _PATHS),
-    prepare=_prepared,
+    prepare=by_tree(_prepared),
 )

@@ -6,14 +6,12 @@ source: git-config(1), "Values"; systemd.syntax(7), systemd.unit(5)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
-from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Part, concat, listed, made
 from nodeattrs.core.policy import ABSENT_KIND, ANY, LIST, MAP, MEET, PRESENT, TAKE, Line, Policy
-from nodeattrs.core.rules import PathRule
 from nodeattrs.formats.repeated import voided_together
 from nodeattrs.policies.named import MovedKeys, NamedPolicy
 
@@ -40,19 +38,18 @@ _REPEATED = Policy(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _OfUnits(NamedPolicy):
-    """A policy for which an empty text of one key may make other keys void, such as all timers of a section."""
+def _with_voids(layers: Iterable[Layer]) -> list[Layer]:
+    """The layers with an empty text for each key that they make void.
 
-    def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
-        """As `NamedPolicy.plan`, for layers that have an empty text for each key that they make void."""
-        known: dict[str, set[str]] = {}
-        return NamedPolicy.plan(self, [_voided(one, known) for one in layers], rules)
+    In systemd an empty text of one key may make other keys void, too, such as all timers of a section.
+    """
+    known: dict[str, set[str]] = {}
+    return [_voided(one, known) for one in layers]
 
 
-def _voided(one: Layer | Fold, known: dict[str, set[str]]) -> Layer | Fold:
+def _voided(one: Layer, known: dict[str, set[str]]) -> Layer:
     """known: group -> its keys in the layers before; the keys of this layer are added"""
-    if isinstance(one, Fold) or not isinstance(one.value, dict):
+    if not isinstance(one.value, dict):
         return one
     tree, places = dict(one.value), {}
     for section, entries in one.value.items():
@@ -68,15 +65,16 @@ def _voided(one: Layer | Fold, known: dict[str, set[str]]) -> Layer | Fold:
 
 
 POLICIES = tuple(
-    kind(
+    NamedPolicy(
         name,
         f"keys that {name} takes as lists follow each other, others are replaced",
         source,
         _REPEATED,
         opening=_REPEATED,
+        prepare=prepare,
     )
-    for kind, name, source in (
-        (NamedPolicy, "git", "git-config(1), Values"),
-        (_OfUnits, "systemd", "systemd.syntax(7), systemd.unit(5)"),
+    for name, source, prepare in (
+        ("git", "git-config(1), Values", None),
+        ("systemd", "systemd.syntax(7), systemd.unit(5)", _with_voids),
     )
 )

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nodeattrs.core.budget import Budget
-from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.policy import ACROSS
-from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.policies.named import INDEX, MovedKeys, NamedPolicy
 
@@ -64,40 +62,29 @@ def _step(found: re.Match[str]) -> str | int:
     return int(inner) if INDEX.fullmatch(inner) else inner
 
 
-@dataclass(frozen=True, slots=True)
-class _OfSpring(NamedPolicy):
-    """A policy for which a key with dots is a path, and equal names may differ in capitals, dashes and underscores.
+def _as_trees(layers: Sequence[Layer]) -> list[Layer]:
+    """The layers with maps and lists in place of keys with dots, and with one spelling of each name.
 
-    The first layer says how a name is written. Where a path has a value and values below it, its own value has the key
-    "" in the map. An empty map changes no value.
+    Equal names may differ in capitals, dashes and underscores; the first layer says how a name is written. Where a path
+    has a value and values below it, its own value has the key "" in the map. An empty map changes no value.
     """
-
-    def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
-        """As `NamedPolicy.plan`, for layers with the same keys."""
-        children = [*layers]
-        budget = Budget("the files of a fold")
-        known = [[*_properties(_tree_of(one), _Property((), (), {}, ()), budget)] for one in children]
-        found = {one.uniform for properties in known for one in properties if one.value != {}}
-        maps = {path[:end] for path in found for end in range(1, len(path)) if isinstance(path[end], str)}
-        names: dict[Path, Any] = {}
-        set_below = {path[:end] for path in found for end in range(len(path) + 1)}
-        known = [[one for one in own if one.value != {} or one.uniform not in set_below] for own in known]
-        relaid = [_as_tree(one, own, maps, names) for one, own in zip(children, known, strict=True)]
-        return NamedPolicy.plan(self, relaid, rules)
+    budget = Budget("the files of a fold")
+    trees = [one.value if isinstance(one.value, dict) else {} for one in layers]
+    known = [[*_properties(tree, _Property((), (), {}, ()), budget)] for tree in trees]
+    found = {one.uniform for properties in known for one in properties if one.value != {}}
+    maps = {path[:end] for path in found for end in range(1, len(path)) if isinstance(path[end], str)}
+    names: dict[Path, Any] = {}
+    set_below = {path[:end] for path in found for end in range(len(path) + 1)}
+    known = [[one for one in own if one.value != {} or one.uniform not in set_below] for own in known]
+    return [_as_tree(one, own, maps, names) for one, own in zip(layers, known, strict=True)]
 
 
-def _tree_of(one: Layer | Fold) -> Any:
-    return one.value if isinstance(one, Layer) and isinstance(one.value, dict) else {}
-
-
-def _as_tree(
-    one: Layer | Fold, properties: Iterable[_Property], maps: set[Path], names: dict[Path, Any]
-) -> Layer | Fold:
+def _as_tree(one: Layer, properties: Iterable[_Property], maps: set[Path], names: dict[Path, Any]) -> Layer:
     """A layer with maps and lists in place of keys with dots. maps: uniform paths with values below them
 
     names: uniform path -> its last step as the first layer writes it; new ones are added
     """
-    if isinstance(one, Fold) or not isinstance(one.value, dict):
+    if not isinstance(one.value, dict):
         return one
     tree: dict[Any, Any] = {}
     places: dict[Path, Path] = {}
@@ -124,10 +111,11 @@ def _with_lists(value: Any) -> Any:
     return {str(key): entry for key, entry in entries.items()}
 
 
-POLICY = _OfSpring(
+POLICY = NamedPolicy(
     "spring",
     "maps merge, keys without case and dashes, a.b is b in a; lists and other values are replaced",
     "Spring Boot, Externalized Configuration, Profile Specific Files and Relaxed Binding",
     ACROSS,
+    prepare=_as_trees,
     uniform=_uniform,
 )

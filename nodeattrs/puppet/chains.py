@@ -280,8 +280,7 @@ class RefMaker:
         """A collector of all resources of this type that fit a query in Puppet's language, and have these parameters.
 
         text:   the query, as between `<|` and `|>`
-        values: parameter -> the value that it must have
-        Without arguments it collects all resources of the type.
+        values: parameter -> the value that it must have; without *text* and *values*, all resources of the type fit
         raises: DocumentError, for a text that is no query
         """
         query = parsed_query(text) if text else None

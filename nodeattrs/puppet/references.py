@@ -248,10 +248,10 @@ def made(kind: str, title: str) -> Ref:
 
 
 def unquoted(text: str) -> str:
-    """A title without surrounding spaces, quotes and escapes. Quotes are a pair of equal signs: single, double or
+    """A title without surrounding spaces, and without the quotes around it: a pair of single quotes, double quotes or
     slashes.
 
-    A text without such a pair only loses its spaces.
+    Escaped quotes, slashes and backslashes inside lose their backslash. A text without quotes only loses its spaces.
 
     >>> unquoted("'a \\\\'b\\\\''"), unquoted("plain")
     ("a 'b'", 'plain')

@@ -44,7 +44,7 @@ def data_figures(rounds: int) -> Iterator[Figure]:
 
         def resolved(repository: Repository, number: int) -> dict[Any, Any]:
             node = run_of(repository, number, load_facts(facts[number], settled=True)).node
-            return merged_shared(node, evaluate=True)
+            return merged_shared(node)
 
         said = {number: _said(resolved(data, number), json.loads(file.read_bytes())) for number, file in facts.items()}
         works = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -250,6 +251,6 @@ def _shown(trace: Trace) -> Trace:
     def made(value: Any) -> Any:
         return value if value is ABSENT or isinstance(value, Unknown) else as_attribute(value)
 
-    claims = tuple(one._replace(claim=one.claim._replace(value=made(one.value))) for one in trace.claims)
+    claims = tuple(one._replace(claim=replace(one.claim, value=made(one.value))) for one in trace.claims)
     elements = tuple(one._replace(value=made(one.value)) for one in trace.elements)
     return trace._replace(value=made(trace.value), claims=claims, elements=elements)

@@ -8,6 +8,7 @@ code that prints must not print these texts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -292,7 +293,7 @@ class _Masked(Merged):
     def _claim(self, setting: SetValue) -> Claim:
         claim = super()._claim(setting)
         hidden = dig(self._parts.get(setting.source), setting.own) == WITHHELD
-        return claim._replace(value=WITHHELD if hidden else self._shown(setting.path, claim.value))
+        return replace(claim, value=WITHHELD if hidden else self._shown(setting.path, claim.value))
 
     def changes(self) -> Iterator[PartChanges]:
         """What each part did to the result so far, part by part."""
