@@ -192,7 +192,7 @@ def _facts(repository: Repository, platform: str | None, more: Mapping[str, Any]
 
     known = Facts({}, Origin("facts", "no platform"))
     if platform is not None:
-        known = load_facts(platform_file(platform, repository.platforms_folder), settled=True)
+        known = load_facts(platform_file(platform, repository.platforms_folder))
     return laid_over(known, more, _test()) if more else known
 
 

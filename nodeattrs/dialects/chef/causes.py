@@ -8,12 +8,11 @@ why it does not count on the node.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from nodeattrs.causes.writes import writes_of
 from nodeattrs.core.claim import Cause, Origin
-from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.cookbooks import NOT_RUN, RUBY, Cookbook
@@ -31,10 +30,10 @@ from nodeattrs.store.saved_nodes import load_saved
 
 
 def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[Cause]:
-    """The lines that caused a run to use the sources in *origins*.
+    """The lines that made the sources in *origins* count, each once; [] for origins of other kinds, such as facts.
 
-    They are run-list items, includes, dependencies of cookbooks, and conditions. Each is listed once. For each source
-    the nearest line comes first, and the node's run-list last. [] for origins of other kinds, such as facts.
+    They are run-list items, includes, dependencies of cookbooks, and conditions. For each source the nearest line comes
+    first, and the node's run-list last.
     origins: of values of the run; a source is an attribute file, recipe, role or environment
     """
     found: dict[Cause, None] = {}
@@ -44,16 +43,11 @@ def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[
     return list(found)
 
 
-def causes_of_trace(repository: Repository, run: Run) -> Callable[[Trace], list[Cause]]:
-    """Returns a function from a trace to the lines that made its sources count, for the winner first."""
-    return lambda trace: causes(repository, run, (stated.origin for stated in trace.claims))
-
-
 def _conditions(repository: Repository, origin: Origin) -> Iterator[Cause]:
-    """Yield the conditions of the block of a data file that has a place; nothing for another kind of file."""
+    """Yield the conditions of the block of a data file at an origin; nothing for another kind of file."""
     if origin.kind != "attribute file" or not str(origin.file).endswith(DATA):
         return
-    with suppress(NodeattrsError):  # it may be another one by now
+    with suppress(NodeattrsError):  # the cookbook may have changed
         cookbook = repository.cookbook(cookbook_of(origin.name))
         file = str(origin.file).removeprefix(cookbook.shown(""))
         if file in cookbook.files:
@@ -103,7 +97,7 @@ class _Causes:
             yield from self.of("role", role)
 
     def _run_list(self, kind: str, name: str) -> Origin:
-        """The line of the policy, else of the node's file, that names an item; without a file for other run-lists."""
+        """The line of the policy, else of the node's file, that has an item; an origin without a file for neither."""
         policy, described = self.run.policy, self.repository.node_document(name_of(self.run.node))
         own = (("run_list",), described.run_list if described is not None else ())
         under, items = own if policy is None else policy.run_list_named(self.repository.options.named_run_list)
@@ -217,7 +211,7 @@ def _last_key(path: Path) -> str:
 
 
 def _lacks(node: Node, origin: Origin, decides: str = "") -> str:
-    """The reason why a source sets nothing on a node, as a sentence. decides: the line of its condition, if known"""
+    """The reason why a source sets nothing on a node, as a sentence. decides: the line of its condition, or ""."""
     kind, name = origin.kind.removeprefix("saved "), origin.name
     recipes = node.read("recipes") or ()
     if kind == "role":

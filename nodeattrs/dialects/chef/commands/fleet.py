@@ -90,7 +90,7 @@ _ARGUMENTS = (
 
 
 def _perform(question: Question) -> Output:
-    """Run the nodes, save them, and print which failed; returns the exit code."""
+    """Run the nodes and save them; reports the failed ones."""
     asked = question.arguments
     since = since_of(question)
     check_export(question, saves=not asked["why_run"])
@@ -109,7 +109,7 @@ def _perform(question: Question) -> Output:
 
 
 class _Resolving:
-    """One call of the command."""
+    """One call of the command: runs the nodes, and collects what the report needs."""
 
     def __init__(self, question: Question, fleet: Fleet, names: list[str]) -> None:
         self._question, self._asked = question, question.arguments
@@ -119,7 +119,10 @@ class _Resolving:
         self._gone: FleetError | None = None
 
     def perform(self, skipped: int) -> Output:
-        """Run the nodes and report; the exit code. raises: FleetError, after the report"""
+        """Run the nodes and report them. skipped: the nodes that an earlier call has run
+
+        raises: FleetError, after the report
+        """
         question = self._question
         began, start = began_now(), time.perf_counter()
         done = self._done()
@@ -135,7 +138,7 @@ class _Resolving:
         return Output(code=INTERRUPTED if left else 1 if report.failed else 0)
 
     def _done(self) -> int:
-        """Run the nodes; how many are done."""
+        """Run the nodes; returns the number of finished ones."""
         asked, fleet, pack = self._asked, self._fleet, None
         with open_workers(asked["executor"], asked["jobs"]) as workers:
             if asked["ship"] and not workers.elsewhere:
@@ -165,7 +168,7 @@ class _Resolving:
 
 
 def _warnings(name: str, came: Session | NodeattrsError, log: Any) -> list[str]:
-    """What to warn of after one run, in the process that made it."""
+    """The warnings about the facts of a run; called in the worker."""
     return [] if isinstance(came, NodeattrsError) else [*wrong_machine_warnings(came.run)]
 
 
@@ -184,7 +187,7 @@ def _fleet(question: Question, repository: Repository) -> Fleet:
 
 
 def _names(question: Question, repository: Repository, store: Store) -> list[str]:
-    """Which nodes are meant. raises: NotFound, where there is none"""
+    """The names of the nodes to run: of --query or --node, else all. raises: NotFound, for none"""
     asked = question.arguments
     if asked["query"] is not None:
         names = store.search(parse_query(asked["query"]))
