@@ -20,7 +20,10 @@ from nodeattrs.reports.explain import LineChange
 
 
 def lines_in(trace: Trace) -> Iterator[tuple[str, int]]:
-    """Yield the (file, line) of each source in a trace, the winner first, each followed by its causes."""
+    """Yield (file, line) of each source in a trace, the winner first, each followed by its causes.
+
+    Origins without a line are left out.
+    """
     for one in trace.claims:
         claims = (one.claim, *one.then)
         origins = (origin for claim in claims for origin in (claim.origin, *(cause.origin for cause in claim.causes)))

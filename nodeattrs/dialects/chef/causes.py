@@ -1,9 +1,9 @@
-"""Find why a source counts on a node, and which sources would set an attribute but do not count there.
+"""Find why a run used a source, and which sources would set an attribute but were not used.
 
-A *source* is a role, an environment, an attribute file or a recipe. `causes` gives the lines that made a source count:
-items of run-lists, includes, dependencies of cookbooks, the choice of the environment, conditions of attribute files.
+A *source* is a role, an environment, an attribute file or a recipe. `causes` gives the lines that caused its use: items
+of run-lists, includes, dependencies of cookbooks, the choice of the environment, conditions of attribute files.
 `setters_on_other_nodes` and `setters_in_repository` give sources that set an attribute elsewhere, each with the reason
-why it does not count on the node.
+why it does not set it on the node.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from nodeattrs.store.saved_nodes import load_saved
 
 
 def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[Cause]:
-    """The lines that made the sources in *origins* count, each once; [] for origins of other kinds, such as facts.
+    """The lines that caused a run to use the sources in *origins*, each once; [] for other origins, such as facts.
 
     They are run-list items, includes, dependencies of cookbooks, and conditions. For each source the nearest line comes
     first, and the node's run-list last.
@@ -142,7 +142,7 @@ _MOST_NODES, _MOST = 200, 6
 
 
 def setters_on_other_nodes(store: Store, node: Node, path: Path, sensitive: Iterable[Path] = ()) -> list[OtherSetter]:
-    """The sources that set a path on other saved nodes, at most six, each with the reason why not on *node*.
+    """The sources that set a path on other saved nodes, at most six, each with the reason why it does not on *node*.
 
     Nodes that cannot be read are skipped; [] if no other node has the path.
     node:      a node on which the path is not set

@@ -161,9 +161,7 @@ class Nodes(WithFacts):
         return not any(next(self.side.root.glob(f"{one}/*/*/*.py"), None) for one in folders)
 
     def run(self, name: str) -> Run:
-        """Run a node, or the role in "role[NAME]" alone; returns the run.
-
-        If looks are collected, the attributes it read are noted.
+        """Run a node, or the role in "role[NAME]" alone; returns the run. `looks` gets the attributes that it read.
 
         raises: the errors of `run_node`, such as RecipeFailed, NotFound, DocumentError
         """

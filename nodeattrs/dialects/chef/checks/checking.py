@@ -416,34 +416,23 @@ def _unused(repository: Repository, known: KnownNodes, unrun: Iterable[str]) -> 
         return
     # ("role" or "recipe", name) of each item in other texts, such as scripts and pages.
     items = {(found[1], found[2]) for text in _texts(repository.root) for found in _ITEM.finditer(text)}
-    for name in repository.roles():
-        if name not in known.roles and name not in unrun and ("role", name) not in items:
-            yield from _unused_role(repository, name)
+    used_roles = {*known.roles, *unrun, *(name for kind, name in items if kind == "role")}
+    for role in readable((name for name in repository.roles() if name not in used_roles), repository.role):
+        message = f"role {role.name} is on no run-list of a node, or of a role that a node has"
+        at = role.locator.at(())
+        yield DocumentError(message, file=at.file, line=at.line, column=at.column, kind=UNUSED_ROLE)
     reached = known.cookbooks | {name.partition("::")[0] for kind, name in items if kind == "recipe"}
-    for name in repository.cookbooks():
-        if name not in reached:
-            yield from _unused_cookbook(repository, name)
+    unused = (name for name in repository.cookbooks() if name not in reached)
+    for cookbook, files in readable(unused, partial(_attribute_files, repository)):
+        if not cookbook.unread and files:
+            message = f"no run-list reaches cookbook {spell((cookbook.name,))}, and nothing reads its attributes"
+            more = [f"and {len(files) - 1} more of its files"] if len(files) > 1 else []
+            yield DocumentError(message, file=cookbook.shown(files[0]), details=more, kind=UNREAD_ATTRIBUTES)
 
 
-def _unused_role(repository: Repository, name: str) -> Iterator[DocumentError]:
-    try:
-        at = repository.role(name).locator.at(())
-    except NodeattrsError:
-        return
-    message = f"role {name} is on no run-list of a node, or of a role that a node has"
-    yield DocumentError(message, file=at.file, line=at.line, column=at.column, kind=UNUSED_ROLE)
-
-
-def _unused_cookbook(repository: Repository, name: str) -> Iterator[DocumentError]:
-    try:
-        cookbook = repository.cookbook(name)
-        files = cookbook.attribute_paths
-    except NodeattrsError:
-        return
-    if not cookbook.unread and files:
-        message = f"no run-list reaches cookbook {spell((name,))}, and nothing reads its attributes"
-        more = [f"and {len(files) - 1} more of its files"] if len(files) > 1 else []
-        yield DocumentError(message, file=cookbook.shown(files[0]), details=more, kind=UNREAD_ATTRIBUTES)
+def _attribute_files(repository: Repository, name: str) -> tuple[Cookbook, tuple[str, ...]]:
+    cookbook = repository.cookbook(name)
+    return cookbook, cookbook.attribute_paths
 
 
 # Places where values are set, and the rules of nodeattrs.toml: `[[check.rules]]`

@@ -27,7 +27,7 @@ _SYNTAX: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml", 
 def fixes(root: pathlib.Path, found: Iterable[NodeattrsError], sensitive: tuple[Path, ...] = ()) -> list[Fix]:
     """The corrected files for some findings, sorted by name; [] for none. Nothing is written.
 
-    A finding is ignored if its kind is not in `SAFE`, if it has no file or path, or if its entry cannot be removed.
+    Findings of other kinds than `SAFE`, and findings whose entry cannot be removed, are ignored.
     root:      the folder that the files in findings are relative to
     sensitive: paths of attributes whose values are not shown
     raises: DocumentError, for a file that can no longer be read

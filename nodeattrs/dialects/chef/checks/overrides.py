@@ -118,7 +118,7 @@ def _same_below(layer: StackLayer, path: Path, stack: Stack, index: int) -> Stac
 
 
 def type_changes(stacks: Iterable[Stack]) -> Iterator[DocumentError]:
-    """Yield a warning for each path where one of two layers of a node has a map, and the other one a scalar or list.
+    """Yield a warning for each path that is a map in one layer of a node, and a scalar or list in another.
 
     Null and the empty map are ignored. Each pair of layers is compared once.
     """

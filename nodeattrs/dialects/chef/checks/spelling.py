@@ -1,9 +1,9 @@
 """Find keys in documents that no cookbook names, and keys that are similar to one that a cookbook names.
 
 Chains of keys (`node['app']['port']`) are searched in the texts of Ruby, Python and templates; nothing is parsed or
-run. A key is checked only if cookbooks name other keys of its map, and never read the map as a whole or by a computed
-key. A key is *misspelt* if a named key is similar, and *unused* otherwise. Facts in conditions of attribute files are
-compared with the facts of known platforms and of the repository.
+run. A key is checked only if cookbooks name other keys of its map. It is not checked if they read the map as a whole or
+by a computed key. A key is *misspelt* if a named key is similar, and *unused* otherwise. Facts in conditions of
+attribute files are compared with the facts of known platforms and of the repository.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class CodeWords:
                 self._take(file, text)
 
     def add_layers(self, layers: Iterable[StackLayer]) -> None:
-        """Add the paths that layers of attribute files set, as if code set them, and their keys as words."""
+        """Add the paths of layers of attribute files to `chains` and `below`, and their keys to `words`."""
         for layer in layers:
             for path in layer.leaves:
                 at = layer.locator.at(path)

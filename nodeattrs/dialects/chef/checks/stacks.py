@@ -76,7 +76,7 @@ class StackLayer:
         return self.kind.partition(" ")[2]
 
     def value_at(self, path: Path) -> Any:
-        """The value at a path; ABSENT if it is not set. If the path leads through a scalar or list, that one."""
+        """The value at a path; ABSENT if it is not set. A scalar or list above the path is returned instead."""
         found: Any = self.tree
         for step in path:
             if not isinstance(found, Mapping):
@@ -91,8 +91,8 @@ class StackLayer:
 class Stack:
     """The layers of one node that documents set, and what its cookbooks may set between them.
 
-    `is_certain` says that no cookbook can set a value between two layers. `is_unknown_above` says whether a cookbook
-    may set a value in a slot or a stronger one.
+    `is_certain` is True if no cookbook can set a value between two layers. `is_unknown_above` is True if a cookbook may
+    set a value in a slot or a stronger one.
 
     node:      its name; "role[NAME]" for a repository that describes no nodes
     layers:    the strongest first
@@ -115,7 +115,7 @@ class Stack:
         return not between and "rm" not in self.unknown
 
     def is_unknown_above(self, rank: int) -> bool:
-        """Whether a cookbook may set a value in the slot *rank* or a stronger one."""
+        """True if a cookbook may set a value in the slot *rank* or a stronger one."""
         return any(one >= rank for one in self._ranks)
 
 

@@ -133,7 +133,7 @@ def facts_from(question: Question, node: str | None = None, repository: Reposito
 
     In a folder of --facts it is the file NODE.json. The repository may have facts/NODE.json, or a suite of Test Kitchen
     with that name.
-    node:       the node's name; None: --facts must be a file, and the repository has no facts
+    node:       the node's name; None: --facts must be a file, and facts of the repository are not used
     repository: None: only options and this machine are used
     raises:     NotFound, DocumentError, MissingExtra, BadName; BadArgument, for a folder if *node* is None
     """

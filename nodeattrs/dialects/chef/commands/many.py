@@ -50,7 +50,7 @@ def check_export(question: Question, *, saves: bool) -> None:
     """Make the folder of --export before any node runs; does nothing without --export.
 
     saves:  whether the command saves nodes
-    raises: BadUsage, if it does not; StoreError, if the folder cannot be made
+    raises: BadUsage, if *saves* is False; StoreError, if the folder cannot be made
     """
     folder = question.arguments["export"]
     if folder is None:

@@ -222,18 +222,15 @@ class _Runs:
         if isinstance(report, RunReport):
             self._caller.warn(report.warnings)
             self._caller.warn(filter(None, [report.note]), SAVED_NOTE.entry)
-            self._show(report)
+            if self._asked["format"] == "text":
+                self._text(report)
+            else:
+                self._reports.append(report)
         else:
             self._failed[outcome.name] = (outcome.error, outcome.code)
             self._caller.aside(report)
         if self._asked["format"] == "text" and outcome.name in self._catalogs:
             self._text(self._catalogs[outcome.name])
-
-    def _show(self, report: RunReport) -> None:
-        if self._asked["format"] == "text":
-            self._text(report)
-        else:
-            self._reports.append(report)
 
     def _text(self, report: RunReport | AppliedCatalog) -> None:
         # A text is shown at once, and not kept.

@@ -233,7 +233,7 @@ class WhyReport:
 
 @dataclass(frozen=True, slots=True)
 class ImpactReport:
-    """The report of `catalog impact`: resources that refresh if one resource changes, and that are skipped if it fails.
+    """The report of `catalog impact`: what refreshes if a resource changes, and what is skipped if the resource fails.
 
     `to_dict` returns the data for JSON, with [] for none. `lines` yields the text, with "none" for none.
     """
@@ -251,7 +251,7 @@ class ImpactReport:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The resource, the resources that refresh if it changes, and those skipped if it fails."""
+        """Yield the resource, then what refreshes if it changes, then what is skipped if it fails."""
         yield screen.paint(printable(self.impact.ref), "strong")
         for title, refs in (("if it changes, these refresh", self.impact.refreshed),
                             ("if it fails, these are skipped", self.impact.after)):  # fmt: skip
@@ -263,7 +263,7 @@ class ImpactReport:
 class ResourceExplanation:
     """The report of `catalog explain`: a resource with its line, its relationships, and the values that its line read.
 
-    `to_dict` returns the data for JSON. `lines` yields the text, which is one line for a resource without the others.
+    `to_dict` returns the data for JSON. `lines` yields the text: the resource, then relationships and values, if any.
 
     plan:     the plan, which has the relationships
     ref:      the resource; it must be in the plan
@@ -321,13 +321,13 @@ class ResourceExplanation:
 class AppliedCatalog:
     """The report of applying a catalog, also in no-op mode.
 
+    `to_dict` returns the data for JSON with all resources. `lines` yields the text; it leaves unchanged resources out.
+
     plan:        the plan of the catalog that was applied; gives the line of each resource
     report:      the result of applying it, with the outcome of each resource
     name:        the name of the node, or of the catalog's file
     report_file: the file in which the report was written; None if it was not written
     shows_diffs: whether the differences of files are shown
-
-    `to_dict` returns the data for JSON with all resources. `lines` yields the text; it leaves unchanged resources out.
     """
 
     plan: Plan
@@ -430,7 +430,7 @@ class AppliedRuns:
         return data
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The lines of all runs, then of all catalogs."""
+        """Yield the lines of all runs, then of all catalogs, with an empty line before each catalog."""
         yield from self.runs.lines(screen)
         for one in self.applied:
             yield ""

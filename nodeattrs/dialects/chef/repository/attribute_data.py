@@ -249,8 +249,8 @@ class AttributeData:
 def read_data(path: pathlib.Path, file: str, name: str) -> AttributeData:
     """Read an attribute file in a data format. An empty file gives one block that sets nothing.
 
-    If no key at the top is the name of a level, `when`, `blocks`, or similar to one, the result has no blocks and a
-    warning.
+    A file of another kind gives no blocks and a warning: no key at its top is a level, `when` or `blocks`, or similar
+    to one of these.
 
     path:   the file
     file:   its name in messages

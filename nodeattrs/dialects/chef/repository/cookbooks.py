@@ -294,9 +294,9 @@ def _found(cookbooks: Cookbooks, name: str) -> Cookbook:
 def attribute_files_in(files: Iterable[str], suffix: str | tuple[str, ...] = ".py") -> dict[str, str]:
     """The attribute files among the files of a cookbook, in loading order: name -> path; {} for none.
 
-    The default file is first, then the others by path, in the order of code points, as if all ended in `.rb`. A name
-    is the file's own name without folder and suffix. If two files have one name, the file directly under attributes/ is
-    taken, or else the first by path. `attributes.py` beside the metadata is the default file.
+    The default file is first. The others are sorted by path, as if each ended in `.rb`. A name is the file's own name
+    without folder and suffix. Of two files with one name, the file directly in attributes/ is taken, or else the first
+    by path. `attributes.py` beside the metadata is the default file.
 
     files:  paths in the cookbook
     suffix: the ending of attribute files, or several; files with other endings are ignored
@@ -326,8 +326,8 @@ def _stem(path: str) -> str:
 class AttributeFileOrder:
     """Calls a function for each attribute file of a run, in Chef's order. Each file is run once.
 
-    Call `load` once with the names of the cookbooks in order. While a file runs, `include` runs another file at once;
-    the other file is then skipped when its turn comes. Both raise CookbookNotFound, and `include`
+    Call `load` once with the names of the cookbooks in order. A running file may call `include`, which runs another
+    file at once; that file is then skipped when its turn comes. Both methods raise CookbookNotFound, and `include` also
     AttributeFileNotFound.
 
     cookbooks: a map or a function from a name to its cookbook; a function may return None for an unknown name
@@ -388,13 +388,13 @@ class AttributeFileOrder:
 
 
 def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tuple[str, str, Origin]] = ()) -> None:
-    """Raise an error unless the versions of all used cookbooks meet all constraints on them.
+    """Raise CookbookVersionConflict, with all conflicts, if the version of a used cookbook does not meet a constraint.
 
-    order: the names of the used cookbooks; constraints on others are ignored, and so are unread cookbooks
+    The dependencies of the used cookbooks are checked, too.
+    order:     the names of the used cookbooks. Constraints on other cookbooks, and unread cookbooks, are ignored
     cookbooks: a map or a function from a name to its cookbook
-    pins:  (cookbook, constraint, line) of environments and run-lists. The constraints in the dependencies of the used
-           cookbooks are always checked
-    raises: CookbookVersionConflict, with all conflicts; CookbookNotFound
+    pins:      further constraints, as (cookbook, constraint, line)
+    raises:    CookbookVersionConflict, CookbookNotFound
     """
     used = [one for one in (_found(cookbooks, name) for name in order) if not one.unread]
     asked = [*pins, *(pin for cookbook in used for pin in cookbook.pins())]

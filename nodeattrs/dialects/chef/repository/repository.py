@@ -131,14 +131,14 @@ class Repository(Folder):
 
     The constructor reads no file. Each file is read and parsed at its first use, then kept: later changes are not seen.
     `role`, `environment`, `cookbook`, `policy` and the like take a name. They raise BadName for a name that cannot be a
-    file name, DocumentError for a bad file, and a NotFound with similar names for a missing one. `node_document`
-    returns None for a missing node.
+    file name, and DocumentError for a bad file. For a missing one they raise a NotFound with similar names, but
+    `node_document` returns None.
     `roles`, `cookbooks` and the like list names, [] for none; `data_bag` lists the items of one bag. `suites` lists the
     nodes of Test Kitchen, and `kitchen` has their settings. `has_node` says whether a node is described.
     `names_in_python` gives the roles or environments that are Python. `commit` is the checked-out commit, or "".
-    A run calls `for_node`, since a suite of Test Kitchen may have its own folders, and `cookbook_for_run`, which gives
-    a stand-in for a missing cookbook. `data_bag_item` gives a copy of an item. `decrypted_item` and `item_as_written`
-    give the kept item and its locator.
+    A run calls `for_node`, since a suite of Test Kitchen may have its own folders. It calls `cookbook_for_run`, which
+    gives a stand-in for a missing cookbook. `data_bag_item` gives a copy of an item. `decrypted_item` and
+    `item_as_written` give the kept item and its locator.
 
     root:     the folder; NotFound if it does not exist
     settings: None: read from nodeattrs.toml in the folder when they are needed
@@ -322,7 +322,7 @@ class Repository(Folder):
 
     @_once
     def item_as_written(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
-        """Returns an item as its file has it, encrypted or not, and its locator. It must not be changed.
+        """Returns (item, locator): the item as its file has it, encrypted or not. It must not be changed.
 
         raises: BadName, DataBagItemNotFound, DocumentError
         """

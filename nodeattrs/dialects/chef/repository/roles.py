@@ -125,7 +125,7 @@ class Environment(_AttributeLevels):
 def read_role(name: str, fields: Fields) -> Role:
     """The role *name* in the fields of a document. A field that is missing is empty.
 
-    Normal attributes and another name in the document are faults. A run-list that is one text becomes a list of it.
+    Normal attributes and another name in the document are faults. A run-list that is a text is a list of one item.
     raises: DocumentError, with all faults
     """
     # Older Chef called the run-list "recipes".
@@ -326,7 +326,7 @@ class Policy:
 
     `run_list_named` gives (path, items) for a run-list, and `lock` the lock of a cookbook. `pins` yields the
     constraints. `as_role` gives the attributes as a Role, since they have the precedence of roles. `require_recipes`
-    raises an error if a run-list has a role. `automatic_attributes` gives what a policy adds to the node.
+    raises an error if a run-list has a role.
 
     revision:    its identifier; "" without a lock
     run_list:    the items as text
@@ -369,10 +369,7 @@ class Policy:
         raise NotFound(f"policy {self.name} has no named run-list {name}", hint=hint)
 
     def require_recipes(self, run_list: Iterable[object]) -> None:
-        """Raise an error unless a run-list names recipes only. [] is fine.
-
-        raises: InvalidRunListItem, for a role, and for an item that cannot be parsed
-        """
+        """Raise InvalidRunListItem if a run-list has a role, or an item that cannot be parsed."""
         for item in normalised(run_list):
             if item.type == "role":
                 hint = "write what the role says into the Policyfile"
@@ -403,11 +400,6 @@ class Policy:
         """
         default, override = (_hoisted(getattr(self, level), self.group) for level in _ATTRIBUTE_FIELDS)
         return Role(self.name, (), default, override, locator=_Hoisted(self))
-
-    def automatic_attributes(self, recipes: list[str]) -> dict[str, Any]:
-        """The automatic attributes of a run: policy_name, policy_group, policy_revision, and the given *recipes*."""
-        named = {"policy_name": self.name, "policy_group": self.group, "policy_revision": self.revision}
-        return {**named, "recipes": recipes}
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,7 @@ class NodeMessages:
     def update(self, place: RubyPlace, level: str, path: Sequence[Any], value: Any) -> None:
         """Add the keys of *value* to the map at a path of a level. Missing maps are made.
 
-        The process is ended if there is another value, or *value* is not a map.
+        The process is ended if the path has another value, or *value* is not a map.
         """
         writer = self.step(place, level, path)
         if not isinstance(writer, Writer) or not isinstance(value, dict):
@@ -153,8 +153,7 @@ class NodeMessages:
     def change_list(self, place: RubyPlace, level: str, path: Sequence[Any], method: str, arguments: Any) -> None:
         """Change the list at a path of a level by one of the methods of `ListWriter`.
 
-        The process is ended if the value there is not a list, for a method that Ruby may not use, and for wrong
-        arguments.
+        The process is ended for another value, another method, and wrong arguments.
         method:    the name of the method
         arguments: the list of its arguments
         """

@@ -134,9 +134,10 @@ class UnrunCode:
 
 
 def resource_code(types: Mapping[str, int]) -> UnrunCode:
-    """What Chef's own resources, such as `hostname`, set when they converge. `words` has all types.
+    """Returns the attributes that resources of Chef's own types, such as `hostname`, set when they converge.
 
-    types: type of a resource -> the line that declares one. A type of a cookbook sets nothing here
+    types: type of a resource -> the line that declares one. All types become `words` of the result; a type of a
+           cookbook adds nothing else
     """
     found = UnrunCode(words={*types})
     for type_, line in types.items():

@@ -205,7 +205,7 @@ class RecipeRunner:
     def run_recipe(self, name: str, here: str = "", by: Callable[[], Origin] | None = None) -> bool:
         """Run a recipe, unless it has run or runs already; returns whether it was run now.
 
-        A recipe of a missing cookbook, or in Ruby if Ruby does not run, becomes an unknown layer. That counts as run.
+        A recipe of a missing cookbook, and a Ruby recipe without --ruby, becomes an unknown layer, and counts as run.
         name: `cookbook` or `cookbook::recipe`; `::recipe` is a recipe of the cookbook *here*
         by:   a function that returns the line of the include, for messages; None for an item of the run-list
         raises: CookbookNotFound, RecipeNotFound, RecipeFailed, DocumentError

@@ -1,4 +1,4 @@
-"""The Ruby files of cookbooks: `RubyFiles` runs them, and `Unrun` finds what files that do not run may set.
+"""The Ruby files of cookbooks. `RubyFiles` runs them. `Unrun` finds the code that a file may call if it does not run.
 
 Used by `run.recipes` while a node runs, by `causes` and by the checks. The Ruby process of `chef.ruby` starts with the
 first file. Code that does not run *reaches* the libraries, resources and definitions whose names it uses, since it may
@@ -46,7 +46,7 @@ Reached = tuple[Cookbook, Origin, "UnrunCode"]
 
 
 def note_anything(node: Attributes, origin: Origin, reason: str, only: Iterable[Path] = ()) -> None:
-    """Note on a node that a source may set any attribute: an unknown layer on each level.
+    """Add an unknown layer to each level of a node, since a source may set any attribute.
 
     origin: the source
     reason: why it is not known what the source sets, as the end of a sentence
@@ -57,9 +57,9 @@ def note_anything(node: Attributes, origin: Origin, reason: str, only: Iterable[
 
 
 def note_code(node: Attributes, origin: Origin, code: UnrunCode) -> None:
-    """Note on a node the attributes that unrun code may set: an unknown layer for each level with its constant paths.
+    """Add unknown layers to a node for the attributes that unrun code may set: one for each level, with its paths.
 
-    If the code may set any attribute (`hidden`), an unknown layer for any path is added.
+    If the code may set any attribute (`hidden`), each level also gets an unknown layer for any path.
     origin: the file of the code
     """
     for level, lines in code.lines.items():
@@ -174,10 +174,10 @@ class RubyFiles:
     """Runs the attribute files and recipes in Ruby of one node, which set attributes on it.
 
     Call `set_callbacks` and `use_cookbooks` first. `run` runs an attribute file. `run_recipe` compiles a recipe: no
-    resource converges. The Ruby process starts with the first file, and loads libraries, resources and definitions
-    itself. Call `note_recipe` as each recipe starts, in any language. Code in another language that changes the node
-    runs inside `with other_code_runs():`, so that Ruby reads the node again. After the last recipe, `code_for_later`
-    yields the code that Chef would run when resources converge.
+    resource converges. The first file starts the Ruby process and loads all libraries; the first recipe loads all
+    resources and definitions. Call `note_recipe` as each recipe starts, in any language. Code in another language that
+    changes the node runs inside `with other_code_runs():`, so that Ruby reads the node again. After the last recipe,
+    `code_for_later` yields the code that Chef would run when resources converge.
 
     repository: gives the data bags and settings
     node:       is read and changed

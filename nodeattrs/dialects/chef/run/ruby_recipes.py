@@ -40,7 +40,7 @@ class _RubyResource:
 
 @dataclass
 class CompiledRecipes(RecipeNotes):
-    """Collects what the recipes of one node declare and leave open, in the order of their declaration.
+    """Collects the resources that the Ruby recipes of one node declare, and the places of code that does not run.
 
     The session calls the methods of `RecipeNotes` while recipes run. After the last recipe, `fill` adds the resources
     to a catalog. `code_for_later` yields the code that runs when resources converge. `hidden_places` gives the places

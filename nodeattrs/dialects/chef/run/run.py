@@ -300,8 +300,11 @@ class _Plan:
     @cached_property
     def automatic_attributes(self) -> dict[str, Any]:
         """The automatic attributes of the run-list and of the policy."""
-        of_policy = {} if self.policy is None else self.policy.automatic_attributes(self.expansion.qualified)
-        return {**self.expansion.automatic_attributes, **of_policy}
+        found = {**self.expansion.automatic_attributes}
+        if (policy := self.policy) is not None:
+            found |= {"policy_name": policy.name, "policy_group": policy.group, "policy_revision": policy.revision}
+            found["recipes"] = self.expansion.qualified
+        return found
 
     def used_cookbooks(self) -> list[Cookbook]:
         """The cookbooks in use, sorted by name, without missing ones."""

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NodeRequest:
-    """What a caller wants of a run of one node: the arguments of `run_node` of the same names.
+    """The arguments of one run, with the names that `run_node` has for them.
 
     facts:             the facts of the node
     run_list:          the new run-list of the node; None: it keeps its own
@@ -194,8 +194,8 @@ def run_session(
     store:  for searches of recipes, and for the notes of the revision
     wanted: the facts and the other arguments of the run
     last:   the saved node, which is not changed. None for a new node; a new node without a run-list gets a warning
-    apply:  a function that applies the catalog and returns its report. The notes of the revision have the report, and
-            say that the run failed if a resource failed. In noop mode they never say so. None: nothing is applied
+    apply:  a function that applies the catalog and returns its report, for the notes of the revision. Without noop, a
+            failed resource makes the run a failed one. None: nothing is applied
     log:    called with each message of a cookbook file
     before_search: called before a recipe searches the store
     fleet:  the identifier of the call, for the notes of the revision
@@ -237,8 +237,8 @@ def save_failed(
 ) -> None:
     """Save a revision for a failed run: the class of the error, and the attributes from before. Raises nothing.
 
-    A new node (*last* is None) is saved without attributes, and only where a run-list was given, or nodes/ or Test
-    Kitchen describes the node.
+    A new node (*last* is None) is saved without attributes. If no run-list was given and the repository does not
+    describe the node, nothing is saved.
     """
     with contextlib.suppress(NodeattrsError):
         was = last.saved if last else _unrun(repository, name, wanted)
