@@ -403,7 +403,7 @@ class _Worker:
         return read(Path(given), self.repository.shown(Path(given))) if isinstance(given, str) else given
 
     def facts_of(self, name: str, last: SavedNode | None) -> Facts:
-        """The facts of a node: those of the fleet, else those of its last run. last: the saved node; None for a new one
+        """The facts of a node, from the fleet, or else its last run. last: the saved node; None for a new one
 
         raises: DocumentError; BadArgument, if there are neither
         """

@@ -70,8 +70,8 @@ class Nodes(WithFacts):
     `is_there` says whether the folder looks like a repository of Chef. `subjects` gives the names of the nodes, or of
     roles if there is no node. `answer` runs a node for the verbs, and `run` returns the run itself; each call runs the
     node again. Both raise the errors of the run, such as RecipeFailed, NotFound and DocumentError.
-    A node has the facts that the request names, else those of its last run, else an unknown platform. `facts` ignores
-    the last run.
+    A node has the facts that the request names, else the facts of its last run, else an unknown platform. `facts`
+    ignores the last run.
     After `answer`, the attribute `unread` lists the layers that could not be read for it.
     `covers` says whether a changed file may change an answer. `may_run` says whether a file is Ruby code that a recipe
     may call. `own`, `look` and `notes_looks` serve `impact`, which compares nodes by their looks to run fewer of them.

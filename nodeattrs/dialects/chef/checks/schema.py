@@ -129,7 +129,7 @@ def _is_out_of_reach(tree: Any, is_top: bool = True) -> bool:
     return isinstance(tree, list) and any(_is_out_of_reach(one, False) for one in tree)
 
 
-# Keywords of JSON Schema that use patterns. They replace those of jsonschema, whose search has no limit.
+# Keywords of JSON Schema that use patterns. They replace the ones of jsonschema, whose search has no limit.
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[Any]:

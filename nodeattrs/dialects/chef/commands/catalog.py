@@ -84,7 +84,7 @@ _Undeclared = Sequence[Unread] | None
 
 
 def _perform(act: Callable[[Question], Output], question: Question) -> Output:
-    """Call *act*; the file of --puppet is given to it as that of --from. raises: BadUsage, for both, and to apply it"""
+    """Call *act* with the file of --puppet in place of --from. raises: BadUsage, for both options, and to apply it"""
     asked = question.arguments
     if asked["puppet"] is not None:
         if asked["source"] is not None or act is _apply:

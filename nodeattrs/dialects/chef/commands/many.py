@@ -61,7 +61,7 @@ def check_export(question: Question, *, saves: bool) -> None:
 
 
 def export_saved(question: Question, place: str, names: list[str]) -> None:
-    """Write files of the named nodes to the folder of --export, and tell `question.caller` their number.
+    """Write files of the named nodes to the folder of --export, and give `question.caller` their number.
 
     Does nothing without --export, and without names.
     place: the store, as for `open_store`

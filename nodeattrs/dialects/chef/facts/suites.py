@@ -1,4 +1,4 @@
-"""The facts of a suite of Test Kitchen: those of its platform.
+"""The facts of a suite of Test Kitchen: the facts of its platform.
 
 Used by the commands and by `opened.Nodes` if the caller names no facts.
 """

@@ -476,7 +476,7 @@ class Repository(Folder):
 
     @cached_property
     def cookbook_paths(self) -> CookbookPaths:
-        """Finds cookbooks in the folders of the settings, or else the usual ones; then in those of --cookbook-path."""
+        """Finds cookbooks in the folders of the settings, else in the usual ones, then in those of --cookbook-path."""
         return CookbookPaths(self.root, self._chef.cookbook_paths, self.options.cookbook_path)
 
     @cached_property
@@ -649,7 +649,7 @@ class Repository(Folder):
         return self._counting(self._files(folder, name, suffixes), what)
 
     def _counting(self, found: list[pathlib.Path], what: str) -> pathlib.Path | None:
-        """The one of *found* that counts; None for []. raises: DocumentError, for several that count alike"""
+        """The one of *found* that counts; None for []. raises: DocumentError, for several of equal rank"""
         files = sorted(found, key=lambda path: path.suffix == RUBY)
         if [path.suffix for path in files] == [".json", RUBY]:
             ruby = files.pop()  # as Chef prefers; metadata.json is made of the other one

@@ -404,7 +404,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class _Hoisted:
-    """A locator of the attributes of `Policy.as_role`; those of the policy group have their place below the group."""
+    """A locator of the attributes of `Policy.as_role`, also of attributes that it moved up from the policy group."""
 
     policy: Policy
 

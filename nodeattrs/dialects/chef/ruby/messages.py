@@ -296,8 +296,8 @@ class MessageKind(NamedTuple):
     """The shape of a message that Ruby may send, and the method for it. `fits` checks a message, `values` converts it.
 
     carry_out: the method of `NodeMessages`, called with the object, the place and the converted parts
-    parts:     for each part a function that says whether the part is valid. Parts that are attribute values have
-               `_is_value`; `values` converts only these
+    parts:     for each part a function that says whether the part is valid. `values` converts the parts that may be any
+               attribute value
     """
 
     carry_out: Callable[..., Any]

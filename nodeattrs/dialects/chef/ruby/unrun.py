@@ -117,7 +117,7 @@ class UnrunCode:
     recipes:    name of a recipe that the text includes -> line
     attribute_files: name of an attribute file that the text includes -> line
     words:      the names that the text uses; each may be a method or resource that other code defines
-    names:      the names by which other code can call this code
+    names:      the names that other code can use to call this code
     is_reached: whether Chef may call this code itself, without a call by one of *names*
     givers:     an UnrunCode for each method of a library that only returns the node. Other code that uses its name may
                 set any attribute; in this code the name counts as `node`
@@ -152,7 +152,7 @@ def unrun_code(path: pathlib.Path, file: str, part: str, names: tuple[str, ...])
 
     file:   its name in messages
     part:   its folder in the cookbook: "attributes", "recipes", "libraries", ...
-    names:  further names by which other code can call it, such as the name of a resource
+    names:  further names that other code can use to call it, such as the name of a resource
     raises: DocumentError, if it cannot be opened; MissingExtra, without tree-sitter
     cost:   a walk over the parsed text, once for each content in a process
     """

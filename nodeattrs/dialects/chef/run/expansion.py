@@ -66,8 +66,8 @@ class Expansion:
     def named_by(self, kind: str, name: str) -> tuple[str | None, Locator, Path] | None:
         """Returns (role, locator, path) of the first place that names an item; None for an item that no list has.
 
-        role: the name of the role whose run-list has the item; None for the node's own run-list. The locator gives the
-        line for the path.
+        The first part is the name of the role whose run-list has the item, or None for the node's own run-list. The
+        locator gives the line for the path.
         kind: "recipe", with a full name such as "app::default", or "role"
         """
         found = self._named.get((kind, name))

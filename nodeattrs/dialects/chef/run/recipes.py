@@ -92,7 +92,7 @@ RECIPES_ONLY = (
 """Words that recipes have and attribute files do not."""
 
 BOTH = ("data_bag", "data_bag_item", "search", "tagged", "has_recipe", "has_role", "run_state", *PLATFORM_WORDS)
-"""Words that attribute files and recipes have to read data. Those of `platform_questions` are not listed here."""
+"""Words that attribute files and recipes have to read data, besides the questions of `platform_words`."""
 
 _ELSEWHERE: dict[str, dict[str, Any]] = {
     RECIPE: {name: _Gone(name, f"node.{name} in a recipe") for name in FILES_ONLY},
