@@ -24,6 +24,7 @@ from nodeattrs.dialects.chef.repository.roles import Policy, merged_maps
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats import documents
 from nodeattrs.kinds import REPEATED_KEY
+from nodeattrs.node.run_list import qualified
 from nodeattrs.project.fields import Fields
 
 _LOCK = ".lock.json"
@@ -106,7 +107,7 @@ def unread_of(document: documents.Document) -> tuple[DocumentError, ...]:
 def _normalised(items: list[str]) -> list[str]:
     """The items of a run-list as a lock has them: `recipe[app::default]`."""
     bare = [one.removeprefix("recipe[").removesuffix("]") if not one.startswith("role[") else one for one in items]
-    return [one if one.startswith("role[") else f"recipe[{one if '::' in one else f'{one}::default'}]" for one in bare]
+    return [one if one.startswith("role[") else f"recipe[{qualified(one)}]" for one in bare]
 
 
 def _asked_lock(fields: Fields, cookbook: str) -> Lock:

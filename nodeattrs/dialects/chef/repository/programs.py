@@ -12,7 +12,8 @@ import linecache
 import pathlib
 import re
 from collections.abc import Callable
-from types import CodeType, TracebackType
+from traceback import extract_tb
+from types import CodeType
 from typing import Any
 
 from nodeattrs.causes.plain_texts import with_waiting_messages
@@ -127,14 +128,13 @@ def _ruby_left(source: str, file: str) -> list[DocumentError]:
     ]
 
 
-def _line_in(traceback: TracebackType | None, path: str) -> int | None:
-    """The innermost line of the file *path* in a traceback; None where the file is not in it."""
-    line = None
-    while traceback is not None:
-        if traceback.tb_frame.f_code.co_filename == path:
-            line = traceback.tb_lineno
-        traceback = traceback.tb_next
-    return line
+def line_in(error: BaseException, path: str) -> int | None:
+    """The innermost line of a file in the traceback of an error; None if the traceback has no line of it.
+
+    path: the file, as tracebacks name it
+    """
+    lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == path]
+    return lines[-1] if lines else None
 
 
 _SHARED_WORDS = ("name", "description", "default_attributes", "override_attributes", "normal_attributes")
@@ -210,7 +210,7 @@ class Script:
         except DocumentError:
             raise
         except (Exception, SystemExit) as error:
-            line = _line_in(error.__traceback__, self._path)
+            line = line_in(error, self._path)
             raise DocumentError(f"{type(error).__name__}: {error}", file=self.file, line=line) from error
 
     def _words(self) -> dict[str, Callable[..., None]]:

@@ -201,17 +201,13 @@ class Repository(Folder):
         """The names of all environments that have a file, sorted. So "_default" is usually not among them."""
         return self._described_names("environments")
 
-    def node_document(self, name: str) -> NodeFile | None:
-        """The description of a node by its file in nodes/, or by a suite of Test Kitchen. None if there is neither.
-
-        A file in nodes/ is preferred.
-        raises: BadName, DocumentError
-        """
-        return self._node_document(checked_name(name, "node"))
-
     @_once
-    def _node_document(self, name: str) -> NodeFile | None:
-        path = self._file("nodes", name, _DATA, f"node {name}")
+    def node_document(self, name: str) -> NodeFile | None:
+        """The description of a node by its file in nodes/, or else by a suite of Test Kitchen. None for neither.
+
+        raises: BadName, DocumentError, InvalidRunListItem
+        """
+        path = self._file("nodes", checked_name(name, "node"), _DATA, f"node {name}")
         if path is None:
             return self.kitchen.node(name)
         return self._from(path, "node", name, partial(read_node, name))

@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property, partial
-from traceback import extract_tb
 from types import FunctionType
 from typing import Any, NoReturn
 
@@ -23,9 +22,10 @@ from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.attribute_data import set_data
 from nodeattrs.dialects.chef.repository.cookbooks import NOT_RUN, RUBY, AttributeFileOrder, Cookbook, not_run
+from nodeattrs.dialects.chef.repository.programs import line_in
 from nodeattrs.dialects.chef.repository.recipe_data import SUFFIXES as RECIPES
 from nodeattrs.dialects.chef.run.platform_words import PLATFORM_WORDS, platform_questions, platform_words
-from nodeattrs.dialects.chef.run.resources import RESOURCE_WORDS
+from nodeattrs.dialects.chef.run.resources import RESOURCE_WORDS, full_name
 from nodeattrs.dialects.chef.run.ruby_files import NOT_READ, Reached, RubyFiles, Unrun, note_anything, note_code
 from nodeattrs.errors import (
     CookbookNotFound,
@@ -210,7 +210,7 @@ class RecipeRunner:
         by:   a function that returns the line of the include, for messages; None for an item of the run-list
         raises: CookbookNotFound, RecipeNotFound, RecipeFailed, DocumentError
         """
-        full = _full_name(name, here)
+        full = full_name(name, here)
         if full in self.recipes:
             return False
         try:
@@ -312,7 +312,7 @@ class RecipeRunner:
 
     def _follow(self, recipe: str, here: str, by: Origin) -> None:
         """Go on with a recipe that unrun code includes. A recipe in Python, or a missing one, may set anything."""
-        full = _full_name(recipe, here)
+        full = full_name(recipe, here)
         try:
             cookbook = self._cookbook(cookbook_of(full))
             is_followed = cookbook.is_missing or cookbook.recipe_file(full).endswith((RUBY, *RECIPES))
@@ -368,9 +368,7 @@ class RecipeRunner:
             _words.reset(token)
 
     def _failed(self, error: BaseException, kind: str, name: str, shown: str, path: str) -> RecipeFailed:
-        lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == path]
-        line = lines[-1] if lines else None
-        origin = Origin(kind, name, shown, line)
+        origin = Origin(kind, name, shown, line_in(error, path))
         first, *rest = str(error).splitlines() or [""]
         sort = "" if isinstance(error, NodeattrsError) else f"{type(error).__name__}: "
         in_the_way = type(error) is TypeError and any(words in first for words in _IN_THE_WAY)
@@ -418,9 +416,3 @@ class RecipeRunner:
 
     def _caller(self) -> Origin:
         return origin_here(self.node)
-
-
-def _full_name(recipe: str, here: str) -> str:
-    """The name "cookbook::recipe" of a recipe as it is written; `::recipe` is a recipe of the cookbook *here*."""
-    full = qualified(recipe)
-    return here + full if full.startswith("::") else full

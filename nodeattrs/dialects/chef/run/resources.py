@@ -231,8 +231,7 @@ class Resources:
         found = []
         for name in names:
             cookbook = origin.name.partition("::")[0]
-            full = qualified(name)
-            full = cookbook + full if full.startswith("::") else full
+            full = full_name(name, cookbook)
             self.include(name, cookbook, lambda: origin)
             self.enter(full)
             found.append((Ref(f"Recipe[{full}]"), here, origin))
@@ -369,6 +368,12 @@ def cookbook_file_finder(cookbook: Callable[[str], Cookbook]) -> Callable[[str, 
         raise BadArgument(f"cookbook {name} has no {folder}/{file}")
 
     return find
+
+
+def full_name(recipe: str, here: str) -> str:
+    """The name "cookbook::recipe" of a recipe as a file writes it; `::recipe` is a recipe of the cookbook *here*."""
+    full = qualified(recipe)
+    return here + full if full.startswith("::") else full
 
 
 def _tag_words(ref: str) -> Iterable[str]:

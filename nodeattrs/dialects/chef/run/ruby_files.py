@@ -144,10 +144,9 @@ _PARTS = {"attributes": "attributes", "recipe": "recipes"}
 
 
 def may_set(cookbook: Cookbook, file: str) -> bool:
-    """Whether a recipe or a Ruby file may set an attribute, by its own text. True if it cannot be read.
+    """Whether a file in Ruby, YAML or JSON may set an attribute, by its own text. Code that it calls is not read.
 
-    Also True without tree-sitter. Code that the file calls is not read.
-    file: the path in the cookbook
+    True for a file that cannot be read, and without tree-sitter. file: the path in the cookbook
     """
     try:
         code = _code(cookbook, file)
