@@ -11,7 +11,7 @@ from typing import Any
 from nodeattrs.contract.arguments import REPO_HELP, RUBY, STORE, output
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.dialects.chef.commands.arguments import COOKBOOK_PATH, facts_of
-from nodeattrs.dialects.chef.commands.inputs import check_facts, facts_place, own_facts, repository_of
+from nodeattrs.dialects.chef.commands.inputs import facts_place, own_facts, repository_of
 from nodeattrs.dialects.chef.commands.many import (
     EXPORT,
     INTERRUPTED,
@@ -94,8 +94,6 @@ def _perform(question: Question) -> Output:
     asked = question.arguments
     since = since_of(question)
     check_export(question, saves=not asked["why_run"])
-    if asked["facts"] is not None:
-        check_facts(asked["facts"])
     repository = repository_of(question)
     fleet = _fleet(question, repository)
     store = open_store(fleet.store)

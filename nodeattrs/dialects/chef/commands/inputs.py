@@ -93,28 +93,24 @@ def is_directory(place: str | None) -> bool:
     return place is not None and os.path.isdir(place)
 
 
-def check_facts(place: str) -> None:
-    """Raise NotFound if the file or folder of --facts does not exist."""
-    if not os.path.lexists(place):
+def facts_place(question: Question, repository: Repository | None) -> str | None:
+    """The file or folder of the facts: the file of --platform, or the place of --facts; None without both options.
+
+    If both are given, --platform counts.
+    repository: may have a folder with further platforms; None: only the platforms that nodeattrs brings
+    raises:     NotFound, for an unknown platform, and if the place of --facts does not exist
+    """
+    platform, place = question.arguments["platform"], question.arguments["facts"]
+    if platform is not None:
+        from nodeattrs.dialects.chef.facts.known import platform_file
+
+        return str(platform_file(platform, repository.platforms_folder if repository is not None else None))
+    if place is not None and not os.path.lexists(place):
         raise NotFound(
             f"{place}: cannot be read: no such file or directory",
             hint="name what ohai or facter --json wrote, or a directory of NODE.json",
         )
-
-
-def facts_place(question: Question, repository: Repository | None) -> str | None:
-    """The file or folder of the facts: the file of --platform, or the place of --facts; None without both options.
-
-    If both are given, --platform counts. The place of --facts may not exist.
-    repository: may have a folder with further platforms; None: only the platforms that nodeattrs brings
-    raises:     NotFound, for an unknown platform
-    """
-    platform, place = question.arguments["platform"], question.arguments["facts"]
-    if platform is None:
-        return str(place) if place is not None else None
-    from nodeattrs.dialects.chef.facts.known import platform_file
-
-    return str(platform_file(platform, repository.platforms_folder if repository is not None else None))
+    return None if place is None else str(place)
 
 
 def own_facts(question: Question, repository: Repository, names: Iterable[str]) -> str | None:
@@ -152,7 +148,6 @@ def facts_from(question: Question, node: str | None = None, repository: Reposito
         except MissingExtra as error:
             error.hint = f"{error.hint}; or name a file: --facts FILE"
             raise
-    check_facts(place)
     path, is_one = pathlib.Path(place), not is_directory(place)
     if not is_one:
         if node is None:

@@ -19,7 +19,7 @@ from nodeattrs.core.looks import KEYS, TREE, quietly
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unread import unresolved
 from nodeattrs.dialects.chef.commands.arguments import COOKBOOK_PATH, facts_of
-from nodeattrs.dialects.chef.commands.inputs import check_facts, facts_place, own_facts, repository_of, run_options
+from nodeattrs.dialects.chef.commands.inputs import facts_place, own_facts, repository_of
 from nodeattrs.dialects.chef.opened import Nodes
 from nodeattrs.dialects.chef.run.session import wrong_machine_warnings_of
 from nodeattrs.dialects.common import saved_nodes_of
@@ -178,8 +178,6 @@ def _run(question: Question, path: Path) -> Iterator[tuple[str, Cell]]:
     from nodeattrs.dialects.chef.fleet import Fleet, resolve
 
     asked = question.arguments
-    if asked["facts"] is not None:
-        check_facts(asked["facts"])
     repository = repository_of(question)
     names = _names(question, repository)
     fleet = Fleet(
@@ -188,7 +186,7 @@ def _run(question: Question, path: Path) -> Iterator[tuple[str, Cell]]:
         facts_place(question, repository) or own_facts(question, repository, names),
         asked["environment"],
         save=False,
-        options=run_options(question),
+        options=repository.options,
     )
     shared = {} if asked["no_sharing"] else _shared(question, fleet, names, path)
     yield from shared.items()
