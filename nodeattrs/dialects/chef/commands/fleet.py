@@ -19,8 +19,8 @@ from nodeattrs.dialects.chef.commands.many import (
     began_now,
     check_export,
     export_saved,
-    going_on,
     hint_to_resume,
+    jobs_and_since,
     since_of,
 )
 from nodeattrs.dialects.chef.fleet import Fleet, NodeOutcome, compared, resolve, shipped, still_to_do
@@ -84,7 +84,7 @@ _ARGUMENTS = (
         "facts/ of the repository, else the facts of the last run",
     ),
     NEW,
-    *going_on(),
+    *jobs_and_since(),
     EXPORT,
 )
 

@@ -22,7 +22,7 @@ INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 
 
-def going_on(jobs: str = "", since: str = "") -> tuple[Argument, Argument]:
+def jobs_and_since(jobs: str = "", since: str = "") -> tuple[Argument, Argument]:
     """The options --jobs and --since. The arguments are words for their help, such as " of --all"."""
     return (
         Argument(

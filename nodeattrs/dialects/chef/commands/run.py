@@ -28,8 +28,8 @@ from nodeattrs.dialects.chef.commands.many import (
     began_now,
     check_export,
     export_saved,
-    going_on,
     hint_to_resume,
+    jobs_and_since,
     since_of,
 )
 from nodeattrs.dialects.chef.facts import Facts
@@ -88,7 +88,7 @@ _ARGUMENTS = (
     *output(),
     EXPORT,
     NEW,
-    *going_on("", " of --all"),
+    *jobs_and_since("", " of --all"),
 )
 
 

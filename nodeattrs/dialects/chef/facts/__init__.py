@@ -158,7 +158,7 @@ def _failed(message: str, cause: Exception) -> NodeattrsError:
     return warning
 
 
-def laid_over(facts: Facts, more: Mapping[str, Any], origin: Origin) -> Facts:
+def merged_over(facts: Facts, more: Mapping[str, Any], origin: Origin) -> Facts:
     """New Facts: *more* deep merged over *facts*. origin: of all values in *more*"""
     folded = fold([Layer(facts.tree, facts.locator), Layer(more, origin)], ACROSS)
     return Facts(folded.to_dict(), _First(folded), facts.warnings)

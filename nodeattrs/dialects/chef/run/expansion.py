@@ -204,7 +204,7 @@ def expand_run_list(
             node = {"type": "recipe", "name": item.name, "version": item.version, "skipped": skipped}
             includer.children.append(node)
             continue
-        role = None if skipped else _met(expansion, item, includer, path, role_named)
+        role = None if skipped else _add_role(expansion, item, includer, path, role_named)
         if role is None and not skipped:
             missing.add(item.name)
         children: list[dict[str, Any]] = []
@@ -223,7 +223,7 @@ def expand_run_list(
     return expansion
 
 
-def _met(
+def _add_role(
     expansion: Expansion,
     item: RunListItem,
     includer: _Includer,

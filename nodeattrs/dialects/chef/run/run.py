@@ -317,7 +317,7 @@ def _planned(repository: Repository, run_list: list[str], environment: str, poli
     raises: NotFound, RunListError, CookbookVersionConflict
     """
     asked = repository.options
-    roles = partial(_left_of, repository) if asked.without else repository.role
+    roles = partial(_role_without, repository) if asked.without else repository.role
     run_list = asked.without_removed(run_list) if asked.without else run_list
     environments: Callable[[str], Environment] = repository.environment
     if policy is not None:
@@ -337,7 +337,7 @@ def _planned(repository: Repository, run_list: list[str], environment: str, poli
     return _Plan(expansion, layer, cookbooks, cookbook, policy)
 
 
-def _left_of(repository: Repository, name: str) -> Role:
+def _role_without(repository: Repository, name: str) -> Role:
     """The role *name* without the items of the option `without`."""
     role, left = repository.role(name), repository.options.without_removed
     lists = {name: None if items is None else left(items) for name, items in role.env_run_lists.items()}
