@@ -65,9 +65,9 @@ class RubyPlace:
     known: tuple[Statement, ...]
 
     def at(self, path: Path) -> Origin:
-        """The place of *path* in the literal of the statement: of the path, else of the nearest map above it.
+        """The place of *path* in the literal of the statement at the line, or else of the nearest map above it.
 
-        The start of the statement, if the literal has neither. `origin`, if no known statement has the line. Of several
+        If the literal has neither, the start of the statement. If no known statement has the line, `origin`. Of several
         statements the shortest counts.
         path: inside the value that the line sets
         """

@@ -7,7 +7,7 @@ and `_run_files` runs attribute files and recipes. The module opens no store and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NoReturn
 
@@ -59,16 +59,16 @@ class Run:
 
     node: Node
     expansion: Expansion
-    attribute_files: list[str] = field(default_factory=list)
-    recipes: list[str] = field(default_factory=list)
-    log: list[LogLine] = field(default_factory=list)
-    warnings: list[NodeattrsError] = field(default_factory=list)
-    catalog: Catalog = field(default_factory=Catalog)
-    included: Mapping[str, Callable[[], Origin]] = field(default_factory=dict)
-    policy: Policy | None = None
-    search: Callable[..., Any] | None = None
-    facts: str = ""
-    undeclared: Sequence[Unread] = ()
+    attribute_files: list[str]
+    recipes: list[str]
+    log: list[LogLine]
+    warnings: list[NodeattrsError]
+    catalog: Catalog
+    included: Mapping[str, Callable[[], Origin]]
+    policy: Policy | None
+    search: Callable[..., Any] | None
+    facts: str
+    undeclared: Sequence[Unread]
 
 
 def run_node(
