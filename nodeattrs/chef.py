@@ -1,4 +1,4 @@
-"""Chef: a repository on disk, facts, run-lists, attribute files and recipes, in order.
+"""The public names for Chef: a repository on disk, its roles and cookbooks, run-lists, and their order.
 
 >>> from nodeattrs.chef import Role, expand_run_list
 >>> expand_run_list(["role[web]"], {"web": Role("web", ["apache2"])}).recipes

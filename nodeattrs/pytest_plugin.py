@@ -187,13 +187,13 @@ class Converge:
 
 def _facts(repository: Repository, platform: str | None, more: Mapping[str, Any]) -> Facts:
     from nodeattrs.core.claim import Origin
-    from nodeattrs.dialects.chef.facts import Facts, laid_over, load_facts
+    from nodeattrs.dialects.chef.facts import Facts, load_facts, merged_over
     from nodeattrs.dialects.chef.facts.known import platform_file
 
     known = Facts({}, Origin("facts", "no platform"))
     if platform is not None:
-        known = load_facts(platform_file(platform, repository.platforms_folder), settled=True)
-    return laid_over(known, more, _test()) if more else known
+        known = load_facts(platform_file(platform, repository.platforms_folder))
+    return merged_over(known, more, _test()) if more else known
 
 
 def _test() -> Origin:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nodeattrs import Node
 from nodeattrs.core.claim import Origin
-from nodeattrs.dialects.chef.causes import causes_of_trace
+from nodeattrs.dialects.chef.causes import causes
 from nodeattrs.dialects.chef.checks.checking import checked
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.repository.attribute_data import FACT_WORDS as TESTS
@@ -273,9 +273,9 @@ class TestConditions:
         repository = made(tmp_path, {"default.yaml": text})
         run = run_node(repository, "web1", facts=Facts(UBUNTU, Origin("facts")))
 
-        causes = [str(one.origin.place) for one in causes_of_trace(repository, run)(run.node.trace("a"))]
+        origins = [one.origin for one in run.node.trace("a").claims]
 
-        assert [f"{FILE}:4", "nodes/web1.json:1"] == causes
+        assert [f"{FILE}:4", "nodes/web1.json:1"] == [str(one.origin.place) for one in causes(repository, run, origins)]
 
 
 class TestOrder:

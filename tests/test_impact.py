@@ -922,7 +922,7 @@ class TestSharedFacts:
 
         repository = Repository(EXAMPLE)
         for name in repository.nodes():
-            node = run_node(repository, name, facts=load_facts(EXAMPLE / f"facts/{name}.json", settled=True)).node
+            node = run_node(repository, name, facts=load_facts(EXAMPLE / f"facts/{name}.json")).node
             assert merged_shared(node) == node.to_dict(evaluate=False)
 
 

@@ -185,7 +185,7 @@ class TestSettledFacts:
         file.write_text(json.dumps(TREE), "utf-8")
 
         assert load_facts(file).settled is False
-        assert load_facts(file, settled=True).settled is True
+        assert load_facts(file).settled is True
 
     def test_too_many_levels_are_not_let_through(self, tmp_path):
         """
@@ -197,7 +197,7 @@ class TestSettledFacts:
         file = tmp_path / "n1.json"
         file.write_text(json.dumps({"platform": "p", "deep": tree}), "utf-8")
 
-        assert load_facts(file, settled=True).settled is False
+        assert load_facts(file).settled is False
 
     def test_without_a_platform_they_are_refused(self):
         with pytest.raises(BadArgument, match="no platform"):

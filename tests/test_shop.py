@@ -25,9 +25,7 @@ def runs(tmp_path_factory) -> dict[str, Run]:
     store = open_store(str(tmp_path_factory.mktemp("kept") / "nodes.db"))
     repository = Repository(EXAMPLE)
     return {
-        name: perform(
-            repository, store, name, NodeRequest(load_facts(EXAMPLE / "facts" / f"{name}.json", settled=True))
-        ).run
+        name: perform(repository, store, name, NodeRequest(load_facts(EXAMPLE / "facts" / f"{name}.json"))).run
         for name in ("db1", "web1", "web2")
     }
 
@@ -55,7 +53,7 @@ class TestTheShop:
         )  # fmt: skip
 
     def test_a_resource_gets_the_parameter_that_nobody_gave(self):
-        facts = load_facts(EXAMPLE / "facts" / "web1.json", settled=True)
+        facts = load_facts(EXAMPLE / "facts" / "web1.json")
         catalog = run_node(Repository(EXAMPLE), "web1", facts=facts, override_run_list=["recipe[ssh::files]"]).catalog
         (banner,) = (one for one in catalog if str(one.ref) == "File[/etc/ssh/banner]")
 
@@ -81,7 +79,7 @@ class TestTheShop:
         """
         The query gives nothing, and it is optional.
         """
-        facts = load_facts(EXAMPLE / "facts" / "web1.json", settled=True)
+        facts = load_facts(EXAMPLE / "facts" / "web1.json")
         node = run_node(Repository(EXAMPLE), "web1", facts=facts).node
 
         assert list(node["shop"]["databases"]) == []

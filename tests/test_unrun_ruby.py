@@ -456,10 +456,10 @@ class TestWhatIsKept:
         file = tmp_path / "r.rb"
         file.write_text(WRITE)
         CACHE.clear()
-        first = unrun_code(file, "r.rb", "recipes")
+        first = unrun_code(file, "r.rb", "recipes", ())
         monkeypatch.setitem(sys.modules, "tree_sitter_ruby", None)
 
-        assert first is unrun_code(file, "r.rb", "recipes")
+        assert first is unrun_code(file, "r.rb", "recipes", ())
 
 
 class TestWithoutTreeSitter:
@@ -596,7 +596,7 @@ def test_each_public_form_of_a_text_is_read(tmp_path: pathlib.Path) -> None:
     """Levels, paths and lines of one text."""
     text = "node.rm('a')\nnode.default!('b', 1)\nx = node.override[:c]['d']\ninclude_recipe 'e::f'\nhelp node['g']\n"
     (tmp_path / "r.rb").write_text(text)
-    code = unrun_code(tmp_path / "r.rb", "r.rb", "recipes")
+    code = unrun_code(tmp_path / "r.rb", "r.rb", "recipes", ())
 
     assert {
         *(f"{level} a 1" for level in ("default", "force_default", "normal", "override", "force_override")),

@@ -39,11 +39,11 @@ def data_figures(rounds: int) -> Iterator[Figure]:
         programs = Repository(example(folder))
         place = write_facts(folder / "facts", 0, NODES[-1] + 1)
         facts = {number: place / f"n{number}.json" for number in NODES}
-        runs = [run_of(programs, number, load_facts(file, settled=True)) for number, file in facts.items()]
+        runs = [run_of(programs, number, load_facts(file)) for number, file in facts.items()]
         data = Repository(as_data(programs.root, folder / "data", runs))
 
         def resolved(repository: Repository, number: int) -> dict[Any, Any]:
-            node = run_of(repository, number, load_facts(facts[number], settled=True)).node
+            node = run_of(repository, number, load_facts(facts[number])).node
             return merged_shared(node)
 
         said = {number: _said(resolved(data, number), json.loads(file.read_bytes())) for number, file in facts.items()}

@@ -191,7 +191,7 @@ def plain_at(place: str) -> Plain:
 
 def resolve_one(place: str, facts: Path, number: int) -> dict[str, Any]:
     """The merged tree of a node, by nodeattrs; as with plain dicts its facts are those that were read."""
-    node = run_of(repository_at(place), number, load_facts(facts / f"n{number}.json", settled=True)).node
+    node = run_of(repository_at(place), number, load_facts(facts / f"n{number}.json")).node
     return merged_shared(node)
 
 

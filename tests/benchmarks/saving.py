@@ -157,7 +157,7 @@ def _snapshots(repository: Repository, facts: Path) -> Iterator[Figure]:
     """What a node's snapshot costs where other nodes had theirs before."""
     files = [facts / f"n{number}.json" for number in range(min(SAMPLE, 36))]
     texts = [file.read_bytes() for file in files]
-    runs = [run_of(repository, number, load_facts(file, settled=True)) for number, file in enumerate(files)]
+    runs = [run_of(repository, number, load_facts(file)) for number, file in enumerate(files)]
     taken, parsed = seconds_each(
         once(lambda: [run.node.snapshot(shared=True) for run in runs]),
         once(lambda: [json.loads(text) for text in texts]),
@@ -169,7 +169,7 @@ def _snapshots(repository: Repository, facts: Path) -> Iterator[Figure]:
 def _kept(folder: Path, place: str, facts: Path) -> Iterator[Figure]:
     repository = repository_at(place)
     yield from _snapshots(repository, facts)
-    facts_of = [load_facts(facts / f"n{number}.json", settled=True) for number in range(SAMPLE)]
+    facts_of = [load_facts(facts / f"n{number}.json") for number in range(SAMPLE)]
     nodes = [resolved(repository, number, each) for number, each in enumerate(facts_of)]
 
     store, bare = open_store(folder / "sample.db"), open_store(folder / "bare.db")

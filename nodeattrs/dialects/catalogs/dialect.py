@@ -11,9 +11,9 @@ from nodeattrs.contract.sides import Side
 
 
 class CompiledCatalogs(Dialect):
-    """The dialect of catalogs that Puppet compiled: a folder with a file NODE.json for each catalog.
+    """The dialect of catalogs that Puppet compiled: a folder with a file NAME.json for each catalog.
 
-    `open` gives one version of the folder. The class has no other methods of its own.
+    `open` gives one version of the folder.
     """
 
     name = "catalogs"
@@ -21,7 +21,7 @@ class CompiledCatalogs(Dialect):
     option = Option("--catalogs", "DIR", "compiled catalogs, NAME.json (default: catalogs)")
 
     def open(self, side: Side, request: Request) -> Opened:
-        """One version of the folder."""
+        """The catalogs in one version of the folder, as a `Catalogs`; reads no file yet."""
         from nodeattrs.dialects.catalogs.opened import Catalogs
 
         return Catalogs(side, request)

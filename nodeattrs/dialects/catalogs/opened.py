@@ -13,33 +13,30 @@ from nodeattrs.formats.documents import parse, text_of
 
 
 class Catalogs(InRepository):
-    """One version of a folder of catalogs that Puppet compiled. The files are the subjects, by their names without
-    .json.
+    """One version of a folder of catalogs that Puppet compiled. The subjects are the names of the files without .json.
 
     `answer(name)` gives the resources of one catalog, each with its parameters.
     """
 
     @property
     def place(self) -> Path:
-        """The folder of compiled catalogs."""
+        """The folder that --catalogs names, else `catalogs/` below the top of the side; it may not exist."""
         return self.request.named(self.side, "catalogs", "catalogs") or self.side.root
 
     @property
     def is_there(self) -> bool:
-        """A folder with at least one."""
+        """Whether the folder has a file `*.json`."""
         return self.place.is_dir() and any(self.subjects())
 
     def subjects(self) -> Iterable[str]:
-        """The names of the files."""
+        """The names of the files `*.json`, sorted, without the suffix; [] for none."""
         return sorted(path.stem for path in self.place.glob("*.json"))
 
     def answer(self, name: str) -> Answered:
-        """The resources of one catalog, each with its parameters, as the part "resource". The file is read at each
-        call.
+        """Read a catalog; returns its resources as the Part "resource", each with its parameters.
 
         raises: DocumentError, for a file that cannot be read or is no catalog; DuplicateResource
         """
-
         file = self.place / f"{name}.json"
         shown = self.repository.shown(file)
         document = parse(without_notices(text_of(file, shown)), shown, "json")

@@ -9,24 +9,21 @@ from __future__ import annotations
 import difflib
 import pathlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 from nodeattrs.core.trace import Trace
-from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of
 from nodeattrs.git import Git
 from nodeattrs.reports.explain import LineChange
 
 
-def changes_of_trace(repository: Repository) -> Callable[[Trace], tuple[LineChange, ...]]:
-    """Returns a function from a trace to the last change of each line in it: of its sources and of their causes."""
-    return lambda trace: blame(repository.root, _places(trace))
+def lines_in(trace: Trace) -> Iterator[tuple[str, int]]:
+    """Yield (file, line) of each source in a trace, the winner first, each followed by its causes.
 
-
-def _places(trace: Trace) -> Iterator[tuple[str, int]]:
-    """Yield the (file, line) of each source in a trace, the winner first, each followed by its causes."""
+    Origins without a line are left out.
+    """
     for one in trace.claims:
         claims = (one.claim, *one.then)
         origins = (origin for claim in claims for origin in (claim.origin, *(cause.origin for cause in claim.causes)))
@@ -38,7 +35,7 @@ def blame(root: pathlib.Path, places: Iterable[tuple[str, int]]) -> tuple[LineCh
 
     A line that differs from the last commit has a note ("changed and not committed", ...) instead of a commit.
     root:   the folder that the files are relative to; it must be in a Git repository
-    places: (file, line), counted from 1
+    places: (file, line) of each; lines count from 1
     cost:   one `git blame` for each file
     raises: NotFound, where Git is not installed, or the folder is in no Git repository; NoRevision
     """
@@ -53,7 +50,7 @@ def blame(root: pathlib.Path, places: Iterable[tuple[str, int]]) -> tuple[LineCh
 
 
 def _blamed(git: Git, commit: str | None, place: pathlib.Path, file: str, lines: list[int]) -> dict[int, LineChange]:
-    """The changes of a file by line. Lines that differ from the commit are changed and not committed."""
+    """Line -> its last change, for each of *lines*. commit: None in a repository without commits"""
     path = git.path_of(place)
     committed = git.content(commit, path) if commit is not None and path is not None else None
     if commit is None or path is None or committed is None:
@@ -84,7 +81,7 @@ def _lines_then(then: list[bytes], now: list[bytes]) -> dict[int, int]:
 
 
 def _parsed(file: str, text: str) -> dict[int, LineChange]:
-    """The changes by line in the porcelain form: the facts of a commit stand where it is first named."""
+    """Line of the commit -> its change, from Git's porcelain output, which describes each commit once."""
     commits: dict[str, dict[str, str]] = defaultdict(dict)
     found: dict[int, str] = {}
     commit = ""

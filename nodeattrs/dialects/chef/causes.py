@@ -1,19 +1,18 @@
-"""Find why a source counts on a node, and which sources would set an attribute but do not count there.
+"""Find why a run used a source, and which sources would set an attribute but were not used.
 
-A *source* is a role, an environment, an attribute file or a recipe. `causes` gives the lines that made a source count:
-items of run-lists, includes, dependencies of cookbooks, the choice of the environment, conditions of attribute files.
+A *source* is a role, an environment, an attribute file or a recipe. `causes` gives the lines that caused its use: items
+of run-lists, includes, dependencies of cookbooks, the choice of the environment, conditions of attribute files.
 `setters_on_other_nodes` and `setters_in_repository` give sources that set an attribute elsewhere, each with the reason
-why it does not count on the node.
+why it does not set it on the node.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from nodeattrs.causes.writes import writes_of
 from nodeattrs.core.claim import Cause, Origin
-from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.cookbooks import NOT_RUN, RUBY, Cookbook
@@ -31,10 +30,10 @@ from nodeattrs.store.saved_nodes import load_saved
 
 
 def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[Cause]:
-    """The lines that caused a run to use the sources in *origins*.
+    """The lines that caused a run to use the sources in *origins*, each once; [] for other origins, such as facts.
 
-    They are run-list items, includes, dependencies of cookbooks, and conditions. Each is listed once. For each source
-    the nearest line comes first, and the node's run-list last. [] for origins of other kinds, such as facts.
+    They are run-list items, includes, dependencies of cookbooks, and conditions. For each source the nearest line comes
+    first, and the node's run-list last.
     origins: of values of the run; a source is an attribute file, recipe, role or environment
     """
     found: dict[Cause, None] = {}
@@ -44,16 +43,11 @@ def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[
     return list(found)
 
 
-def causes_of_trace(repository: Repository, run: Run) -> Callable[[Trace], list[Cause]]:
-    """Returns a function from a trace to the lines that made its sources count, for the winner first."""
-    return lambda trace: causes(repository, run, (stated.origin for stated in trace.claims))
-
-
 def _conditions(repository: Repository, origin: Origin) -> Iterator[Cause]:
-    """Yield the conditions of the block of a data file that has a place; nothing for another kind of file."""
+    """Yield the conditions of the block of a data file at an origin; nothing for another kind of file."""
     if origin.kind != "attribute file" or not str(origin.file).endswith(DATA):
         return
-    with suppress(NodeattrsError):  # it may be another one by now
+    with suppress(NodeattrsError):  # the cookbook may have changed
         cookbook = repository.cookbook(cookbook_of(origin.name))
         file = str(origin.file).removeprefix(cookbook.shown(""))
         if file in cookbook.files:
@@ -103,7 +97,7 @@ class _Causes:
             yield from self.of("role", role)
 
     def _run_list(self, kind: str, name: str) -> Origin:
-        """The line of the policy, else of the node's file, that names an item; without a file for other run-lists."""
+        """The line of the policy, else of the node's file, that has an item; an origin without a file for neither."""
         policy, described = self.run.policy, self.repository.node_document(name_of(self.run.node))
         own = (("run_list",), described.run_list if described is not None else ())
         under, items = own if policy is None else policy.run_list_named(self.repository.options.named_run_list)
@@ -148,7 +142,7 @@ _MOST_NODES, _MOST = 200, 6
 
 
 def setters_on_other_nodes(store: Store, node: Node, path: Path, sensitive: Iterable[Path] = ()) -> list[OtherSetter]:
-    """The sources that set a path on other saved nodes, at most six, each with the reason why not on *node*.
+    """The sources that set a path on other saved nodes, at most six, each with the reason why it does not on *node*.
 
     Nodes that cannot be read are skipped; [] if no other node has the path.
     node:      a node on which the path is not set
@@ -217,7 +211,7 @@ def _last_key(path: Path) -> str:
 
 
 def _lacks(node: Node, origin: Origin, decides: str = "") -> str:
-    """The reason why a source sets nothing on a node, as a sentence. decides: the line of its condition, if known"""
+    """The reason why a source sets nothing on a node, as a sentence. decides: the line of its condition, or ""."""
     kind, name = origin.kind.removeprefix("saved "), origin.name
     recipes = node.read("recipes") or ()
     if kind == "role":

@@ -22,8 +22,7 @@ class Chef(Dialect):
 
     `open` gives the nodes of one version of the files (`opened.Nodes`), and `check` the findings of a folder.
     `platform` gives the file with the facts of a platform. `complete` gives completions for the shell, and
-    `first_steps` gives commands for a repository without nodes. `top` imports the module of a command and returns the
-    command.
+    `first_steps` gives commands for a repository without nodes. `top` returns a command by its name.
 
     tops: the name of each command that is not a verb -> its summary in the help
     """
@@ -71,9 +70,9 @@ class Chef(Dialect):
         return checked_files(folder)
 
     def first_steps(self, folder: Path) -> FirstSteps | None:
-        """Commands for a first run, with the first cookbook; None for a folder without cookbooks.
+        """Commands for a first run, with the first cookbook by name; None for a folder without cookbooks.
 
-        The caller asks only for a folder in which no node was found.
+        For folders in which no node was found.
         """
         cookbooks = sorted({file.parent.name for file in folder.glob("*cookbooks/*/metadata.*")})
         if not cookbooks:

@@ -76,13 +76,13 @@ class Fleet:
     run_list:    the new run-list of all nodes; None: each keeps its own
     json_attributes: attributes for all nodes, as a file or its parsed document; None for no attributes
     last_facts:  whether a node without a file in the folder *facts* gets the facts of its last run; if not, it fails
-    new:         whether a node is created that is not in nodes/, the store or the facts; if not, such a name fails
+    new:         whether a node may be new; if not, a name that is in neither nodes/, store nor facts fails
     override_run_list: the run-list of this run alone, which is not saved; None: the usual run-list
     options:     options of the command line that concern the repository
     content:     set by `compared`: a digest of the repository; a worker whose repository differs refuses to run
     pack:        set by `shipped`: the digest of the pack that brings the repository to each worker
     facts_shown: set by `shipped`: the name of the folder *facts* in messages, relative to the repository
-        These three are "" for workers in this machine.
+        The last three are "" for workers on this machine.
     """
 
     repository: str
@@ -136,7 +136,7 @@ def compared(fleet: Fleet) -> Fleet:
 
 
 def shipped(fleet: Fleet, names: Collection[str]) -> tuple[Fleet, PackedRepository]:
-    """Returns a copy of a fleet for workers on other machines, and the pack with its repository and facts.
+    """Returns (a copy of a fleet for workers on other machines, the pack with its repository and facts).
 
     Give both to `resolve`, which sends the pack to each worker once.
     names:  the nodes whose files of a folder of facts are packed
@@ -146,26 +146,26 @@ def shipped(fleet: Fleet, names: Collection[str]) -> tuple[Fleet, PackedReposito
     repository = Repository(fleet.repository)
     facts = Path(fleet.facts) if isinstance(fleet.facts, str) else None
     if facts is not None and not facts.is_dir():
-        fleet, facts = replace(fleet, facts=load_facts(facts, repository.shown(facts), settled=True)), None
+        fleet, facts = replace(fleet, facts=load_facts(facts, repository.shown(facts))), None
     pack = pack_repository(fleet.repository, repository.commit, facts, names)
     shown = "" if facts is None else repository.shown(facts)
     return replace(fleet, pack=pack.digest, facts_shown=shown), pack
 
 
 def _require_shared_store(fleet: Fleet) -> None:
-    """Do nothing where other machines can reach the store. raises: BadArgument, for a file of this machine"""
+    """Raise BadArgument if the store is a file of this machine."""
     if "://" not in fleet.store or fleet.store.startswith("sqlite"):
         hint = "name one that all workers reach: --store postgresql://nodeattrs@db/nodes"
         raise BadArgument(f"the store {fleet.store} is on this machine", hint=hint)
 
 
 def _no_content(fleet: Fleet) -> list[str]:
-    """Folders that may lie in a repository and are no part of its content."""
+    """The folders to leave out of the digest of a repository, since they may lie in it: the folder of facts."""
     return [fleet.facts] if isinstance(fleet.facts, str) else []
 
 
 def still_to_do(store: Store, names: Iterable[str], since: datetime) -> list[str]:
-    """The names of nodes without a successful run at or after *since*, in the given order."""
+    """The names of the nodes whose last run was before *since* or failed, in the given order; unknown nodes too."""
     done = {name for name, _, run in last_runs(store) if run is not None and run.noted.ok and run.at >= since}
     return [name for name in names if name not in done]
 
@@ -278,7 +278,7 @@ class _Chunk:
         self._unsaved: dict[int, tuple[Session, list[LogLine]]] = {}  # by their place in the outcomes
 
     def run(self, name: str) -> None:
-        """Run a node. It is saved later, unless it fails."""
+        """Run a node. `save` saves it; a failed run is saved at once."""
         if any(name == self.outcomes[place].name for place in self._unsaved):
             self.save()  # a node that is named twice goes on from what it left
         began, log = time.perf_counter(), list[LogLine]()
@@ -310,16 +310,16 @@ class _Chunk:
 
 
 def _saved(work: _Work, sessions: list[Session]) -> list[Session | NodeattrsError]:
-    """Save sessions; returns each with its place and revision, or the error that refused it.
+    """Save sessions; returns each with its place and revision, or the error of saving it.
 
-    They are returned as they are where the fleet saves nothing.
+    If the fleet saves nothing, the same sessions.
     """
     if not work.fleet.save:
         return [*sessions]
     store = _worker(work).store
     try:
         came = store.save_all([(one.saved, None if work.fleet.force else one.previous_number) for one in sessions])
-    except StoreError as error:  # of a store that is not ours
+    except StoreError as error:  # of the whole store
         return [error] * len(sessions)
     return [
         one if isinstance(one, NodeattrsError) else replace(session, place=store.describe(), revision=one)
@@ -328,7 +328,7 @@ def _saved(work: _Work, sessions: list[Session]) -> list[Session | NodeattrsErro
 
 
 def _session(work: _Work, name: str, log: list[LogLine], before_search: Callable[[], None]) -> Session:
-    """Run a node. Only a run that fails is saved here."""
+    """Run a node; returns its session, which is not saved. A failed run is saved, and its error raised."""
     fleet, worker, call = work.fleet, _worker(work), "" if work.is_ours else work.call
     repository, store = worker.repository, worker.store
     last = last_saved_node(repository, store, name)
@@ -358,7 +358,7 @@ def _session(work: _Work, name: str, log: list[LogLine], before_search: Callable
 
 
 def _failed(work: _Work, name: str, error: NodeattrsError, log: list[LogLine], began: float) -> NodeOutcome:
-    """The outcome of a node that was not saved, or that another worker has saved in this call.
+    """The outcome of a failed node; the saved result, if another worker saved the node in this call.
 
     An executor gives a chunk to a second worker when it thinks that the first one has died.
     """
@@ -371,9 +371,9 @@ def _failed(work: _Work, name: str, error: NodeattrsError, log: list[LogLine], b
 
 
 def _code_noted(noted: str) -> str:
-    """The code of an error that a revision notes as "CLASS at PLACE"; "" where errors of that class have several codes.
+    """The code of an error that a revision notes as "CLASS at PLACE"; "" if errors of that class have several codes.
 
-    noted: "" for a run that did not fail; the code is then ""
+    noted: "" for a run that did not fail gives ""
     """
     name = noted.partition(" at ")[0]
     entries = [one for one in codes().values() if name in (one.names[0], one.owner)] if name else []
@@ -403,9 +403,9 @@ class _Worker:
         return read(Path(given), self.repository.shown(Path(given))) if isinstance(given, str) else given
 
     def facts_of(self, name: str, last: SavedNode | None) -> Facts:
-        """The facts of a node, of the fleet or of its last run. last: the saved node; None for a new one
+        """The facts of a node, from the fleet, or else its last run. last: the saved node; None for a new one
 
-        raises: DocumentError; BadArgument, where no facts are known
+        raises: DocumentError; BadArgument, if there are neither
         """
         if isinstance(self._facts, Facts):
             return self._facts
@@ -415,7 +415,7 @@ class _Worker:
                 return self._facts_of_all
             file = folder / f"{checked_name(name, 'node')}.json"
             if file.exists() or not self._fleet.last_facts:
-                return load_facts(file, self._shown(file), settled=True)
+                return load_facts(file, self._shown(file))
         tree = last.node.automatic.to_dict() if last else {}
         if not tree:
             hint = f"put {name}.json into a directory: --facts DIR"
@@ -425,17 +425,17 @@ class _Worker:
     @cached_property
     def _facts_of_all(self) -> Facts:
         file = Path(str(self._facts))
-        return load_facts(file, self.repository.shown(file), settled=True)
+        return load_facts(file, self.repository.shown(file))
 
     def _shown(self, file: Path) -> str:
-        """What messages call a file of facts: they name the folder that was packed, and not the copy of it."""
+        """The name of a file of facts in messages: in the folder that was packed, and not in the unpacked copy."""
         if self._fleet.facts_shown:
             return str(PurePosixPath(self._fleet.facts_shown, file.name))
         return self.repository.shown(file)
 
 
 def _require_same(fleet: Fleet) -> None:
-    """raises: FleetError, where this machine has another repository than the fleet"""
+    """Raise FleetError if this machine has another repository than the fleet, or none."""
     host = gethostname()
     if not os.path.isdir(fleet.repository):
         missing = f"there is no repository at {fleet.repository} on {host}"
@@ -451,7 +451,7 @@ def _require_same(fleet: Fleet) -> None:
 
 
 _WORKERS: dict[str, _Worker] = {}
-"""The workers of this process, by the call of `resolve`."""
+"""Call of `resolve` (`_Work.call`) -> its worker in this process; at most `_MOST_WORKERS`."""
 
 _MOST_WORKERS = 4
 

@@ -48,16 +48,15 @@ from nodeattrs.store.search.word import search_word
 NO_FACTS = {"platform": "unknown", "platform_family": "unknown", "platform_version": "0"}
 """The facts of a node without facts: a run needs a platform."""
 
-
 _BY_METADATA = ("cookbooks",)
 _BY_SUITE = (*_BY_METADATA, "platform", "platform_family", "platform_version", "os")
-"""Keys of the automatic level that lines of the repository set: metadata of cookbooks, and suites of Test Kitchen."""
+"""Keys of the automatic level that files of the repository set: metadata of cookbooks, and kitchen.yml."""
 
 _DESCRIBING = frozenset(("nodes", "roles", "environments", "data_bags", "policies"))
 _OF_COOKBOOKS = frozenset(("attributes", "recipes", "libraries", "resources", "providers", "definitions"))
 
 _CALLED = _OF_COOKBOOKS - {"attributes"}
-"""Folders of code that nothing here runs in Ruby."""
+"""Folders of a cookbook whose files in Ruby do not run without --ruby."""
 
 
 def _unread(layer: Layer) -> Unread:
@@ -66,16 +65,16 @@ def _unread(layer: Layer) -> Unread:
 
 
 class Nodes(WithFacts):
-    """The nodes of one version of a repository, for the verbs. Made by `Chef.open`; reads no file before it is asked.
+    """The nodes of one version of a repository, for the verbs. Made by `Chef.open`; the constructor reads no file.
 
-    `is_there` returns whether the folder looks like a repository of Chef. `subjects` gives the names of the nodes, or
-    of roles if there is no node. `answer` runs one for the verbs, and `run` returns the run itself. Each call runs it
-    again. The request names the facts of a node. Otherwise a node has the facts of its last run, or, if it never ran,
-    an unknown platform. `facts` does not look at the last run.
+    `is_there` says whether the folder looks like a repository of Chef. `subjects` gives the names of the nodes, or of
+    roles if there is no node. `answer` runs a node for the verbs, and `run` returns the run itself; each call runs the
+    node again. Both raise the errors of the run, such as RecipeFailed, NotFound and DocumentError.
+    A node has the facts that the request names, else the facts of its last run, else an unknown platform. `facts`
+    ignores the last run.
     After `answer`, the attribute `unread` lists the layers that could not be read for it.
     `covers` says whether a changed file may change an answer. `may_run` says whether a file is Ruby code that a recipe
     may call. `own`, `look` and `notes_looks` serve `impact`, which compares nodes by their looks to run fewer of them.
-    raises: `answer` and `run` raise the errors of the run, such as RecipeFailed, NotFound and DocumentError
     """
 
     _known_facts: tuple[str, dict[Any, Any]] = "", {}
@@ -99,7 +98,7 @@ class Nodes(WithFacts):
     def subjects(self) -> Iterable[str]:
         """The names of the nodes in nodes/, the store, the facts and the classifier, and of the suites of Test Kitchen.
 
-        Where there is no node, "role[NAME]" for each role stands for one.
+        Without any node there is "role[NAME]" for each role, beside the suites.
         """
         named = {*self.repository.nodes(), *self.known()} or {f"role[{name}]" for name in self.repository.roles()}
         return {*named, *self.repository.suites()}
@@ -107,8 +106,8 @@ class Nodes(WithFacts):
     def covers(self, file: str) -> bool:
         """Whether a change of *file* may change an answer, by its name alone. The file need not exist.
 
-        True for files in nodes/, roles/, environments/, data_bags/ or policies/ except a README, and for files in the
-        code folders of any cookbook. True too for metadata, nodeattrs.toml, a Policyfile.rb and a kitchen.yml.
+        True for files in nodes/, roles/, environments/, data_bags/ or policies/, except a README. True for files in the
+        code folders of any cookbook, for metadata, nodeattrs.toml, Policyfile.rb and kitchen.yml.
         """
         steps = self.side.named(file).split("/")
         if _OF_COOKBOOKS.intersection(steps[:-1]) or steps[-1].startswith("metadata."):
@@ -162,9 +161,7 @@ class Nodes(WithFacts):
         return not any(next(self.side.root.glob(f"{one}/*/*/*.py"), None) for one in folders)
 
     def run(self, name: str) -> Run:
-        """Run a node, or the role in "role[NAME]" alone; returns the run.
-
-        If looks are collected, the attributes it read are noted.
+        """Run a node, or the role in "role[NAME]" alone; returns the run. `looks` gets the attributes that it read.
 
         raises: the errors of `run_node`, such as RecipeFailed, NotFound, DocumentError
         """
@@ -183,9 +180,9 @@ class Nodes(WithFacts):
         return run
 
     def facts(self, name: str) -> Facts:
-        """The facts of a node from the request or its suite; for other nodes an unknown platform, not its last run.
+        """The facts that the request or a suite has for a node; an unknown platform for any other node.
 
-        raises: DocumentError
+        The last run is ignored. raises: DocumentError
         """
         return self._facts(name, None)
 
@@ -221,20 +218,20 @@ class Nodes(WithFacts):
 
     @property
     def notes_looks(self) -> bool:  # type: ignore[override]
-        """Whether looks are collected: not with a store or for a fleet, and not where Ruby runs."""
+        """Whether looks are collected: not with a store, not for a file of facts of all nodes, not where Ruby runs."""
         request = self.request
         return not (request.store or request.ruby or self._fleet)
 
     def own(self, name: str) -> Any:
-        """What only this node has: the marks of its file in nodes/, and what facts and classifier have for it."""
+        """A tuple to compare between sides: the marks of a node's file in nodes/, and what decides its facts."""
         place = os.path.join(self.side.root, "nodes", name)
         return self.side.marks_of(place, (".json", ".yaml", ".yml")), super().own(name)
 
     def look(self, name: str, look: Look) -> Any:
         """The value of a look for a node. Two nodes with equal values for all looks of a run have equal answers.
 
-        It is the node's name, a fact, or a value of Hiera. For FILE it is everything that describes only this node: its
-        file without the name, what the classifier has for it, and its environment.
+        It is the node's name, a fact, or a value of Hiera. FILE gives all that describes only this node: its file
+        without the name, its classifier entry, and its environment.
         raises: NotFound, for FILE of a role or a suite, which has no file of its own; DocumentError
         """
         kind = look[0]
@@ -256,7 +253,7 @@ class Nodes(WithFacts):
         return LookedScopes()
 
     def _refuse(self, name: str, run: Run, looks: Looks) -> None:
-        """Note in *looks* where the answer of a run depends on something else, so that it is not shared."""
+        """Have *looks* refuse to share the answer of a run that depends on more than looks."""
         described = None if name.startswith("role[") else self.repository.node_document(name)
         if (described is not None and described.unread) or self._facts(name, None).unread:
             looks.refuse("something of its own was not read")
@@ -264,7 +261,7 @@ class Nodes(WithFacts):
         self._refuse_programs(name, ran, looks)
 
     def _refuse_programs(self, name: str, cookbooks: Iterable[str], looks: Looks) -> None:
-        """Note in *looks* what programs of these cookbooks, of roles and of environments do that no look names."""
+        """The same for the programs of these cookbooks, of roles and of environments."""
         for cookbook in sorted(cookbooks):
             try:
                 root = self.repository.for_node(name).cookbook(cookbook).root
@@ -276,7 +273,7 @@ class Nodes(WithFacts):
 
     @cached_property
     def _unnoted(self) -> Callable[[Path], str]:
-        """A function from a folder to what its programs do that no look names, computed once for each folder."""
+        """The function `unnoted`, computed once for each folder."""
         return cache(unnoted)
 
     def _given(self) -> Any:
@@ -293,7 +290,7 @@ class Nodes(WithFacts):
     def _facts(self, name: str, last: Any) -> Facts:
         file = self.facts_file(name)
         if file is not None:
-            return self.read_once(file, _settled)
+            return self.read_once(file, load_facts)
         suite = self.repository.kitchen.instances.get(name)
         if last is None and suite is not None:
             return facts_of_suite(suite.platform, suite.at(()), self.repository.platforms_folder)
@@ -304,7 +301,3 @@ def _as_text(node: NodeFile | None) -> str:
     """The content of a node's file without its name, as text to compare; "" for a node without a file."""
     own = ("name", "locator")
     return "" if node is None else repr([value for field, value in vars(node).items() if field not in own])
-
-
-def _settled(file: Path, shown: str) -> Facts:
-    return load_facts(file, shown, settled=True)

@@ -8,5 +8,8 @@ from nodeattrs.dialects.chef.ruby.helper import Helper, ruby_command
 
 
 def ruby_process(root: Path, script: Path) -> Helper:
-    """A process of Ruby that runs a script, with a folder as its place. raises: NotFound, UnknownLayer"""
+    """Start a Ruby process that runs *script* in the folder *root*.
+
+    raises: NotFound, without Ruby; UnknownLayer, if no code may run
+    """
     return Helper(root, command=ruby_command(script))

@@ -32,9 +32,11 @@ _PYTHON = ".py"
 
 
 class _File(NamedTuple):
-    """An attribute file or recipe of a run: its place on disk, its name in messages, its folder in the cookbook.
+    """An attribute file or recipe that ran.
 
-    text: of a file in Python; "" for one in Ruby
+    shown: its name in messages
+    part:  its folder in the cookbook: "attributes" or "recipes"
+    text:  its source if it is Python; "" for Ruby
     """
 
     path: pathlib.Path
@@ -46,9 +48,8 @@ class _File(NamedTuple):
 class UnreadInputs:
     """Finds the unread sources that may change an attribute of one run indirectly. Call `of` with the attribute's path.
 
-    A line that sets the attribute may read another attribute, and an unread source may set that one. A line that would
-    set the attribute under another condition counts too. `of` follows such reads, and the conditions and loops around
-    a line.
+    A line that sets the attribute, or might set it, may read another attribute. An unread source may set that one.
+    `of` follows what such lines read, and what the conditions and loops around them read.
     The constructor reads nothing. `of` reads files and keeps what it found for the next call. It returns [] if every
     source of the run was read.
 
@@ -63,8 +64,8 @@ class UnreadInputs:
     def of(self, path: Path) -> list[Unread]:
         """The unread sources that may change what the lines for *path* read. [] if every source was read.
 
-        The lines for *path* are those that set it and those that might. If they read another attribute, the lines for
-        that one count too, and so on. A source is not included only because it may set *path* itself.
+        The lines for *path* set it, or might. If they read another attribute, the lines for that one count too, and so
+        on. A source that may only set *path* itself is not included.
         cost: a trace for each attribute that such a line reads
         """
         node, root = self._run.node, self._repository.root
@@ -83,7 +84,7 @@ class UnreadInputs:
         return [*found]
 
     def _read_before_writes(self, path: Path) -> Iterator[str]:
-        """Yield what the lines of the node's files read that may set a path, or include a file that may."""
+        """Yield what some lines of the node's files read: lines that may set a path, or include a file."""
         for key in dict.fromkeys((*path[:1], None)) if path else self._writers:
             for file, at, line in self._writers.get(key, ()):
                 reads = self._read_on(file, line) if at[: len(path)] == path[: len(at)] else ()
@@ -97,7 +98,7 @@ class UnreadInputs:
 
     @cached_property
     def _writers(self) -> dict[object, list[tuple[_File, Path, int]]]:
-        """First key -> the lines that write below it; None for those that may set anything."""
+        """First key -> (file, path, line) of each line that may write below it; None -> lines that may set anything."""
         found: dict[object, list[tuple[_File, Path, int]]] = {}
         for file in _files(self._repository, self._run):
             if not file.shown.endswith(RUBY):
@@ -112,7 +113,7 @@ class UnreadInputs:
 
 
 def _files(repository: Repository, run: Run) -> Iterator[_File]:
-    """Yield the files that a run has run, in Python and Ruby."""
+    """Yield the attribute files and recipes of a run in Python and Ruby; those that cannot be read are left out."""
     attributes = [(name, "attributes", file) for name, _, file in (one.partition("/") for one in run.attribute_files)]
     for name, part, file in [*attributes, *((cookbook_of(one), "recipes", one) for one in run.recipes)]:
         with suppress(NodeattrsError):
@@ -130,14 +131,14 @@ def _writes(text: str, path: Path) -> tuple[int, ...]:
 
 
 def _read_at(root: pathlib.Path, origin: Origin) -> tuple[str, ...]:
-    """What a line of Python or Ruby reads, and what the conditions around it read; () for another language."""
+    """What the line of an origin and the conditions around it read, as paths; () if it is neither Python nor Ruby."""
     if origin.line is None or origin.file is None:
         return ()
     return _read_in(root / origin.file, origin.file, python_at(root, origin), origin.line)
 
 
 def _read_in(path: pathlib.Path, shown: str, text: str, line: int) -> tuple[str, ...]:
-    """What a line of a file reads, and what the conditions around it read. text: of a file in Python"""
+    """The paths that a line of a file and the conditions around it read. text: the source of a Python file"""
     if shown.endswith(RUBY):
         return reads_of_line(path, shown, line)
     return (*reads_of(text, line), *conditions_of(text, line))

@@ -1,8 +1,8 @@
-"""Check a repository with its Hiera trees: faults, doubtful places (warnings), and how many files were checked.
+"""Check a repository with its Hiera trees: faults, warnings, and the number of checked files.
 
-Used by `dialect.Chef.check`. This module reads all files, and finds what is missing, what no node reaches, and what is
-against a rule of the settings. The modules beside it have the other checks. Nothing is printed, and no attribute file
-or recipe runs.
+Used by `dialect.Chef.check`. This module reads all files. It finds what is missing, what no node reaches, and values
+that a rule of the settings forbids. The modules beside it have the other checks. Nothing is printed, and no attribute
+file or recipe runs.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _Thing = TypeVar("_Thing")
 NOTES: frozenset[str] = frozenset(
     {DEPENDENCY_RING, FETCHED_COOKBOOK, FOLDER_NAME, NOT_LITERAL, CODE_NOT_RUN, RUBY_NOT_READ, UNUSED_ATTRIBUTE}
 )
-"""Kinds of findings that are notes, not errors or warnings: most say what was not read."""
+"""The kinds of findings that are shown as notes. Most of them name what was not read."""
 
 _FETCH = ("Berksfile", "Cheffile", "Policyfile.rb", "policyfiles", "policies")
 """Files and folders, at the root of a repository or of a cookbook, that name cookbooks to be fetched."""
@@ -88,8 +88,8 @@ class RepositoryCheck:
     """The result of `checked`.
 
     faults:   errors, each once
-    warnings: doubtful places; in both lists the kinds of `NOTES` are only notes
-    looked:   kind of thing ("role", "data file") -> the number that was checked
+    warnings: values that are probably not meant. In both lists the kinds in `NOTES` are only notes
+    looked:   kind ("role", "data file") -> the number that was checked
     """
 
     faults: list[NodeattrsError]
@@ -98,10 +98,9 @@ class RepositoryCheck:
 
 
 def checked_files(folder: pathlib.Path) -> Iterator[CheckedFiles]:
-    """Yield a CheckedFiles for each kind of document in a repository.
+    """Check a repository; yields a CheckedFiles for each kind of document. The first has all findings.
 
-    The first has all findings, the others only a number. Roles and environments in Python run if code may run.
-    raises: NotFound, for a missing folder
+    Roles and environments in Python run if code may run. raises: NotFound, for a missing folder
     """
     repository = Repository(folder)
     came = checked(repository, may_run())
@@ -122,8 +121,9 @@ def checked_files(folder: pathlib.Path) -> Iterator[CheckedFiles]:
 def checked(repository: Repository, run_code: bool = False) -> RepositoryCheck:
     """Read all files of a repository and its Hiera trees; returns faults, warnings and counts. Raises no DocumentError.
 
-    Missing roles, recipes and cookbooks, versions that do not fit, and rings of dependencies are faults, too.
-    run_code: also run roles and environments in Python; else each gives a note, and its content is not checked
+    Faults are files that cannot be read, missing roles, recipes and cookbooks, versions that do not fit, and cycles of
+    dependencies.
+    run_code: True: also run roles and environments in Python. False: each gives a note, and is not checked
     """
     faults, noticed = _read_all(repository, run_code)
     warnings: list[NodeattrsError] = [*(one for one in repository.warnings if one not in faults), *noticed]
@@ -139,9 +139,9 @@ def checked(repository: Repository, run_code: bool = False) -> RepositoryCheck:
         trees = [tree for tree in (repository.hiera, *_further_trees(repository)) if tree is not None]
         for tree in trees:
             _take_tree(tree, [one for one in trees if one is not tree], faults, warnings, looked)
-    except NodeattrsError as error:  # of the settings it is reported already
+    except NodeattrsError as error:
         faults.append(error)
-    once = {str(one): one for one in faults}  # settings that cannot be read are met again and again
+    once = {str(one): one for one in faults}  # a fault of the settings is found by several checks
     return RepositoryCheck([*once.values()], warnings, looked)
 
 
@@ -165,9 +165,9 @@ def _take_tree(
 
 
 def _further_trees(repository: Repository) -> Iterator[Lookup]:
-    """Yield the Hiera trees in folders of a repository, down to a depth of three, without the one of the settings.
+    """Yield the Hiera trees in folders of a repository, down to a depth of three, without the tree of the settings.
 
-    The hiera.yaml of a module or an environment is no tree of its own, and is left out.
+    The hiera.yaml of a module or an environment belongs to another tree, and is left out.
     """
     named = repository.root / (repository.config.hiera or "")
     for folder, folders, names in os.walk(repository.root):
@@ -189,12 +189,12 @@ def _doubtful(repository: Repository, run_code: bool) -> Iterator[NodeattrsError
     known = known_nodes(repository, unrun)
     stacks = known.stacks or list(role_stacks(repository, unrun))
     layers = {(layer.kind, layer.name): layer for stack in stacks for layer in stack.layers}.values()
-    if not repository.config.merge:  # what a rule for a path makes of layers is not known here
+    if not repository.config.merge:  # the checks do not know rules for paths
         yield from overrides(known.stacks)
         yield from type_changes(stacks)
     data = data_files(repository)
     words = CodeWords(repository)
-    yield from misspelt_keys(layers_of_data(data), words)  # before what they set counts as named
+    yield from misspelt_keys(layers_of_data(data), words)  # before `add_layers`, which makes their keys known
     yield from misspelt_facts(repository, data)
     words.add_layers(layers_of_data(data))
     yield from misspelt_keys(layers, words)
@@ -205,7 +205,7 @@ def _doubtful(repository: Repository, run_code: bool) -> Iterator[NodeattrsError
 
 
 def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsError], list[NodeattrsError]]:
-    """Read all files, and return faults and warnings; `repository.warnings` has further ones."""
+    """Read all files; returns (faults, warnings). `repository.warnings` has further warnings."""
     faults: list[NodeattrsError] = []
     warnings: list[NodeattrsError] = []
     config = _tried(faults, lambda: repository.config)
@@ -251,16 +251,16 @@ def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsErr
 
 
 def _unread(files: list[str]) -> Iterator[DocumentError]:
-    """Yield a warning for the files in Ruby of a cookbook; nothing for none."""
+    """Yield one warning for all files in Ruby of a cookbook; nothing for []."""
     if files:
         details = [f"and {len(files) - 1} more in its cookbook"] if len(files) > 1 else []
         yield DocumentError(NOT_RUN, file=files[0], details=details, kind=RUBY_NOT_READ)
 
 
 class _Fetched:
-    """Finds missing cookbooks; a cookbook that a file says is fetched gives a warning, once, and no fault.
+    """Finds missing cookbooks. If a file says that cookbooks are fetched, a missing one is a warning and no fault.
 
-    warnings: these warnings are added to the list
+    warnings: gets such a warning for each missing cookbook, once
     """
 
     def __init__(self, repository: Repository, warnings: list[NodeattrsError]) -> None:
@@ -269,7 +269,7 @@ class _Fetched:
         self._noted: set[str] = set()
 
     def missing(self, at: Locator, path: Path, name: str, of: Cookbook | None = None) -> Iterator[NodeattrsError]:
-        """Yield the fault for a missing cookbook, or add the warning. of: the cookbook that needs it"""
+        """Yield a fault, or add a warning, if a cookbook is missing. of: the cookbook that needs it, or None"""
         if name in self._there:
             return
         found = fault(at, path, f"there is no cookbook {name}", hint=self.repository.cookbook_paths.hint(name))
@@ -283,7 +283,7 @@ class _Fetched:
             self.warnings.append(found)
 
     def _by(self, file: str | None, of: Cookbook | None) -> pathlib.Path | None:
-        """The file that says how cookbooks are fetched: a Berksfile or the like, else *file* or a page; else None."""
+        """The file that says how cookbooks are fetched: a Berksfile or the like, else *file* or a README; else None."""
         roots = [self.repository.root, *([of.root] if of is not None and of.root is not None else [])]
         pages = [self.repository.root / one for one in (file, *_PAGES) if one]
         found = (root / one for root in roots for one in _FETCH if (root / one).exists())
@@ -361,10 +361,10 @@ def _all(faults: list[NodeattrsError], names: Iterable[str], read: Callable[[str
 
 
 def _rings(cookbooks: dict[str, Cookbook]) -> Iterator[DocumentError]:
-    """Every ring of dependencies once, at the line that closes it."""
+    """Yield a fault for each cycle of dependencies, at the line that closes it."""
     done: set[str] = set()
     for start in cookbooks:
-        # The way down to where we stand, and at each step what is still to be asked there.
+        # Each cookbook on the way from *start*, with the dependencies of it that are still to be followed.
         way: dict[str, list[str]] = {start: sorted(cookbooks[start].depends)} if start not in done else {}
         while way:
             here = next(reversed(way))
@@ -393,7 +393,7 @@ _MOST_FILES = 2_000
 
 
 def _texts(root: pathlib.Path) -> Iterator[str]:
-    """Yield the beginnings of up to 2,000 files below a folder. Cookbooks, roles and nodes are left out."""
+    """Yield the first 200,000 characters of up to 2,000 files. Cookbooks, roles and nodes are left out."""
     left = _MOST_FILES
     for folder, folders, names in os.walk(root):
         inside = os.path.relpath(folder, root)
@@ -405,55 +405,44 @@ def _texts(root: pathlib.Path) -> Iterator[str]:
                     yield stream.read(_MOST_BYTES)
 
 
-def _unused(repository: Repository, known: KnownNodes, unrun: Iterable[str] = ()) -> Iterator[DocumentError]:
+def _unused(repository: Repository, known: KnownNodes, unrun: Iterable[str]) -> Iterator[DocumentError]:
     """Yield a warning for each unused role, and each unused cookbook with attribute files.
 
-    Unused means: no run-list of the known nodes leads to it, and no other text of the repository names it.
+    It is unused if no run-list of the known nodes leads to it, and no other text of the repository names it.
     Yields nothing if not all nodes are known. A role or cookbook that cannot be read is not reported.
     unrun: names of roles in Python that did not run; they are not reported
     """
     if not known.complete:
         return
-    # What other texts name, such as scripts and pages: ("role", "web").
+    # ("role" or "recipe", name) of each item in other texts, such as scripts and pages.
     items = {(found[1], found[2]) for text in _texts(repository.root) for found in _ITEM.finditer(text)}
-    for name in repository.roles():
-        if name not in known.roles and name not in unrun and ("role", name) not in items:
-            yield from _unused_role(repository, name)
+    used_roles = {*known.roles, *unrun, *(name for kind, name in items if kind == "role")}
+    for role in readable((name for name in repository.roles() if name not in used_roles), repository.role):
+        message = f"role {role.name} is on no run-list of a node, or of a role that a node has"
+        at = role.locator.at(())
+        yield DocumentError(message, file=at.file, line=at.line, column=at.column, kind=UNUSED_ROLE)
     reached = known.cookbooks | {name.partition("::")[0] for kind, name in items if kind == "recipe"}
-    for name in repository.cookbooks():
-        if name not in reached:
-            yield from _unused_cookbook(repository, name)
+    unused = (name for name in repository.cookbooks() if name not in reached)
+    for cookbook, files in readable(unused, partial(_attribute_files, repository)):
+        if not cookbook.unread and files:
+            message = f"no run-list reaches cookbook {spell((cookbook.name,))}, and nothing reads its attributes"
+            more = [f"and {len(files) - 1} more of its files"] if len(files) > 1 else []
+            yield DocumentError(message, file=cookbook.shown(files[0]), details=more, kind=UNREAD_ATTRIBUTES)
 
 
-def _unused_role(repository: Repository, name: str) -> Iterator[DocumentError]:
-    try:
-        at = repository.role(name).locator.at(())
-    except NodeattrsError:
-        return
-    message = f"role {name} is on no run-list of a node, or of a role that a node has"
-    yield DocumentError(message, file=at.file, line=at.line, column=at.column, kind=UNUSED_ROLE)
-
-
-def _unused_cookbook(repository: Repository, name: str) -> Iterator[DocumentError]:
-    try:
-        cookbook = repository.cookbook(name)
-        files = cookbook.attribute_paths
-    except NodeattrsError:
-        return
-    if not cookbook.unread and files:
-        message = f"no run-list reaches cookbook {spell((name,))}, and nothing reads its attributes"
-        more = [f"and {len(files) - 1} more of its files"] if len(files) > 1 else []
-        yield DocumentError(message, file=cookbook.shown(files[0]), details=more, kind=UNREAD_ATTRIBUTES)
+def _attribute_files(repository: Repository, name: str) -> tuple[Cookbook, tuple[str, ...]]:
+    cookbook = repository.cookbook(name)
+    return cookbook, cookbook.attribute_paths
 
 
 # Places where values are set, and the rules of nodeattrs.toml: `[[check.rules]]`
 
 _Written = tuple[str, str, Any, Locator]
-"""The place ("roles", "data_bags", ...), the level or "", the tree, and a locator of its lines."""
+"""(Place such as "roles" or "data_bags", level or "", tree, locator of its lines)."""
 
 
-def _against_rules(repository: Repository, unrun: Iterable[str] = ()) -> Iterator[DocumentError]:
-    """Yield a warning for each value that a rule of `[[check.rules]]` does not allow where it is set.
+def _against_rules(repository: Repository, unrun: Iterable[str]) -> Iterator[DocumentError]:
+    """Yield a warning for each value that is set where a rule of `[[check.rules]]` forbids it.
 
     Yields nothing without rules. Documents that cannot be read, and environments in Python, are not checked.
     unrun: names of roles in Python that did not run, and are not checked

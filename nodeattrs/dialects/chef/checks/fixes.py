@@ -1,7 +1,7 @@
-"""Correct files without a change of any value: remove repeated keys, and values equal to the value that they override.
+"""Correct files without a change of any value: remove repeated keys, and values equal to those that they override.
 
-The corrected texts are returned; `contract.fixes` writes them. Files that are code, links, or outside of the repository
-are not corrected.
+The corrected texts are returned; `contract.fixes` writes them. Code, links, and files outside of the repository are not
+corrected.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nodeattrs.kinds import EQUAL_TO_OVERRIDDEN, REPEATED_KEY
 from nodeattrs.reports.findings import finding_of
 
 SAFE: dict[str, bool] = {REPEATED_KEY: True, EQUAL_TO_OVERRIDDEN: False}
-"""Kind of finding that can be corrected -> whether the earlier entries of the key are removed, or the last one."""
+"""Kind of finding that can be corrected -> True if the earlier entries of the key are removed, False for the last."""
 
 _SYNTAX: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".eyaml": "yaml"}
 
@@ -27,7 +27,7 @@ _SYNTAX: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml", 
 def fixes(root: pathlib.Path, found: Iterable[NodeattrsError], sensitive: tuple[Path, ...] = ()) -> list[Fix]:
     """The corrected files for some findings, sorted by name; [] for none. Nothing is written.
 
-    A finding is ignored if its kind is not in `SAFE`, if it has no file or path, or if its entry cannot be removed.
+    Findings of other kinds than `SAFE`, and findings whose entry cannot be removed, are ignored.
     root:      the folder that the files in findings are relative to
     sensitive: paths of attributes whose values are not shown
     raises: DocumentError, for a file that can no longer be read
@@ -48,7 +48,7 @@ def _fix(root: pathlib.Path, file: str, found: list[DocumentError], sensitive: t
         return None
     before = after = text_of(path, file)
     mended = []
-    # A key that stands twice first: what is left of it may be equal to what it overrides.
+    # Repeated keys first: the entry that is left may be equal to the value that it overrides.
     for one in sorted(found, key=lambda one: not SAFE[one.kind]):
         text = without(after, one.path or (), syntax, earlier=SAFE[one.kind])
         if text is not None:

@@ -1,7 +1,7 @@
 """Find values that are always overridden, equal to the value below, or of another type than the value below.
 
-The functions read stacks (`stacks.Stack`): the layers of each node. A finding is reported only if it holds on every
-node with its layer, and if no cookbook might change that.
+The functions read stacks (`stacks.Stack`): the layers of each node. A finding is reported only if it is true on every
+node with its layer, and no cookbook might change it.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from nodeattrs.kinds import ALWAYS_OVERRIDDEN, EQUAL_TO_OVERRIDDEN, TYPE_CHANGE
 
 
 class _Left(NamedTuple):
-    """A layer, and the leaves that were hidden, or equal to the value below, on all nodes so far.
+    """A layer, and its leaves that are overridden, or equal to the value below, on all nodes so far.
 
-    hidden: path -> id -> the layers that override the leaf
-    equal:  path -> id -> the layers with the same value below
+    hidden: path of a leaf -> id of a layer -> the layer, which overrides the leaf
+    equal:  path of a leaf -> id of a layer -> the layer, which is weaker and has the same value
     """
 
     layer: StackLayer
@@ -29,10 +29,10 @@ class _Left(NamedTuple):
 
 
 def overrides(stacks: Sequence[Stack]) -> Iterator[DocumentError]:
-    """Yield a warning for each value of a layer that has no effect on any of the nodes that have the layer.
+    """Yield a warning for each value of a layer that has no effect on any node with the layer.
 
-    Either a stronger layer overrides it on all these nodes, or it equals the value below it on all of them.
-    No warning if the cookbooks of one of these nodes may set or remove the value. Nothing for no stacks.
+    Either a stronger layer overrides the value on all these nodes, or it equals the value below it on all of them.
+    No warning if the cookbooks of one of these nodes may set or remove the value.
     """
     alike = {(*map(id, stack.layers), stack.unknown): stack for stack in stacks}
     possible: dict[int, _Left] = {}
@@ -77,7 +77,7 @@ def layer_warning(kind: Kind, layer: StackLayer, path: Path, message: str, **fac
 
 
 def _overrider(layer: StackLayer, path: Path, stack: Stack, index: int) -> StackLayer | None:
-    """The layer that overrides a leaf by another value; None for none, for joined lists, and for a possible removal."""
+    """The layer that overrides a leaf with another value, or None. None too for joined lists, and for `rm` in code."""
     if "rm" in stack.unknown:
         return None
     value = layer.leaves[path]
@@ -92,7 +92,10 @@ def _overrider(layer: StackLayer, path: Path, stack: Stack, index: int) -> Stack
 
 
 def _same_below(layer: StackLayer, path: Path, stack: Stack, index: int) -> StackLayer | None:
-    """The layer with the same value next below a leaf; None for another value, or where a cookbook may be between."""
+    """The next weaker layer with the path of a leaf, if its value is equal; else None.
+
+    None too if a cookbook may set a value between the two.
+    """
     for lower in stack.layers[index + 1 :]:
         found = lower.value_at(path)
         if found is ABSENT:
@@ -101,12 +104,12 @@ def _same_below(layer: StackLayer, path: Path, stack: Stack, index: int) -> Stac
             return None
         if strict_key(found) != strict_key(layer.leaves[path]):
             return None
-        # Lists of one level join; what is read of another level is more than its strongest list.
+        # Lists of one level are joined, so an equal list is only certain within a level, and without repeated elements.
         if isinstance(found, list) and (
             lower.level != layer.level or len({repr(strict_key(one)) for one in found}) < len(found)
         ):
             return None
-        # A parent that is not a map may be equal by chance.
+        # `value_at` may also give a value above the path, which is not a map.
         return lower if path in lower.leaves else None
     return None
 
@@ -115,10 +118,9 @@ def _same_below(layer: StackLayer, path: Path, stack: Stack, index: int) -> Stac
 
 
 def type_changes(stacks: Iterable[Stack]) -> Iterator[DocumentError]:
-    """Yield a warning for each path where one layer of a node has a map, and a weaker one another kind of value.
+    """Yield a warning for each path that is a map in one layer of a node, and a scalar or list in another.
 
-    The reverse gives a warning, too. Null and the empty map are ignored. A pair of layers is compared once, however
-    many nodes have both.
+    Null and the empty map are ignored. Each pair of layers is compared once.
     """
     seen: set[tuple[int, int]] = set()
     for stack in stacks:
@@ -149,6 +151,6 @@ def _changes(upper: StackLayer, lower: StackLayer) -> Iterator[DocumentError]:
 
 
 def kind_in_words(value: Any) -> str:
-    """The kind of a value in words: "a map", "a list", "text", "true or false", else "a number"; not for null."""
+    """The kind of a value in words: "a map", "a list", "text", "true or false", or else "a number"."""
     kinds = {dict: "a map", list: "a list", str: "text", bool: "true or false"}
     return kinds.get(type(value), "a map" if isinstance(value, Mapping) else "a number")

@@ -1,9 +1,8 @@
 """Check the attributes of nodes against a JSON Schema, and report each misfit at the line that set the value.
 
 The schema is the file that `[schema] attributes` in nodeattrs.toml names, else schema/attributes.json or .yaml. The
-attributes come from documents: roles, environment, the node's file. Cookbooks do not run. So a missing key is reported
-only for a node without cookbooks, and a value only if no cookbook may override it. Values may be secret, so they are
-not shown.
+attributes come from roles, environment and the node's file; cookbooks do not run. So a missing key is reported only for
+a node without cookbooks, and a value only if no cookbook may override it. Values may be secret, so they are not shown.
 """
 
 from __future__ import annotations
@@ -27,20 +26,21 @@ from nodeattrs.node.node import Node
 
 _USUAL = ("schema/attributes.json", "schema/attributes.yaml")
 _OF_WHAT_IS_MISSING = ("required", "minProperties", "dependentRequired", "minItems", "contains", "not", "oneOf", "if")
-"""CodeWords that what a cookbook sets besides might satisfy, or break."""
+"""Keywords of a schema whose result may depend on attributes that only a cookbook sets."""
 
 
 def _schema_of(repository: Repository) -> Document | None:
-    """The JSON Schema for attributes of a repository; None where it has none. raises: DocumentError"""
+    """The JSON Schema of a repository; None for no schema. raises: DocumentError"""
     named = repository.config.schema
     paths = [named] if named else [one for one in _USUAL if (repository.root / one).is_file()]
     return repository.document(pathlib.Path(repository.root / paths[0])) if paths else None
 
 
 def against_schema(repository: Repository, stacks: list[Stack]) -> Iterator[NodeattrsError]:
-    """Yield an error for each attribute of the nodes of *stacks* that the schema does not allow, each place once.
+    """Yield an error for each attribute that the schema of the repository does not allow, each place once.
 
     Yields nothing without a schema, and one error for a schema that cannot be used.
+    stacks: of the nodes to check
     raises: MissingExtra, without jsonschema; DocumentError, for a schema that cannot be read
     """
     schema = _schema_of(repository)
@@ -62,7 +62,10 @@ def against_schema(repository: Repository, stacks: list[Stack]) -> Iterator[Node
 
 
 def _validator(schema: Document) -> Any:
-    """A validator of jsonschema, with our search for patterns; or an error, for a bad schema. raises: MissingExtra"""
+    """A validator of jsonschema, with our search for patterns; for a bad schema a DocumentError is returned.
+
+    raises: MissingExtra
+    """
     try:
         import jsonschema
         from referencing import Registry
@@ -90,12 +93,12 @@ def _validator(schema: Document) -> Any:
     }
     known = {word: function for word, function in words.items() if word in validator_of.VALIDATORS}
     limited = jsonschema.validators.extend(validator_of, known)
-    # Nothing is fetched: a reference leads to the schema itself, or nowhere.
+    # The registry is empty, so a reference to another schema is an error, and nothing is fetched.
     return limited(schema.tree, registry=Registry())
 
 
 def _faults(validator: Any, node: Node, schema: Document) -> Iterator[Any]:
-    """Yield the errors of jsonschema for a node; a DocumentError where the schema itself fails."""
+    """Yield the errors of jsonschema for a node; a DocumentError if the schema itself fails."""
     from referencing.exceptions import Unresolvable
 
     try:
@@ -118,7 +121,7 @@ def _patterns(tree: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
 
 
 def _is_out_of_reach(tree: Any, is_top: bool = True) -> bool:
-    """Whether jsonschema itself searches with patterns: below a `$schema` of a part, and for unevaluatedProperties."""
+    """Whether jsonschema may use its own search for patterns: below a nested `$schema`, and unevaluatedProperties."""
     if isinstance(tree, dict):
         if "unevaluatedProperties" in tree or ("$schema" in tree and not is_top):
             return True
@@ -126,7 +129,7 @@ def _is_out_of_reach(tree: Any, is_top: bool = True) -> bool:
     return isinstance(tree, list) and any(_is_out_of_reach(one, False) for one in tree)
 
 
-# The words of JSON Schema that search with patterns, in place of jsonschema's, which search without a limit.
+# Keywords of JSON Schema that use patterns. They replace the ones of jsonschema, whose search has no limit.
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[Any]:
@@ -153,7 +156,7 @@ def _additional_properties(validator: Any, inner: Any, instance: Any, schema: An
 
 
 def _additional(instance: Any, schema: Any) -> list[Any]:
-    """The keys of a map that a schema names neither as such nor by a pattern."""
+    """The keys of a map that neither `properties` nor a pattern of the schema has."""
     named, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
     return [
         key
@@ -170,7 +173,7 @@ def _misfit(message: str) -> Exception:
 
 
 def _node(repository: Repository, stack: Stack) -> Node:
-    """A node with the attributes of its documents: environment, roles, and the file in nodes/."""
+    """A node with the attributes of its environment, its roles and its file; without a file an empty node."""
     file = repository.node_document(stack.node)
     if file is None:
         return Node(stack.node)
@@ -203,7 +206,7 @@ def _findings(fault: Any, stack: Stack, node: Node, schema: Document) -> Iterato
 
 
 def _paths(fault: Any) -> Iterator[Path]:
-    """Yield the path that does not fit; for additional properties the path of each of them."""
+    """Yield the path of a value that the schema does not allow; for additional properties the path of each."""
     path: Path = tuple(fault.absolute_path)
     if fault.validator != "additionalProperties" or not isinstance(fault.instance, dict):
         yield path

@@ -1,9 +1,9 @@
 """Find keys in documents that no cookbook names, and keys that are similar to one that a cookbook names.
 
 Chains of keys (`node['app']['port']`) are searched in the texts of Ruby, Python and templates; nothing is parsed or
-run. A key is checked only if cookbooks name other keys of the same map. Cookbooks must never read that map as a whole,
-or by a computed key. A key is *misspelt* if a named key differs in one letter, and *unused* otherwise. Facts in
-conditions of attribute files are compared with the facts of known platforms and of the repository.
+run. A key is checked only if cookbooks name other keys of its map. It is not checked if they read the map as a whole or
+by a computed key. A key is *misspelt* if a named key is similar, and *unused* otherwise. Facts in conditions of
+attribute files are compared with the facts of known platforms and of the repository.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def misspelt_facts(repository: Repository, files: Iterable[AttributeData]) -> It
 
 
 def _near(fact: Path, known: list[Any]) -> Path | None:
-    """A known fact with a name similar to *fact*; None where a document has *fact*, and where none is similar."""
+    """A known fact with a name similar to *fact*; None if *fact* itself is known, or none is similar."""
     if any(dig(facts, fact) is not ABSENT for facts in known):
         return None
     for depth in range(len(fact)):
@@ -110,7 +110,7 @@ class CodeWords:
     in YAML, JSON or TOML set.
 
     words:     every word in the code
-    chains:    path -> a line that names it, or a path below it; a line that sets exactly this path is preferred
+    chains:    path -> a line that names it or a path below it. A line that sets exactly this path is preferred
     below:     path -> the keys that code names directly below it
     whole:     paths that code reads as a whole, without a further constant key
     cookbooks: the names of the cookbooks, in lower case and without `-` and `_`
@@ -127,9 +127,7 @@ class CodeWords:
                 self._take(file, text)
 
     def add_layers(self, layers: Iterable[StackLayer]) -> None:
-        """Add the paths that layers of attribute files set, and the keys of these paths as words. They count as set by
-        code.
-        """
+        """Add the paths of layers of attribute files to `chains` and `below`, and their keys to `words`."""
         for layer in layers:
             for path in layer.leaves:
                 at = layer.locator.at(path)
@@ -159,7 +157,7 @@ class CodeWords:
 def misspelt_keys(layers: Iterable[StackLayer], words: CodeWords) -> Iterator[DocumentError]:
     """Yield a warning for each key of a layer that no code names: misspelt, or unused. A place is reported once.
 
-    Nothing for a key that cannot be judged: code names no other key of its map, or reads the map as a whole.
+    No warning if code names no other key of the same map, or reads the map as a whole.
     """
     seen: set[tuple[int, Path]] = set()
     for layer in layers:

@@ -1,8 +1,8 @@
 """The *stack* of a node: the layers that documents set, the strongest first, without running cookbooks.
 
-The documents are the environment, the roles and the node's own file. Cookbooks may set values between them. The stack
-notes as unknown each level that the text of a cookbook names. The checks of `overrides`, `spelling`,
-`usage` and `schema` read stacks.
+The documents are the environment, the roles and the node's own file. Cookbooks may set values between them: the stack
+notes as unknown each level that the text of a cookbook names. The checks of `overrides`, `spelling` and `schema` read
+stacks.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ _RANKS = {
     "environment default": 3,
 }
 _UNKNOWN = {"force_default": (5, 6), "normal": (7, 8), "override": (9, 10), "force_override": (13, 14)}
-"""Level -> the slots that cookbooks may fill; their default slots, 1 and 2, lie below everything here."""
+"""Level -> the slots that cookbooks may fill. Their default slots, 1 and 2, are weaker than all documents."""
 
 _WORD = re.compile(
     r"\b(rm_|role_|env_)?(default|force_default|normal|set|override|force_override|rm)(?:_unless|_attrs)?!?(?!\w)"
 )
-"""A word that sets a value at a level. `rm`, or a prefix: it may remove values, or change values of documents."""
+"""A word that sets a value at a level. `rm` and words with a prefix may remove or change values of documents."""
 
 _EXAMPLE = re.compile(r"example|sample|template|dummy", re.IGNORECASE)
-"""Names of nodes that are examples for nodes that are not in the repository."""
+"""Names of nodes that are only examples."""
 
 _ALL = frozenset((*_UNKNOWN, "rm"))
 
@@ -50,9 +50,9 @@ _ALL = frozenset((*_UNKNOWN, "rm"))
 class StackLayer:
     """The attributes that one document sets at one level.
 
-    `value_at` gives the value at a path, or a value on the way to it that is not a map; ABSENT for neither.
+    `value_at` gives the value at a path. `rank` and `level` are computed from *kind*.
 
-    kind:    source and level in two words, such as "role default". `rank` and `level` are computed from it
+    kind:    source and level in two words, such as "role default"
     name:    of the role, environment, node or attribute file that sets the attributes
     tree:    the attributes, as nested maps
     locator: gives the line of each path
@@ -67,7 +67,7 @@ class StackLayer:
 
     @property
     def rank(self) -> int:
-        """The number of the layer's slot; a higher number is stronger. Not for layers of attribute files."""
+        """The number of the slot; a higher number is stronger. KeyError for a layer of an attribute file."""
         return _RANKS[self.kind]
 
     @property
@@ -76,10 +76,7 @@ class StackLayer:
         return self.kind.partition(" ")[2]
 
     def value_at(self, path: Path) -> Any:
-        """The value at a path. If the path leads through a value that is not a map, that value.
-
-        ABSENT if there is neither.
-        """
+        """The value at a path; ABSENT if it is not set. A scalar or list above the path is returned instead."""
         found: Any = self.tree
         for step in path:
             if not isinstance(found, Mapping):
@@ -94,7 +91,7 @@ class StackLayer:
 class Stack:
     """The layers of one node that documents set, and what its cookbooks may set between them.
 
-    `is_certain` says whether no cookbook can set a value between two layers. `is_unknown_above` says whether one may
+    `is_certain` is True if no cookbook can set a value between two layers. `is_unknown_above` is True if a cookbook may
     set a value in a slot or a stronger one.
 
     node:      its name; "role[NAME]" for a repository that describes no nodes
@@ -113,12 +110,12 @@ class Stack:
         return {rank for level in self.unknown for rank in _UNKNOWN.get(level, ())}
 
     def is_certain(self, upper: StackLayer, lower: StackLayer) -> bool:
-        """Whether no cookbook can set or remove a value between the two layers, or at the level of *upper*."""
+        """True if no cookbook can set or remove a value between two layers, nor at the level "normal" of *upper*."""
         between = {rank for rank in self._ranks if lower.rank < rank < upper.rank or upper.rank == rank == 7}
         return not between and "rm" not in self.unknown
 
     def is_unknown_above(self, rank: int) -> bool:
-        """Whether a cookbook may set a value in the slot *rank* or a stronger one."""
+        """True if a cookbook may set a value in the slot *rank* or a stronger one."""
         return any(one >= rank for one in self._ranks)
 
 
@@ -127,8 +124,8 @@ class KnownNodes:
     """The result of `known_nodes`: the nodes in nodes/ whose stack can be computed without running code.
 
     stacks:    one for each such node
-    complete:  whether the stacks show every node. False if a node is left out, or if no node has a cookbook. False too
-        if a node's name marks it as an example ("example", "template"): then the real nodes are elsewhere
+    complete:  whether these are probably all nodes. False if a node is left out, if no node has a cookbook, or if a
+        node's name marks it as an example
     roles:     the names of the roles in the expanded run-lists of these nodes
     cookbooks: the names of the cookbooks in these run-lists, and of the cookbooks on which they depend
     """
@@ -139,12 +136,10 @@ class KnownNodes:
     cookbooks: set[str] = field(default_factory=set)
 
 
-def known_nodes(repository: Repository, unrun: Iterable[str] = ()) -> KnownNodes:
-    """The nodes in nodes/ with their stacks, and whether these show every node.
+def known_nodes(repository: Repository, unrun: Iterable[str]) -> KnownNodes:
+    """The nodes in nodes/ with their stacks, and whether these are all nodes.
 
-    A node is left out if its stack cannot be computed; `complete` is then False. Such a node follows a policy, or its
-    role or environment is missing, faulty, or in Python and not run. `complete` is also False if no node has a
-    cookbook, as in a repository without nodes, or if the name of a node marks an example.
+    A node is left out if it follows a policy, or if a role or its environment is missing, faulty, or not run.
     unrun: names of roles in Python that did not run
     """
     known, layers_of = KnownNodes(), _Layers(repository, frozenset(unrun))
@@ -170,10 +165,10 @@ def known_nodes(repository: Repository, unrun: Iterable[str] = ()) -> KnownNodes
     return known
 
 
-def role_stacks(repository: Repository, unrun: Iterable[str] = ()) -> Iterator[Stack]:
+def role_stacks(repository: Repository, unrun: Iterable[str]) -> Iterator[Stack]:
     """Yield a stack for each role in each environment, for a repository that describes no nodes.
 
-    Cookbooks are not read, so `Stack.unknown` is empty. A role that cannot be expanded in an environment is left out
+    Cookbooks are not read, so `Stack.unknown` is empty. A role that cannot be expanded in an environment has no stack
     there.
     unrun: names of roles in Python that did not run
     """
@@ -188,7 +183,7 @@ def role_stacks(repository: Repository, unrun: Iterable[str] = ()) -> Iterator[S
 
 
 class _Layers:
-    """Layers by name, each made once."""
+    """Makes the layers of nodes from the documents of a repository, each layer once."""
 
     def __init__(self, repository: Repository, unrun: frozenset[str]) -> None:
         self._repository = repository
@@ -198,7 +193,7 @@ class _Layers:
         self._named: dict[str, frozenset[str]] = {}
 
     def expansion(self, run_list: Iterable[str], environment: str) -> Expansion:
-        """An expanded run-list. raises: NodeattrsError, where a role is not there, or did not run"""
+        """An expanded run-list. raises: NodeattrsError, if a role is missing or did not run"""
         expansion = expand_run_list(run_list, self._role, environment)
         expansion.require_roles()
         return expansion
@@ -214,7 +209,7 @@ class _Layers:
     def stack(
         self, node: str, expansion: Expansion, environment: str, own: StackLayer | None
     ) -> tuple[StackLayer, ...]:
-        """All layers, the strongest first."""
+        """All layers of a node, the strongest first. raises: NodeattrsError, for an environment that is not read"""
         if environment in self._scripts:
             raise NodeattrsError(f"environment {environment} is code")
         found = self._repository.environment(environment)
@@ -234,7 +229,7 @@ class _Layers:
         return self._made[kind, one.name]
 
     def cookbooks(self, names: Iterable[str]) -> list[str]:
-        """Some cookbooks and all that they depend on, each once."""
+        """The names of some cookbooks and of all that they depend on, each once."""
         found: list[str] = []
         left = [*names]
         while left:
@@ -250,7 +245,7 @@ class _Layers:
             return Cookbook(name, unread="is not there")
 
     def unknown(self, cookbooks: Iterable[str]) -> frozenset[str]:
-        """The levels that the texts of cookbooks name; all, of one that is not there."""
+        """The levels that the texts of some cookbooks name; all levels if one of them is missing."""
         return frozenset().union(*map(self._levels, cookbooks))
 
     def _levels(self, name: str) -> frozenset[str]:
@@ -273,9 +268,9 @@ def _levels_in_data(cookbook: Cookbook) -> set[str]:
 
 
 def texts_of(cookbook: Cookbook, suffixes: tuple[str, ...] = (".rb", ".py")) -> dict[str, str]:
-    """File, as messages name it -> text of a cookbook's code, without tests; {} for a cookbook that is not on disk.
+    """Name of a file in messages -> its text, for a cookbook's code without tests; {} if it is not on disk.
 
-    A file that cannot be read counts as one that sets every level.
+    The text of a file that cannot be read is the names of all levels, as if it set each.
     """
     files = (file for file in cookbook.files if file.endswith(suffixes) and not file.startswith(("spec/", "test/")))
     root = cookbook.root
@@ -290,9 +285,9 @@ def _text(path: pathlib.Path) -> str:
 
 
 def leaves_of(tree: Any) -> dict[Path, Any]:
-    """Path -> value, for each value in a tree that is neither a map nor null, in no certain order; {} for none.
+    """Path -> value, for each value in a tree that is neither a map nor null, in any order; {} for none.
 
-    Lists are values as a whole. A *tree* that is not a map is the value at ().
+    A list is one value. A *tree* that is not a map is the value at ().
     """
     found: dict[Path, Any] = {}
     left: list[tuple[Path, Any]] = [((), tree)]

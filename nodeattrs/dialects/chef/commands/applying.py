@@ -13,12 +13,12 @@ from nodeattrs.dialects.chef.run.applying import apply_catalog, report_place
 
 
 def applied(catalog: Catalog, name: str, question: Question) -> AppliedCatalog:
-    """Apply a catalog as the options of `APPLYING` say (--noop, --root, --report, ...); returns the result to show.
+    """Apply a catalog with the options of `APPLYING` (--noop, --root, --report, ...); returns the report.
 
-    With --noop, `catalog.noop` is set to True. Progress and the warnings of the plan are given to `question.caller`. If
-    a resource fails, no error is raised.
-    name:   of the node, for the default file of the report; "" writes a report only with --report
-    raises: ReferenceNotFound, DependencyCycle, before any change; StoreError, if the report cannot be written
+    With --noop, `catalog.noop` is set to True. Progress and the warnings of the plan are given to `question.caller`. A
+    resource that fails raises no error.
+    name:   the name of the node, for the default file of the journal; "": a journal only with --report
+    raises: ReferenceNotFound, DependencyCycle, before any change; StoreError, if the journal cannot be written
     """
     asked = question.arguments
     catalog.noop = catalog.noop or asked["noop"]
@@ -40,5 +40,5 @@ def applied(catalog: Catalog, name: str, question: Question) -> AppliedCatalog:
 
 
 def exit_code(one: AppliedCatalog) -> int:
-    """The exit code for an applied catalog: done, failed (also where resources were skipped), or interrupted."""
+    """The exit code for an applied catalog: 0, 1 if a resource failed or was skipped, 130 after an interruption."""
     return INTERRUPTED if one.report.interrupted else int(not one.report.ok)

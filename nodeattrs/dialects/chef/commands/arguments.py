@@ -7,7 +7,7 @@ from nodeattrs.contract.arguments import RUBY
 
 
 def facts_of(what: str, default: str) -> tuple[Argument, Argument]:
-    """Which facts are meant: of a file, or of a platform."""
+    """The options --facts and --platform. what, default: words for the help of --facts"""
     return (
         Argument(("--facts",), f"{what} (default: {default})", {"metavar": "PLACE"}, choice="facts"),
         Argument(
@@ -32,7 +32,7 @@ APPLYING = (
         group="applying",
     ),
 )
-"""How a catalog is applied."""
+"""Options for applying a catalog."""
 
 
 COOKBOOK_PATH = Argument(
@@ -72,4 +72,4 @@ RUN = (
     COOKBOOK_PATH,
     *RUBY,
 )
-"""What a run starts from, beside its repository and node."""
+"""Options for the inputs of a run, except its repository and node."""

@@ -80,11 +80,11 @@ _CATALOG = "a catalog as JSON, YAML or TOML, or one that Puppet compiled"
 
 
 _Undeclared = Sequence[Unread] | None
-"""Recipes whose resources are not in a catalog, or not all of them; None for a catalog that is whole."""
+"""Recipes that may declare resources which a catalog lacks; None for a complete catalog."""
 
 
 def _perform(act: Callable[[Question], Output], question: Question) -> Output:
-    """Ask the catalog that the arguments name: --puppet is a file as --from is, and is read as Puppet's."""
+    """Call *act* with the file of --puppet in place of --from. raises: BadUsage, for both options, and to apply it"""
     asked = question.arguments
     if asked["puppet"] is not None:
         if asked["source"] is not None or act is _apply:
@@ -166,13 +166,13 @@ def _apply(question: Question) -> Output:
 def _plan(question: Question) -> tuple[Plan, _Undeclared]:
     asked = question.arguments
     catalog, unread = _catalog(question)
-    if asked["source"] is not None and asked["action"] != "check":  # which has them among its findings
+    if asked["source"] is not None and asked["action"] != "check":  # `check` has them among its findings
         question.caller.warn(catalog.warnings)
     return catalog.plan(documented=asked["documented"]), unread
 
 
 def _catalog(question: Question) -> tuple[Catalog, _Undeclared]:
-    """The catalog that the arguments name, and the recipes whose resources are not in it."""
+    """Returns (the catalog that the arguments name, recipes that may declare resources which it lacks)."""
     asked = question.arguments
     if asked["source"] is not None:
         if asked["repo"] or asked["node"]:
@@ -194,9 +194,9 @@ def _from_file(file: str, question: Question, is_puppets: bool, modulepath: Sequ
 
 
 def _subject(question: Question, entry: Any) -> Any:
-    """What an entry does: only those with `parameters` act, so that a bare list of names can be asked about.
+    """The subject that applies an entry of a file; None for an entry without `parameters`.
 
-    So can those whose type is code that is not run; a line says so.
+    None too, with a warning, if its type is code that may not run. The catalog can still be asked about.
     """
     if not isinstance(entry.get("parameters"), dict):
         return None
@@ -227,7 +227,7 @@ def _run(question: Question) -> Run:
 
 
 _NODE = "--repo cookbooks_example --node web1 --facts cookbooks_example/facts"
-"""The end of examples that run at the top of a checkout."""
+"""The options in examples, which run at the top of a checkout."""
 
 
 def _command(

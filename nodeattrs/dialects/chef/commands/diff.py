@@ -48,9 +48,9 @@ _ARGUMENTS = (
 
 
 def _perform(question: Question) -> Output:
-    """Print the differences between two saved nodes or revisions; a single NODE is compared with its revision before.
+    """Compare two saved nodes or revisions; a single NODE is compared with its revision before.
 
-    raises: NodeNotFound, also where NODE has one revision only
+    raises: NodeNotFound, also if NODE has only one revision
     """
     asked = question.arguments
     store, sensitive = store_of(question.settings)

@@ -54,9 +54,9 @@ _ARGUMENTS = (
 
 
 def _perform(question: Question) -> Output:
-    """Print why a path of a node has its value.
+    """Explain why a path of a node has its value.
 
-    raises: NoSuchAttribute, where the path is not set, with other sources that set it
+    raises: NoSuchAttribute, if the path is not set; its details name other sources that set it
     """
     question = with_suite(question)
     asked = question.arguments
@@ -85,20 +85,24 @@ def _perform(question: Question) -> Output:
 
 
 def _of_run(question: Question, repository: Repository, run: Run, path: Path) -> tuple[NodeExplanation, list[Unread]]:
-    """The explanation of a path of the node that was run for this question, and what may change it indirectly."""
-    from nodeattrs.dialects.chef.blame import changes_of_trace as changes_of
-    from nodeattrs.dialects.chef.causes import causes_of_trace as causes_of
+    """Returns (the explanation of a path of the run, the unread sources that may change it indirectly)."""
+    from nodeattrs.dialects.chef.blame import blame, lines_in
+    from nodeattrs.dialects.chef.causes import causes
     from nodeattrs.dialects.chef.reads import UnreadInputs
     from nodeattrs.dialects.chef.reports.explain import explained as explained_run
 
-    causes = causes_of(repository, run) if question.arguments["because"] else None
-    changes = changes_of(repository) if question.arguments["git"] else None
-    explanation = explained_run(run.node, path, repository, causes, changes, run.search)._replace(facts=run.facts)
+    explanation = explained_run(run.node, path, repository, run.search)._replace(facts=run.facts)
+    trace = explanation.trace
+    if question.arguments["because"]:
+        origins = (stated.origin for stated in trace.claims)
+        explanation = explanation._replace(causes=tuple(causes(repository, run, origins)))
+    if question.arguments["git"]:
+        explanation = explanation._replace(changes=blame(repository.root, lines_in(trace)))
     return explanation, UnreadInputs(repository, run).of(path)
 
 
 def _elsewhere(question: Question, node: Node, path: Path, repository: Repository | None) -> list[OtherSetter]:
-    """Who sets a path on other nodes that were saved; else in the repository, where one was named."""
+    """The sources that set a path on other saved nodes, or else in the repository; [] for none."""
     from nodeattrs.dialects.chef.causes import setters_in_repository, setters_on_other_nodes
 
     store, sensitive = store_of(question.settings)

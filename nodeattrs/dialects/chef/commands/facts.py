@@ -30,7 +30,7 @@ _ARGUMENTS = (
 
 
 def _perform(question: Question) -> Output:
-    """Print the facts of a file, a platform or this machine. raises: NotFound, where there are none"""
+    """The facts of a file, a platform or this machine. raises: NotFound, if there are none"""
     asked, repository = question.arguments, found_repository(question)
     path = path_of(asked["path"])
     facts = facts_from(question, None, repository)

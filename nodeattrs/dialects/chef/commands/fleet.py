@@ -11,7 +11,7 @@ from typing import Any
 from nodeattrs.contract.arguments import REPO_HELP, RUBY, STORE, output
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.dialects.chef.commands.arguments import COOKBOOK_PATH, facts_of
-from nodeattrs.dialects.chef.commands.inputs import check_facts, facts_place, own_facts, repository_of
+from nodeattrs.dialects.chef.commands.inputs import facts_place, own_facts, repository_of
 from nodeattrs.dialects.chef.commands.many import (
     EXPORT,
     INTERRUPTED,
@@ -19,8 +19,8 @@ from nodeattrs.dialects.chef.commands.many import (
     began_now,
     check_export,
     export_saved,
-    going_on,
     hint_to_resume,
+    jobs_and_since,
     since_of,
 )
 from nodeattrs.dialects.chef.fleet import Fleet, NodeOutcome, compared, resolve, shipped, still_to_do
@@ -84,18 +84,16 @@ _ARGUMENTS = (
         "facts/ of the repository, else the facts of the last run",
     ),
     NEW,
-    *going_on(),
+    *jobs_and_since(),
     EXPORT,
 )
 
 
 def _perform(question: Question) -> Output:
-    """Run the nodes, save them, and print which failed; returns the exit code."""
+    """Run the nodes and save them; reports the failed ones."""
     asked = question.arguments
     since = since_of(question)
     check_export(question, saves=not asked["why_run"])
-    if asked["facts"] is not None:
-        check_facts(asked["facts"])
     repository = repository_of(question)
     fleet = _fleet(question, repository)
     store = open_store(fleet.store)
@@ -109,7 +107,7 @@ def _perform(question: Question) -> Output:
 
 
 class _Resolving:
-    """One call of the command."""
+    """One call of the command: runs the nodes, and collects what the report needs."""
 
     def __init__(self, question: Question, fleet: Fleet, names: list[str]) -> None:
         self._question, self._asked = question, question.arguments
@@ -119,7 +117,10 @@ class _Resolving:
         self._gone: FleetError | None = None
 
     def perform(self, skipped: int) -> Output:
-        """Run the nodes and report; the exit code. raises: FleetError, after the report"""
+        """Run the nodes and report them. skipped: the nodes that an earlier call has run
+
+        raises: FleetError, after the report
+        """
         question = self._question
         began, start = began_now(), time.perf_counter()
         done = self._done()
@@ -135,7 +136,7 @@ class _Resolving:
         return Output(code=INTERRUPTED if left else 1 if report.failed else 0)
 
     def _done(self) -> int:
-        """Run the nodes; how many are done."""
+        """Run the nodes; returns the number of finished ones."""
         asked, fleet, pack = self._asked, self._fleet, None
         with open_workers(asked["executor"], asked["jobs"]) as workers:
             if asked["ship"] and not workers.elsewhere:
@@ -165,7 +166,7 @@ class _Resolving:
 
 
 def _warnings(name: str, came: Session | NodeattrsError, log: Any) -> list[str]:
-    """What to warn of after one run, in the process that made it."""
+    """The warnings about the facts of a run; called in the worker."""
     return [] if isinstance(came, NodeattrsError) else [*wrong_machine_warnings(came.run)]
 
 
@@ -184,7 +185,7 @@ def _fleet(question: Question, repository: Repository) -> Fleet:
 
 
 def _names(question: Question, repository: Repository, store: Store) -> list[str]:
-    """Which nodes are meant. raises: NotFound, where there is none"""
+    """The names of the nodes to run: of --query or --node, else all. raises: NotFound, for none"""
     asked = question.arguments
     if asked["query"] is not None:
         names = store.search(parse_query(asked["query"]))

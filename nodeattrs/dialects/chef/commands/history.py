@@ -30,7 +30,7 @@ _ARGUMENTS = (
 
 
 def _perform(question: Question) -> Output:
-    """Print the revisions of a node. raises: NodeNotFound, where it is not saved"""
+    """The revisions of a node, the latest first. raises: NodeNotFound, if it is not saved"""
     asked = question.arguments
     if asked["limit"] is not None and asked["limit"] < 1:
         raise BadUsage("--limit is at least 1")

@@ -29,16 +29,13 @@ if TYPE_CHECKING:
     from nodeattrs.dialects.chef.run.run import Run
 
 _KITCHEN = ("kitchen.yml", ".kitchen.yml")
-"""The files of Test Kitchen; the module that reads them is not loaded for a repository without them."""
+"""The files of Test Kitchen. Without them the module that reads them is not loaded."""
 
 _ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only", "ruby", "cookbook_path")
 
 
 def run_options(question: Question) -> RepositoryOptions:
-    """The options that concern the repository, such as --policy and --ruby.
-
-    Options that the command lacks have their defaults.
-    """
+    """The options that concern the repository, such as --policy and --ruby. Missing options have their defaults."""
     from nodeattrs.dialects.chef.repository.roles import RepositoryOptions
 
     given = {name: question.arguments.get(name) for name in RepositoryOptions._fields}
@@ -47,9 +44,10 @@ def run_options(question: Question) -> RepositoryOptions:
 
 
 def run_list(question: Question, option: str = "--run-list") -> list[str] | None:
-    """The items of a run-list option that may be repeated, split at commas; None where the option is not given.
+    """The items of a run-list option, split at commas and not parsed; None if the option is not given.
 
-    The items are not parsed. raises: BadArgument, for an option without any item
+    option: an option that may be repeated
+    raises: BadArgument, for an option without any item
     """
     given = question.arguments[option[2:].replace("-", "_")]
     if given is None:
@@ -74,7 +72,7 @@ def repository_of(question: Question) -> Repository:
 
 
 def found_repository(question: Question) -> Repository | None:
-    """The repository whose settings count; None where there are no settings. raises: NotFound"""
+    """The repository whose settings apply; None if there are no settings. raises: NotFound"""
     from nodeattrs.dialects.chef.repository.repository import Repository
 
     settings = question.settings.repository
@@ -82,7 +80,7 @@ def found_repository(question: Question) -> Repository | None:
 
 
 def json_attributes(question: Question, repository: Repository) -> Document | None:
-    """The parsed document of --json-attributes, of any shape; None where it is not given. raises: DocumentError"""
+    """The parsed document of --json-attributes, of any shape; None without the option. raises: DocumentError"""
     file = question.arguments["json_attributes"]
     if file is None:
         return None
@@ -95,34 +93,30 @@ def is_directory(place: str | None) -> bool:
     return place is not None and os.path.isdir(place)
 
 
-def check_facts(place: str) -> None:
-    """Do nothing where the file or folder of --facts exists. raises: NotFound, where it does not"""
-    if not os.path.lexists(place):
+def facts_place(question: Question, repository: Repository | None) -> str | None:
+    """The file or folder of the facts: the file of --platform, or the place of --facts; None without both options.
+
+    If both are given, --platform counts.
+    repository: may have a folder with further platforms; None: only the platforms that nodeattrs brings
+    raises:     NotFound, for an unknown platform, and if the place of --facts does not exist
+    """
+    platform, place = question.arguments["platform"], question.arguments["facts"]
+    if platform is not None:
+        from nodeattrs.dialects.chef.facts.known import platform_file
+
+        return str(platform_file(platform, repository.platforms_folder if repository is not None else None))
+    if place is not None and not os.path.lexists(place):
         raise NotFound(
             f"{place}: cannot be read: no such file or directory",
             hint="name what ohai or facter --json wrote, or a directory of NODE.json",
         )
-
-
-def facts_place(question: Question, repository: Repository | None) -> str | None:
-    """The file or folder of the facts: the file of --platform, or the place of --facts; None without both options.
-
-    If both are given, --platform counts. The place of --facts may not exist.
-    repository: may have a folder with further platforms; None: only the platforms that nodeattrs brings
-    raises:     NotFound, for an unknown platform
-    """
-    platform, place = question.arguments["platform"], question.arguments["facts"]
-    if platform is None:
-        return str(place) if place is not None else None
-    from nodeattrs.dialects.chef.facts.known import platform_file
-
-    return str(platform_file(platform, repository.platforms_folder if repository is not None else None))
+    return None if place is None else str(place)
 
 
 def own_facts(question: Question, repository: Repository, names: Iterable[str]) -> str | None:
-    """The folder `facts/` of the repository, where it has a file for one of the nodes; else None.
+    """The folder `facts/` of the repository if it has a file for one of the nodes; else None.
 
-    None, too, where --facts or --platform is given.
+    None too with --facts or --platform.
     """
     folder = repository.root / "facts"
     if question.arguments["facts"] is not None or question.arguments["platform"] is not None:
@@ -133,9 +127,9 @@ def own_facts(question: Question, repository: Repository, names: Iterable[str]) 
 def facts_from(question: Question, node: str | None = None, repository: Repository | None = None) -> Facts:
     """The facts for a run, from the first of these: --platform, --facts, the repository, this machine.
 
-    A folder in --facts has a file NODE.json. The repository has facts/NODE.json, or a suite of Test Kitchen with a
-    platform.
-    node:       the node's name; None: --facts must be a file, and the repository is not used
+    In a folder of --facts it is the file NODE.json. The repository may have facts/NODE.json, or a suite of Test Kitchen
+    with that name.
+    node:       the node's name; None: --facts must be a file, and facts of the repository are not used
     repository: None: only options and this machine are used
     raises:     NotFound, DocumentError, MissingExtra, BadName; BadArgument, for a folder if *node* is None
     """
@@ -154,15 +148,12 @@ def facts_from(question: Question, node: str | None = None, repository: Reposito
         except MissingExtra as error:
             error.hint = f"{error.hint}; or name a file: --facts FILE"
             raise
-    check_facts(place)
     path, is_one = pathlib.Path(place), not is_directory(place)
     if not is_one:
         if node is None:
             raise BadArgument(f"--facts {place} is a directory", hint="say which node is meant, or name one file in it")
         path /= f"{checked_name(node, 'node')}.json"
-    # Callers show or run them, and change none: a run copies nothing of them.
-    shown = repository.shown(path) if repository else None
-    return load_facts(path, shown, settled=True, by_caller=is_one)
+    return load_facts(path, repository.shown(path) if repository else None, by_caller=is_one)
 
 
 def with_suite(question: Question) -> Question:

@@ -15,9 +15,10 @@ _FIELDS = ("chef_environment", "name", "recipe", "recipes", "role", "roles", "ru
 
 
 def known_names(kind: str, arguments: Mapping[str, Any]) -> Iterable[str]:
-    """The names of one kind, in any order: a kind of `Chef.kinds`, or "NODE" for the files in nodes/.
+    """The names of one kind, in any order.
 
-    kind: "nodes" has saved nodes and suites, too; "fields" has what a search can name, from the saved nodes
+    kind:   a kind of `Chef.kinds`, or "NODE" for the files in nodes/. "nodes" also has saved nodes and suites;
+            "fields" has the fields that a search can use, from the saved nodes
     raises: NotFound, for "fields" without saved nodes; DocumentError
     """
     settings = Settings(arguments, os.environ)

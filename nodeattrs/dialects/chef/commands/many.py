@@ -1,6 +1,6 @@
 """Shared code of `run` and `fleet resolve`, which run many nodes: options, --export, and the command line to continue.
 
-After Ctrl-C or failures, this is the same command line with --since, which skips the nodes that succeeded.
+The command line to continue, after Ctrl-C or failures, has --since, which skips the nodes that succeeded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 
 
-def going_on(jobs: str = "", since: str = "") -> tuple[Argument, Argument]:
+def jobs_and_since(jobs: str = "", since: str = "") -> tuple[Argument, Argument]:
     """The options --jobs and --since. The arguments are words for their help, such as " of --all"."""
     return (
         Argument(
@@ -50,7 +50,7 @@ def check_export(question: Question, *, saves: bool) -> None:
     """Make the folder of --export before any node runs; does nothing without --export.
 
     saves:  whether the command saves nodes
-    raises: BadUsage, for a command that saves nothing; StoreError, where the folder cannot be made
+    raises: BadUsage, if *saves* is False; StoreError, if the folder cannot be made
     """
     folder = question.arguments["export"]
     if folder is None:
@@ -61,8 +61,7 @@ def check_export(question: Question, *, saves: bool) -> None:
 
 
 def export_saved(question: Question, place: str, names: list[str]) -> None:
-    """Write the files of the named nodes from a store to the folder of --export, and give `question.caller` their
-    number.
+    """Write files of the named nodes to the folder of --export, and give `question.caller` their number.
 
     Does nothing without --export, and without names.
     place: the store, as for `open_store`
@@ -97,7 +96,7 @@ def hint_to_resume(question: Question, began: str, *, interrupted: bool) -> None
     """Give `question.caller` the command line that runs the nodes that have not succeeded. Does nothing with --why-run.
 
     began:       the time of the start, for --since
-    interrupted: True if nodes are left after Ctrl-C, False if only failed ones are; chooses the words before the line
+    interrupted: True after Ctrl-C, False if all nodes ran and some failed; decides the words before the line
     """
     if question.arguments["why_run"]:
         return  # nothing was saved
@@ -108,5 +107,5 @@ def hint_to_resume(question: Question, began: str, *, interrupted: bool) -> None
 def this_command(asked: Mapping[str, Any], began: str) -> str:
     """The command line of a call, with --since: its own, else *began*. Passwords in it are left out."""
     words = [without_password(word) for word in asked.get("words") or sys.argv[1:]]
-    # An earlier --since stays: what that part has done is skipped, too.
+    # An earlier --since stays, so the nodes of that call are skipped, too.
     return shlex.join(["nodeattrs", *words, *([] if asked["since"] else ["--since", began])])

@@ -19,7 +19,7 @@ from nodeattrs.core.looks import KEYS, TREE, quietly
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unread import unresolved
 from nodeattrs.dialects.chef.commands.arguments import COOKBOOK_PATH, facts_of
-from nodeattrs.dialects.chef.commands.inputs import check_facts, facts_place, own_facts, repository_of, run_options
+from nodeattrs.dialects.chef.commands.inputs import facts_place, own_facts, repository_of
 from nodeattrs.dialects.chef.opened import Nodes
 from nodeattrs.dialects.chef.run.session import wrong_machine_warnings_of
 from nodeattrs.dialects.common import saved_nodes_of
@@ -91,16 +91,15 @@ _ARGUMENTS = (
 
 
 def _perform(question: Question) -> Output:
-    """Print the values of one path on many nodes, in groups; returns 1 where reading one fails, or the path is never
-    set.
+    """Group many nodes by the value of one path. The exit code is 1 if a node cannot be read, or no node has the path.
 
-    raises: NotFound, where no node is selected
+    raises: NotFound, if no node is selected
     """
     asked = question.arguments
     path = path_of(asked["key"])
     if asked["count"] and (asked["repo"] is not None or not path):
         raise BadUsage("--count is about one path of saved nodes: leave --repo out")
-    alike: dict[Any, Cell] = {}  # of many nodes with one answer it is kept once
+    alike: dict[Any, Cell] = {}  # equal cells share one object
     found = _kept(question, path) if asked["repo"] is None else _run(question, path)
     cells = sorted(
         ((name, alike.setdefault((cell.key, cell.origins, cell.notes, cell.unread), cell)) for name, cell in found),
@@ -117,7 +116,7 @@ def _perform(question: Question) -> Output:
 
 
 def _is_code(value: object) -> bool:
-    """Whether a node has no answer because a file of it is no literal."""
+    """Whether a value is the error for a file that is not a literal."""
     return isinstance(value, NodeattrsError) and value.kind == NOT_LITERAL
 
 
@@ -136,16 +135,19 @@ def _kept(question: Question, path: Path) -> Iterator[tuple[str, Cell]]:
 
 
 _MOST_VALUES = 50
-"""Values that are looked at one by one before the others are only counted."""
+"""The number of values that --count looks at."""
 
 _ALONE = 8
-"""The same, where so many in a row were of one node each: such as a name, of which there are as many as nodes."""
+"""--count stops after this number of values in a row that only one node has, such as its name."""
 
 
 def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], Cell]) -> Iterator[tuple[str, Cell]]:
-    """The cells, one of each group looked at: of the others the index knows that they read the same."""
+    """Yield (name, cell). One node of each group is loaded; the index of the store finds the others with its value.
+
+    If there are too many values, the nodes that are left have a cell that says so.
+    """
     alike, looked, alone = NodesByValue(store, path), 0, 0
-    left = dict.fromkeys(sorted(names, key=lambda name: crc32(name.encode())))  # in no order that names have
+    left = dict.fromkeys(sorted(names, key=lambda name: crc32(name.encode())))  # an order that does not depend on names
     while left and looked < _MOST_VALUES and alone < _ALONE:
         name, looked = next(iter(left)), looked + 1
         found = cell(name)
@@ -176,8 +178,6 @@ def _run(question: Question, path: Path) -> Iterator[tuple[str, Cell]]:
     from nodeattrs.dialects.chef.fleet import Fleet, resolve
 
     asked = question.arguments
-    if asked["facts"] is not None:
-        check_facts(asked["facts"])
     repository = repository_of(question)
     names = _names(question, repository)
     fleet = Fleet(
@@ -186,7 +186,7 @@ def _run(question: Question, path: Path) -> Iterator[tuple[str, Cell]]:
         facts_place(question, repository) or own_facts(question, repository, names),
         asked["environment"],
         save=False,
-        options=run_options(question),
+        options=repository.options,
     )
     shared = {} if asked["no_sharing"] else _shared(question, fleet, names, path)
     yield from shared.items()
@@ -198,13 +198,13 @@ def _run(question: Question, path: Path) -> Iterator[tuple[str, Cell]]:
 
 
 _TRIED = 24
-"""Nodes that are looked at first: if none of them shares an answer, several processes run the others."""
+"""The nodes that are run first: if none of them shares an answer, several processes run the others."""
 
 
 def _shared(question: Question, fleet: Fleet, names: Sequence[str], path: Path) -> dict[str, Cell]:
-    """The cells of nodes that share answers, and of those whose answers they share; {} where few do.
+    """Node -> cell, for nodes that were run here because they may share answers; {} if sharing is not possible.
 
-    Nodes start from the repository alone: none does where a store has saved nodes.
+    It is not possible if a store has saved nodes, since a run starts from them.
     """
     asked = question.arguments
     has_store = open_store(question.settings.store).is_there()
@@ -235,7 +235,7 @@ def _texts_of(cell: Cell) -> object:
 
 
 def _shared_cell(opened: Nodes, path: Path, name: str) -> Cell:
-    """The value of a path on a node, which other nodes may share."""
+    """Run a node; returns the value of a path, or the error. `opened.looks` gets what the run read."""
     try:
         return _cell_of(opened.run(name).node, path)
     except NodeattrsError as error:
@@ -245,7 +245,7 @@ def _shared_cell(opened: Nodes, path: Path, name: str) -> Cell:
 
 
 def _collected(path: Path, name: str, session: Session | NodeattrsError, log: Any) -> tuple[Cell, list[str]]:
-    """What one run gives, with its warnings, in the process that made it."""
+    """Returns (the cell of a run, its warnings); called in the worker."""
     from nodeattrs.dialects.chef.run.session import wrong_machine_warnings
 
     if isinstance(session, NodeattrsError):
@@ -264,7 +264,7 @@ def _cell_of(node: Node, path: Path) -> Cell:
 
 
 def _near(node: Node, path: Path) -> str | None:
-    """What is set near a path that is not set. Of the facts it looks at the names beside each step of the path."""
+    """A hint for a path that is not set: what is set near it, or None. The keys that it looks at are noted."""
     looks = looks_of(node)
     if looks is not None:
         looks.note(KEYS, ())

@@ -37,7 +37,7 @@ _SHOWING = (
 
 
 def _show(kind: str, fields: tuple[str, ...], question: Question) -> Output:
-    """A role or an environment with some fields of its own."""
+    """Show a role or an environment. kind: "role" or "environment"; fields: the fields that only this kind has"""
     asked = question.arguments
     repository = repository_of(question)
     thing: Any = getattr(repository, kind)(asked["name"])

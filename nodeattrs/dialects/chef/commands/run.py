@@ -28,8 +28,8 @@ from nodeattrs.dialects.chef.commands.many import (
     began_now,
     check_export,
     export_saved,
-    going_on,
     hint_to_resume,
+    jobs_and_since,
     since_of,
 )
 from nodeattrs.dialects.chef.facts import Facts
@@ -88,14 +88,14 @@ _ARGUMENTS = (
     *output(),
     EXPORT,
     NEW,
-    *going_on("", " of --all"),
+    *jobs_and_since("", " of --all"),
 )
 
 
 def _perform(question: Question) -> Output:
-    """Run the nodes, save them, and print each in the order of the names; returns the exit code.
+    """Run the nodes, save them, and print each in the order of the names.
 
-    raises: NotFound, where no node is given and nodes/ has none
+    raises: NotFound, if no node is given and nodes/ has none
     """
     asked = question.arguments
     since = since_of(question)
@@ -111,7 +111,7 @@ def _perform(question: Question) -> Output:
     names = repository.nodes() if asked["all"] else asked["node"] or []
     # Resources are applied to this machine, so its own facts count.
     own = None if asked["apply"] or asked["noop"] else own_facts(question, repository, names)
-    # A directory has facts for each node; else all of them have the same.
+    # Without a directory of facts, all nodes have the same facts.
     suites = [name for name in names if name in repository.kitchen.instances and asked["facts"] is None]
     if suites and len(names) > 1 and asked["platform"] is None:
         raise BadUsage("suites of Test Kitchen have facts of their own: run one, or name facts")
@@ -130,9 +130,9 @@ def _perform(question: Question) -> Output:
 
 
 class _Runs:
-    """The runs of one command, and what is shown of them.
+    """The runs of one command, and their reports.
 
-    own_facts: the folder `facts/` of the repository, where it counts; then a node without a file has its last facts
+    own_facts: the folder `facts/` of the repository, if it is used; a node without a file there has its last facts
     """
 
     def __init__(self, question: Question, names: list[str], own_facts: str | None) -> None:
@@ -146,7 +146,7 @@ class _Runs:
         self._catalogs: dict[str, AppliedCatalog] = {}
 
     def perform(self, repository: Repository, shared: Facts | None) -> Output:
-        """Run them; the exit code, and what was not shown yet."""
+        """Run the nodes and show their reports. shared: the facts of all nodes, or None"""
         question, asked, names = self._question, self._asked, self._names
         applying = asked["apply"] or asked["noop"]
         jobs = 1 if applying else asked["jobs"] or jobs_for(len(names))
@@ -158,7 +158,7 @@ class _Runs:
             root=os.path.abspath(repository.root),
             traceback=asked["traceback"],
         )
-        # A run that applies is stopped between two resources, and reports it; a single node is stopped where it is.
+        # A run that applies is stopped between two resources, and a single node at once.
         stopping = self._was_interrupted if applying or len(names) == 1 else None
         began = began_now()
         taken = question.through(
@@ -191,7 +191,7 @@ class _Runs:
         given, items = json_attributes(question, repository), run_list(question)
         override = run_list(question, "--override-run-list")
         place = self._own_facts or facts_place(question, repository)
-        # What was read from a file stays in this process; another one reads it again.
+        # Other processes get the names of files, and read them again.
         is_here = jobs == 1
         return Fleet(
             os.path.relpath(repository.root),
@@ -222,21 +222,18 @@ class _Runs:
         if isinstance(report, RunReport):
             self._caller.warn(report.warnings)
             self._caller.warn(filter(None, [report.note]), SAVED_NOTE.entry)
-            self._show(report)
+            if self._asked["format"] == "text":
+                self._text(report)
+            else:
+                self._reports.append(report)
         else:
             self._failed[outcome.name] = (outcome.error, outcome.code)
             self._caller.aside(report)
         if self._asked["format"] == "text" and outcome.name in self._catalogs:
             self._text(self._catalogs[outcome.name])
 
-    def _show(self, report: RunReport) -> None:
-        if self._asked["format"] == "text":
-            self._text(report)
-        else:
-            self._reports.append(report)
-
     def _text(self, report: RunReport | AppliedCatalog) -> None:
-        # Each is shown as soon as it is there, and then forgotten.
+        # A text is shown at once, and not kept.
         if self._asked["quiet"] and isinstance(report, RunReport):
             self._caller.text(f"{report.brief()}\n")
             return
@@ -261,10 +258,10 @@ def _report(
     root: str,
     traceback: bool,
 ) -> RunReport | list[str]:
-    """What is shown of a node, made where it ran: its report, or the lines about what went wrong."""
+    """The report of a node, or the lines about its error; called in the worker. several: more than one node runs"""
     if not isinstance(came, NodeattrsError):
         return RunReport.of(came)
-    # What was logged before leads to the fault.
+    # The logged lines may show the reason for the error.
     before = [*map(str, log), *([f"the run of {name} failed"] if several else [])]
     return [
         *map(printable, before),

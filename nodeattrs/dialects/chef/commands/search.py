@@ -42,8 +42,7 @@ _ARGUMENTS = (
 
 
 def _perform(question: Question) -> Output:
-    """Search the saved nodes and print a page of them; returns 1 where none is found and a field of the query is
-    unknown."""
+    """A page of the saved nodes that a query finds. The exit code is 1 if it finds none and names an unknown field."""
     asked = question.arguments
     at, attributes, page = _time(question), _attributes(question), _page(question)
     query = parse_query(asked["query"])
@@ -65,7 +64,7 @@ def _time(question: Question) -> datetime | None:
 
 
 def _attributes(question: Question) -> dict[str, Path]:
-    """The path of each column, by its title."""
+    """Title of a column -> its path. raises: BadUsage, for one title with two paths"""
     attributes: dict[str, Path] = {}
     for text in question.arguments["attribute"]:
         title, mark, spelled = text.partition("=")

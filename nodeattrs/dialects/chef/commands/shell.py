@@ -34,11 +34,11 @@ _ARGUMENTS = (
 
 
 def _perform(question: Question) -> Output:
-    """A Python prompt with the node and its attributes as variables."""
+    """A Python prompt with the node, its writers, `explain` and perhaps `run` as variables."""
     node, _, run = named_node(question)
 
     def explain(path: str = "(root)") -> None:
-        """Print who set a path, and what was overridden."""
+        """Print the line that set a path, and what it overrode."""
         question.caller.report(explained(node, parse(path)))
 
     names: dict[str, Any] = {**words_of(node), "node": node, "explain": explain}

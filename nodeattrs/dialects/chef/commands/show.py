@@ -62,7 +62,7 @@ _ARGUMENTS = (
 
 
 def _perform(question: Question) -> Output:
-    """Print the merged attributes of a node, their winners, or single slots. raises: NodeNotFound, NoSuchAttribute"""
+    """The merged attributes of a node, their winners, or single slots. raises: NodeNotFound, NoSuchAttribute"""
     asked = question.arguments
     path = path_of(asked["path"])
     if asked["winners"] and (asked["level"] or asked["slot"] or asked["origins"]):

@@ -1,4 +1,4 @@
-"""`nodeattrs status`: when each saved node ran last, and the outcome."""
+"""`nodeattrs status`: the time and the result of each saved node's last run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ARGUMENTS = (
 
 
 def _perform(question: Question) -> Output:
-    """Print the last run of each saved node. raises: NotFound, where there is no store"""
+    """The last run of each saved node. raises: NotFound, if there is no store"""
     store, _ = saved_nodes_of(question.settings)
     nodes = (one for one in map(NodeStatus._make, last_runs(store)) if one.failed or not question.arguments["failed"])
     return Output(Status(nodes, datetime.now(UTC)))

@@ -80,10 +80,7 @@ _BELONG = {
 
 
 def _perform(question: Question) -> Output:
-    """Check, prune, export, import or copy the store; returns the exit code.
-
-    An option of another action ends the program with exit code 2.
-    """
+    """Check, prune, export, import or copy the store. raises: BadUsage, for an option of another action"""
     asked = question.arguments
     for word, task in _BELONG.items():
         if asked[word] not in (None, False, []) and asked["task"] != task:
@@ -107,7 +104,7 @@ def _perform(question: Question) -> Output:
 
 
 def _judge_to(asked: Mapping[str, Any]) -> None:
-    """raises: BadUsage, where --to is missing, or does not go together with the action or another option"""
+    """Raise BadUsage if --to is missing, or cannot be combined with the action or another option."""
     task, place = asked["task"], asked["to"]
     if task == "copy" and place is None:
         raise BadUsage("store copy needs --to PLACE")
@@ -170,14 +167,14 @@ def _exported(store: Store, question: Question) -> TendedStore:
 
 
 def _lines(stream: TextIO, file: str) -> Iterator[str]:
-    """The lines of a file, each within the limit for a text of a store. raises: TooMuch"""
+    """Yield the lines of a file. raises: TooMuch, for a line above the limit for a text of a store"""
     while line := stream.readline(text_budget().remaining("bytes") + 1):
         text_budget(file).bytes(len(line))
         yield line
 
 
 def _import(store: Store, file: str, sensitive: Any, question: Question) -> tuple[list[str], int]:
-    """The names of the nodes, and how many revisions of them were saved."""
+    """Returns (the names of the imported nodes, the number of saved revisions)."""
     try:
         if os.path.isdir(file):
             nodes, notes = read_folder(store, file, sensitive)

@@ -1,8 +1,8 @@
 """Facts of machines in the shape of Ohai's, which become the automatic attributes of a node.
 
 `gather` collects the facts of this machine, with our own functions and those that packages offer under the entry point
-group `nodeattrs.facts`. `load_facts` reads a file that Ohai or Facter wrote. Each fact has an origin. A run sets them
-on its node, and adds `recipes`, `roles`, `expanded_run_list` and `cookbooks` itself.
+group `nodeattrs.facts`. `load_facts` reads a file that Ohai or Facter wrote. Each fact has an origin. A run sets the
+facts on its node, and adds `recipes`, `roles`, `expanded_run_list` and `cookbooks` itself.
 
     >>> facts = gather({"rack": lambda known: {"rack": f"r7 of {known['os']}"}})
     >>> facts.tree["rack"] == "r7 of " + facts.tree["os"]
@@ -39,13 +39,13 @@ ENTRY_POINTS = "nodeattrs.facts"
 """The entry point group under which a package offers its fact functions."""
 
 FactFunction = Callable[[dict[str, Any]], Mapping[str, Any]]
-"""A function from a copy of the facts so far to more facts; maps are merged, anything else replaces."""
+"""A function from a copy of the facts so far to more facts, which are deep merged over them."""
 
 _MADE_BY_RUNS = ("cookbooks", "expanded_run_list", "recipes", "roles")
 """Automatic attributes that a run makes itself."""
 
 _OF_CHEF = ("json_class", "chef_type", "run_list", "default_attributes", "override_attributes")
-"""Fields of roles, environments and nodes; no fact is called so."""
+"""Fields of roles, environments and nodes. No fact has such a name."""
 
 _SHIPPED = os.path.join(os.path.dirname(__file__), "known")
 """The folder with the facts of platforms."""
@@ -60,8 +60,8 @@ class Facts:
     tree:     the facts, by Ohai's names
     locator:  gives the origin of each fact
     warnings: about the file that was read; from `gather`, one for each function that failed
-    settled:  whether the tree is JSON data that is never changed later; a run then uses the tree without copying it
-    unread:   the reason why other facts of the machine are missing; "" if none are
+    settled:  True: the tree is JSON data and is never changed later, so a run uses it without copying it
+    unread:   the reason why other facts of the machine are missing; "" if none are missing
     """
 
     tree: dict[str, Any]
@@ -73,7 +73,7 @@ class Facts:
     @property
     def place(self) -> str:
         """Where the facts are from: a file, "platform debian-12" for a file of this package, or "this machine"."""
-        # A document's own origin without a line: to count the lines takes longer than to parse the facts.
+        # `unplaced` is an origin without a line: counting lines takes longer than parsing the facts.
         origin: Origin = getattr(self.locator, "unplaced", None) or self.locator.at(())
         folder, name = os.path.split(origin.file or "")
         return f"platform {os.path.splitext(name)[0]}" if folder == _SHIPPED else origin.file or origin.name
@@ -81,10 +81,10 @@ class Facts:
 
 @dataclass(frozen=True)
 class _Gathered:
-    """A locator of gathered facts: gives the function that set a fact; "this machine" for our own.
+    """A locator of gathered facts. It gives the name of the function that set a fact, or "this machine".
 
     folding: the merged results of the functions
-    names:   of the functions, in the order of their numbers
+    names:   number of a source in *folding* -> the name of the function
     """
 
     folding: Folding
@@ -98,12 +98,11 @@ class _Gathered:
 
 
 def gather(functions: Mapping[str, FactFunction] | None = None, now: float | None = None) -> Facts:
-    """The facts of this machine.
+    """The facts of this machine. Facts that this system does not have are missing.
 
-    A function that fails adds a warning, and its facts are missing. Facts that this system does not have are missing.
+    A function that fails adds a warning, and its facts are missing.
 
-    functions: name -> function, called in this order after our own. It is called with a copy of the facts so far, and
-               returns a map that is deep merged over them. None: the functions of installed packages
+    functions: name -> function, called in this order after our own. None: the functions of installed packages
     now:       the `ohai_time`, in seconds since 1970; None: the current time
     cost:      one copy of the facts for each function; mounts and host names may be slow
     raises:    MissingExtra, if psutil or distro is not installed
@@ -140,13 +139,13 @@ def _installed(warnings: list[NodeattrsError]) -> Iterator[tuple[str, FactFuncti
 def _add(
     folding: Folding, number: int, name: str, function: FactFunction, kind: str, warnings: list[NodeattrsError]
 ) -> None:
-    """Merge the facts of *function* over the facts so far; where it fails none of them, with a warning."""
+    """Merge the facts of *function* over the facts so far. If it fails, nothing is merged, and a warning is added."""
     try:
         given = function(copied(folding.result.value))
         if not isinstance(given, Mapping):
             raise BadValue(f"facts are a map, not {type(given).__name__}")
         more = taken_in(given)
-    except Exception as error:  # whatever a stranger's function does, the other facts are still facts
+    except Exception as error:  # a function of another package must not lose the other facts
         warnings.append(_failed(f"{kind} {name} failed", error))
     else:
         folding.lay(Part(more, number), ACROSS)
@@ -159,8 +158,8 @@ def _failed(message: str, cause: Exception) -> NodeattrsError:
     return warning
 
 
-def laid_over(facts: Facts, more: Mapping[str, Any], origin: Origin) -> Facts:
-    """New Facts: *more*, which has one origin, merged over *facts*. Maps are merged, other values are replaced."""
+def merged_over(facts: Facts, more: Mapping[str, Any], origin: Origin) -> Facts:
+    """New Facts: *more* deep merged over *facts*. origin: of all values in *more*"""
     folded = fold([Layer(facts.tree, facts.locator), Layer(more, origin)], ACROSS)
     return Facts(folded.to_dict(), _First(folded), facts.warnings)
 
@@ -175,18 +174,12 @@ class _First:
         return self.folded.origins(path)[0]
 
 
-def load_facts(
-    path: pathlib.Path,
-    file: str | None = None,
-    *,
-    settled: bool = False,
-    by_caller: bool = False,
-) -> Facts:
+def load_facts(path: pathlib.Path, file: str | None = None, *, by_caller: bool = False) -> Facts:
     """Read the facts in a file that `ohai` or `facter --json` wrote. Facter's facts are repeated under Ohai's names.
 
-    file:      its name in messages; *path* itself unless given
-    settled:   whether the tree will never be changed, so that a run need not copy it
-    by_caller: whether the caller named the file, which then may be a pipe or lie anywhere
+    The tree must not be changed: a run may use it without copying it (`Facts.settled`).
+    file:      its name in messages; None: *path*
+    by_caller: True: the caller named the file, so it may be a pipe or lie anywhere
     raises:    DocumentError, also for a document that is not a map, and for a role, an environment or a node
     """
     document = documents.read(path, file, by_caller=by_caller)
@@ -196,14 +189,13 @@ def load_facts(
         raise document.error(f"these are no facts but a document of Chef: it has {of_chef}", hint=_WRITTEN)
     locator = document.locator("facts", path.name)
     if not _is_facter(document.tree):
-        return Facts(document.tree, locator, document.warnings, settled and document.levels <= ROOM)
-    renamed, locator = facter.with_ohai_names(document, locator)
-    tree = copied(renamed) if settled else renamed  # of which parts may be those of other machines
-    return Facts(tree, locator, document.warnings)
+        return Facts(document.tree, locator, document.warnings, document.levels <= ROOM)
+    tree, locator = facter.with_ohai_names(document, locator)
+    return Facts(copied(tree), locator, document.warnings)  # facts of other machines may share maps
 
 
 def _is_facter(tree: dict[Any, Any]) -> bool:
-    """Whether *tree* is from Facter: it has a structure of Facter's, and no `platform`, which Ohai always has.
+    """Whether *tree* is from Facter: it has a map that only Facter writes, and no `platform`, which Ohai always has.
 
     >>> _is_facter({"os": {"family": "Debian"}}), _is_facter({"os": "linux", "platform": "debian"})
     (True, False)

@@ -31,10 +31,9 @@ def interface_parts(name: str) -> dict[str, str]:
 def address_entry(
     ip: ipaddress.IPv4Address | ipaddress.IPv6Address, netmask: str | None, scope: str | None = None
 ) -> dict[str, Any]:
-    """The entry of an address in Ohai's form.
+    """The entry of an address in Ohai's form: family and scope, with a netmask also prefixlen, for IPv4 also netmask.
 
-    netmask: as an address, also for IPv6; None or "": the entry has neither netmask nor prefixlen. Only IPv4 has a
-             netmask
+    netmask: as an address, also for IPv6; None or "" for none
     scope:  "host", "link", "site" or "global"; None: computed from the address
     raises: ValueError, for a bad netmask
 
@@ -66,8 +65,7 @@ class Route:
 def default_route4(lines: Iterable[str], known: Container[str]) -> Route | None:
     """The default route of IPv4 with the lowest metric; None for no route.
 
-    Routes that are down or reject, and routes of an interface that is not in *known*, are ignored. So are lines with
-    too few words, or with a word that is not a number of that form.
+    Routes that are down or reject, routes of an interface that is not in *known*, and malformed lines are ignored.
     lines: of /proc/net/route
     known: the names of interfaces
 
@@ -82,7 +80,7 @@ def default_route4(lines: Iterable[str], known: Container[str]) -> Route | None:
             continue
         with contextlib.suppress(ValueError, OverflowError):
             if _usable(words[3]):
-                # It is written in the machine's byte order.
+                # The file has the address in the byte order of the machine.
                 gateway = ".".join(map(str, int(words[2], 16).to_bytes(4, sys.byteorder)))
                 found.append((int(words[6]), Route(words[0], gateway)))
     return min(found, key=lambda one: one[0])[1] if found else None
@@ -91,8 +89,7 @@ def default_route4(lines: Iterable[str], known: Container[str]) -> Route | None:
 def default_route6(lines: Iterable[str], known: Container[str]) -> Route | None:
     """The default route of IPv6 with the lowest metric; None for no route.
 
-    Routes that are down or reject, and routes of an interface that is not in *known*, are ignored. So are lines with
-    too few words, or with a word that is not a number of that form.
+    Routes that are down or reject, routes of an interface that is not in *known*, and malformed lines are ignored.
     lines: of /proc/net/ipv6_route
     known: the names of interfaces
 
@@ -118,13 +115,13 @@ def _usable(flags: str) -> bool:
 def node_address(
     interfaces: Mapping[str, Any], family: str, route: Route | None, source: str | None = None
 ) -> tuple[str, str] | None:
-    """The interface and the address that Ohai would choose for the node; None where no address counts.
+    """Returns (interface, address) that Ohai would choose for the node; None if there is no address.
 
-    With a default route, only addresses of its interface count. The first choice is *source*, then the first address
-    whose network contains the gateway, then the first address: by wider scope, longer prefix, lower number.
+    With a default route, only addresses of its interface count. The first choice is *source*, then an address whose
+    network contains the gateway, then any other. Among several: the wider scope, longer prefix, lower number.
 
     family: "inet" or "inet6"
-    source: the source address of packets that the kernel sends; None where it is not known
+    source: the source address of packets that the kernel sends; None if it is not known
 
     >>> addresses = {"10.0.0.2": address_entry(ipaddress.ip_address("10.0.0.2"), "255.255.255.0")}
     >>> node_address({"eth0": {"addresses": addresses}}, "inet", Route("eth0", "10.0.0.1"))
@@ -146,7 +143,7 @@ def node_address(
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """An address that may be chosen for the node. entry: of the address, in Ohai's form"""
+    """An address that may be chosen for the node. entry: as from `address_entry`"""
 
     interface: str
     address: str
@@ -165,7 +162,7 @@ class _Candidate:
 
     def reaches(self, gateway: str) -> bool:
         if gateway in ("0.0.0.0", "::") or gateway.startswith("fe80:"):
-            return False  # every interface has that one
+            return False  # the network of every interface has such an address
         if "peer" in self.entry:
             return bool(self.entry["peer"] == gateway)
         return ipaddress.ip_address(gateway) in self.network

@@ -1,8 +1,7 @@
 """Add Ohai's names to the facts in a document of Facter (the structured facts of Facter 3 and 4).
 
-The facts stay under Facter's names. Each fact under a name of Ohai knows the path of Facter's fact, and so its line.
-Where both use one name (`kernel`, `memory`), the map has the keys of both. If both have a key, Ohai's value wins. `os`
-stays Facter's map.
+The facts stay under Facter's names. Each fact under a name of Ohai has the line of Facter's fact. If both use one name
+(`kernel`, `memory`), the map has the keys of both, and Ohai's value wins for a key of both. `os` stays Facter's map.
 """
 
 from __future__ import annotations
@@ -37,18 +36,14 @@ class _Translator:
     """A locator for the facts that `with_ohai_names` returns: gives the line of Facter's fact for both kinds of names.
 
     facter:  the locator of Facter's document
-    sources: path of a fact under Ohai's name -> path of the same fact in Facter's document. A path that is not here,
-        and is not below one that is here, is looked up unchanged.
+    sources: path of a fact under Ohai's name -> path of the same fact in Facter's document
     """
 
     facter: Locator
     sources: dict[Path, Path]
 
     def at(self, path: Path) -> Origin:
-        """The place of Facter's fact for *path*, which may be under Ohai's or Facter's name.
-
-        A path below a fact of Ohai's name is looked up below the same fact of Facter.
-        """
+        """The place of Facter's fact for *path*, which may have Ohai's or Facter's names."""
         for length in range(len(path), 0, -1):
             if (source := self.sources.get(path[:length])) is not None:
                 return self.facter.at((*source, *path[length:]))
@@ -76,9 +71,9 @@ class _Translation:
         return None if value is ABSENT else value
 
     def put(self, target: Path, source: Path, spelled: Callable[[Any], Any] = _same) -> None:
-        """Copy the fact at *source* to *target*, converted by *spelled*; does nothing where the fact is missing.
+        """Copy the fact at *source* to *target*, converted by *spelled*; does nothing if the fact is missing.
 
-        raises: DocumentError, where the fact has a form that Facter does not write
+        raises: DocumentError, for a fact in another form than Facter's
         """
         value = self.found(source)
         if value is None:
@@ -97,10 +92,7 @@ class _Translation:
         self.sources[target] = source
 
     def text(self, source: Path) -> str | None:
-        """The text at *source*; None where it is missing.
-
-        raises: DocumentError, where it is another value
-        """
+        """The text at *source*; None if it is missing. raises: DocumentError, for another value"""
         value = self.found(source)
         if value is None or isinstance(value, str):
             return value
@@ -135,7 +127,7 @@ _KERNEL: tuple[tuple[Path, Path, Callable[[Any], Any]], ...] = (
     (("kernel", "release"), ("kernelrelease",), str),
     (("kernel", "machine"), ("os", "hardware"), _same),
 )
-"""Ohai's facts of the kernel: its path, the path of Facter's fact, and the function from Facter's value to Ohai's."""
+"""Facts of the kernel: (Ohai's path, Facter's path, function from Facter's value to Ohai's)."""
 
 _OTHERS: tuple[tuple[Path, Path, Callable[[Any], Any]], ...] = (
     (("cpu", "total"), ("processors", "count"), int),
@@ -153,7 +145,7 @@ _OTHERS: tuple[tuple[Path, Path, Callable[[Any], Any]], ...] = (
     (("macaddress",), ("networking", "mac"), str.upper),
     (("network", "default_interface"), ("networking", "primary"), _same),
 )
-"""Other facts whose path is always the same, in the form of `_KERNEL`."""
+"""Other facts with constant paths, in the form of `_KERNEL`."""
 
 
 def with_ohai_names(document: Document, locator: Locator) -> tuple[dict[Any, Any], Locator]:
@@ -241,7 +233,7 @@ def _interface(to: _Translation, target: Path, source: Path) -> None:
         bound = [(*source, bindings, index) for index in to.entries((*source, bindings))]
         for binding in bound:
             _address(to, target, (*binding, "address"), (*binding, "netmask"), (*binding, "scope6"))
-        if not bound:  # an address that is the only one of its kind
+        if not bound:  # without a list of bindings, the interface itself has the address
             _address(to, target, (*source, ip), (*source, netmask), (*source, "scope6"))
 
 
@@ -253,7 +245,7 @@ def _address(to: _Translation, interface: Path, address: Path, netmask: Path, sc
     target = (*interface, "addresses", text)
     to.put(target, address, lambda text: address_entry(ipaddress.ip_address(text), None, width))
     to.put(target, netmask, lambda mask: address_entry(ipaddress.ip_address(text), mask, width))
-    # Facter says all of it in other words, and each word has its line.
+    # Each part of the entry has the line of Facter's fact that it is from.
     to.sources[target] = address
     to.sources |= {(*target, "family"): address, (*target, "scope"): scope if width else address}
     to.sources |= {(*target, key): netmask for key in ("netmask", "prefixlen") if mask}

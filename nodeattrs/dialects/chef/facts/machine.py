@@ -1,6 +1,6 @@
 """Facts of this machine: platform, names, kernel, processors, memory, mounts, network.
 
-Each function of `FUNCTIONS` gets the facts so far, and returns more, under Ohai's names and in Ohai's form: many
+Each function of `FUNCTIONS` takes the facts so far, and returns more facts, with Ohai's names and in Ohai's form: many
 numbers are text. The functions ask psutil, distro and files of the system. They start no program and send nothing.
 Importing this module needs the extra `facts`.
 """
@@ -29,7 +29,7 @@ from nodeattrs.dialects.chef.facts.addresses import (
     node_address,
 )
 
-_FAMILIES = (  # and an address outside that belongs to no machine
+_FAMILIES = (  # family, prefix of facts, name of a fact, an address outside that no machine has
     ("inet", "default", "ipaddress", "203.0.113.1"),
     ("inet6", "default_inet6", "ip6address", "2001:db8::1"),
 )
@@ -43,7 +43,7 @@ _FLAG_ORDER = (  # as `ip` prints them, so that the list compares with Ohai's
 
 
 def _text(path: str | pathlib.Path) -> str:
-    """The text of a file; "" where it cannot be read, as on another system."""
+    """The text of a file; "" if it cannot be read, or does not exist on this system."""
     try:
         return pathlib.Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -55,7 +55,7 @@ def kernel(facts: Mapping[str, Any]) -> dict[str, Any]:
 
     facts: not used
     """
-    # No `processor`: it takes a program to know, which mostly says "unknown".
+    # No `processor`: only a program knows it, and it mostly prints "unknown".
     seen = python_platform.uname()
     name = seen.system
     tree: dict[str, Any] = {
@@ -83,7 +83,7 @@ def modules_of(lines: Iterable[str]) -> dict[str, dict[str, str]]:
 def platform(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The facts `platform`, `platform_version` and, if it is known, `platform_family`.
 
-    facts: must have `os` and `os_version`, which become platform and version of a system that is not known here
+    facts: must have `os` and `os_version`: an unknown system has them as its platform and version
     """
     release = facts["os_version"]
     if sys.platform == "linux":
@@ -96,12 +96,12 @@ def platform(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def platform_of(linux: distro.LinuxDistribution, kernel_release: str) -> dict[str, Any]:
-    """The facts `platform`, `platform_version` and, where it is known, `platform_family` of a Linux, by Ohai's rules.
+    """The facts `platform`, `platform_version` and, if it is known, `platform_family` of a Linux, by Ohai's rules.
 
-    kernel_release: the version of a distribution that names no version
+    kernel_release: is taken as the version if the distribution names none
     """
     ident, version = linux.os_release_attr("id"), linux.os_release_attr("version_id")
-    if ident == "centos":  # os-release has the major version only
+    if ident == "centos":  # its os-release has only the major version
         version = linux.distro_release_attr("version_id") or version
     elif ident == "debian" and not version:  # testing and unstable
         version = linux.version(best=True)
@@ -172,7 +172,7 @@ def cpu_of(lines: Iterable[str]) -> dict[str, Any]:
     """The processors in the lines of Linux' /proc/cpuinfo, and Ohai's counts; {} for no processor.
 
     The counts are `total` (logical processors), `real` (sockets) and `cores` (of all sockets). The last two are left
-    out if the lines name no sockets and cores. Every socket is taken to have as many cores as the one with processor 0.
+    out if the lines name no sockets and cores. Each socket is assumed to have as many cores as the one of processor 0.
 
     >>> cpu_of(["processor : 0", "physical id : 0", "cpu cores : 1", "flags : fpu vme"])
     {'0': {'physical_id': '0', 'cores': '1', 'flags': ['fpu', 'vme']}, 'total': 1, 'real': 1, 'cores': 1}
@@ -206,8 +206,7 @@ def memory(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def filesystem(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The fact `filesystem`: the mounts by device, by mount point and by pair of both; without sizes if they are
-    unknown.
+    """The fact `filesystem`: the mounts by device, by mount point, and by both. Unknown sizes are left out.
 
     facts: not used
     """
@@ -237,7 +236,7 @@ def _sizes(mount: str) -> dict[str, Any]:
     try:
         space = psutil.disk_usage(mount)
         inodes = os.statvfs(mount) if hasattr(os, "statvfs") else None
-    except OSError:  # not ours to look into, or no longer there
+    except OSError:  # no permission, or the mount is gone
         return {}
     tree: dict[str, Any] = {}
     if space.total:
@@ -263,8 +262,7 @@ def _up(number: int, unit: int) -> int:
 
 
 def network(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The fact `network` (interfaces, default routes), and `ipaddress`, `ip6address` and `macaddress` if they are
-    known.
+    """The fact `network` (interfaces, default routes); `ipaddress`, `ip6address` and `macaddress` if they are known.
 
     facts: not used
     """
@@ -279,8 +277,8 @@ def network(facts: Mapping[str, Any]) -> dict[str, Any]:
         route = routes[family]
         if route:
             tree |= {f"{prefix}_interface": route.interface, f"{prefix}_gateway": route.gateway}
-        # The kernel's answer follows every table and, for IPv6, prefers addresses that change each day. So it is
-        # asked only which of an interface's IPv4 addresses it is, and where there are no routes to read.
+        # The kernel looks at all routing tables and, for IPv6, prefers temporary addresses. So it is only asked to
+        # choose between IPv4 addresses of the interface, or on a system without files of routes.
         asked = (family == "inet" and route is not None) or not ROUTES4.exists()
         if found := node_address(interfaces, family, route, _source_towards(outside) if asked else None):
             interface, top[name] = found
@@ -301,7 +299,7 @@ def _interface(name: str, addresses: Iterable[Any], stats: Any) -> dict[str, Any
     carried = _sys(name, "carrier") == "1"
     if stats is not None:
         flags = [flag.upper() for flag in getattr(stats, "flags", "").split(",") if flag]
-        if (_SYS / name).is_dir():  # Linux: `ip` shows the carrier where the ioctl shows "running"
+        if (_SYS / name).is_dir():  # Linux: psutil has the flag "running", and `ip` and Ohai the carrier
             flags = [flag for flag in _FLAG_ORDER if flag in flags or (flag == "LOWER_UP" and carried)]
         tree |= {"mtu": str(stats.mtu), "flags": flags}
     if encapsulation := _ENCAPSULATIONS.get(_sys(name, "type")):
@@ -316,18 +314,18 @@ def _interface(name: str, addresses: Iterable[Any], stats: Any) -> dict[str, Any
 
 
 def _sys(name: str, what: str) -> str:
-    """The value that Linux has for an interface; "" on another system, and where it cannot be read.
+    """The value of a file of Linux about an interface; "" on another system, and if it cannot be read.
 
-    An interface that is down has no carrier to read.
+    The carrier of an interface that is down cannot be read.
     """
     return _text(_SYS / name / what).strip()
 
 
 def _address(address: Any) -> tuple[str, dict[str, Any]] | None:
-    """An address of psutil's, as Ohai has it."""
+    """Returns (address, entry) in Ohai's form for an address of psutil; None for another kind of address."""
     if address.family == psutil.AF_LINK:
         mac = address.address.upper().replace("-", ":")
-        # Tunnels show their end points where others have a hardware address: not 6 or 20 octets.
+        # Only 6 or 20 octets are a hardware address: tunnels have their end points here.
         return (mac, {"family": "lladdr"}) if mac.count(":") in (5, 19) and mac.strip("0:") else None
     if address.family not in (socket.AF_INET, socket.AF_INET6):
         return None
@@ -341,7 +339,7 @@ def _address(address: Any) -> tuple[str, dict[str, Any]] | None:
 
 
 def _source_towards(outside: str) -> str | None:
-    """The address from which the kernel would reach *outside*. Nothing is sent."""
+    """The address from which the kernel would reach *outside*; None if it cannot. Nothing is sent."""
     family = socket.AF_INET6 if ":" in outside else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as asked:

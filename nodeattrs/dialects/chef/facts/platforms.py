@@ -23,7 +23,7 @@ _RENAMED = {
 }
 
 _FAMILIES: dict[str, tuple[str, ...]] = {
-    # The first family with a word that the name contains.
+    # Family -> words. A name has the first family with a word that it contains.
     "debian": ("debian", "ubuntu", "linuxmint", "raspbian", "cumulus", "kali", "pop"),
     "rhel": (
         *("oracle", "centos", "redhat", "almalinux", "rocky", "scientific", "xcp", "xenserver", "cloudlinux"),
@@ -40,7 +40,7 @@ _FAMILIES: dict[str, tuple[str, ...]] = {
 
 
 def ohai_name(os_release_id: str) -> str:
-    """Ohai's name for the platform with an ID of os-release; the ID itself where Ohai has no other name.
+    """Ohai's name for the platform with an ID of os-release; the ID itself if Ohai has no other name.
 
     >>> ohai_name("rhel"), ohai_name("debian")
     ('redhat', 'debian')

@@ -1,4 +1,4 @@
-"""Facts for a suite of Test Kitchen: those of its platform, as far as they are known.
+"""The facts of a suite of Test Kitchen: the facts of its platform.
 
 Used by the commands and by `opened.Nodes` if the caller names no facts.
 """
@@ -18,10 +18,10 @@ _SYSTEMS = {"windows": "windows", "mac_os_x": "darwin", "freebsd": "freebsd"}
 _IMAGES = ("dokken/", "bento/")
 
 
-def facts_of_suite(platform: str, origin: Origin, folder: pathlib.Path | None = None) -> Facts:
+def facts_of_suite(platform: str, origin: Origin, folder: pathlib.Path | None) -> Facts:
     """The facts of a platform as kitchen.yml names it, "ubuntu-22.04". Prefixes of container images are removed.
 
-    If no file has facts of exactly this version, the tree has only name, version, family and os, and `unread` says so.
+    If no file has facts of this version, the tree has only name, version, family and os, and `unread` gives the reason.
     A missing name is "unknown", a missing version "0".
 
     origin: the line of kitchen.yml, for these four facts
@@ -34,7 +34,7 @@ def facts_of_suite(platform: str, origin: Origin, folder: pathlib.Path | None = 
     name = _RENAMED.get(name.removesuffix("-stream"), ohai_name(name.removesuffix("-stream")))
     file = platforms(folder).get(f"{name}-{version}")
     if file is not None:
-        return load_facts(file, settled=True)
+        return load_facts(file)
     tree = {
         "platform": name or "unknown",
         "platform_version": version or "0",

@@ -34,7 +34,7 @@ def findings_of(plan: Plan) -> Iterator[Finding]:
 
 
 def counts_of(plan: Plan) -> dict[str, int]:
-    """The number of resources, containers and relationships in a plan."""
+    """Returns the numbers for "resource", "container" and "relationship" in a plan; 0 too."""
     inner = sum(plan.graph.is_container)
     return {"resource": len(plan.graph.is_container) - inner, "container": inner, "relationship": len(plan.graph.edges)}
 
@@ -51,19 +51,19 @@ def _edge_dict(before: str, after: str, is_refresh: bool, reason: str, origin: O
 
 
 def _placed(screen: Screen, text: str, origin: Origin | None) -> str:
-    """A text, then the place of an origin in a faint colour; the text alone where the origin has no place."""
+    """A text, then the place of an origin in a faint colour; the text alone for an origin without a place."""
     place = f"  {origin.place}" if origin and origin.place else ""
     return f"{text}{screen.paint(printable(place), 'faint')}"
 
 
 def _reads_line(screen: Screen, resource: Resource, indent: str) -> Iterator[str]:
-    """Yield a line with the attributes that the text of a resource reads; none where it reads none."""
+    """Yield one line with the attributes that the text of a resource reads; nothing if it reads none."""
     if resource.reads:
         yield f"{indent}{screen.paint(printable('reads ' + ', '.join(resource.reads)), 'faint')}"
 
 
 def _declared(resource: Resource) -> dict[str, Any]:
-    """A resource as JSON-able data: its reference, its line, the attributes that its text reads."""
+    """A resource as data for JSON: its reference, its line, the attributes that its text reads."""
     return {"resource": str(resource.ref), "origin": _origin_dict(resource.origin), "reads": list(resource.reads)}
 
 
@@ -75,8 +75,8 @@ class CatalogList:
 
     catalog: the declared resources
     name:    the name of the node, or of the catalog's file
-    reads:   a path as text, to list fewer resources: those whose text in the recipe reads this path, or a path above or
-        below it. None: all resources. A text that is not a path raises an error in both methods.
+    reads:   list only resources whose text in the recipe reads this path, or a path above or below it. None: all. A
+        text that is not a path raises BadArgument in both methods
     """
 
     catalog: Catalog
@@ -94,7 +94,7 @@ class CatalogList:
         return {"version": 1, "catalog": self.name, "resources": [_declared(one) for one in self._listed()]}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """Yield a line for each resource with its place, and one with the attributes it reads; a sentence for none."""
+        """Yield a line for each resource with its place, and a line with what its text reads; one sentence for none."""
         listed = [*self._listed()]
         if not listed:
             yield f"no resource reads {printable(self.reads)}" if self.reads else "no resource is declared"
@@ -115,8 +115,8 @@ def _meets(read: str, wanted: Path) -> bool:
 class CatalogOrder:
     """The report of `catalog order`: the resources in the order in which applying visits them.
 
-    `to_dict` returns the data for JSON, with [] for a plan without resources. `lines` yields the text, and nothing for
-    such a plan. Both raise the faults of the plan, such as DependencyCycle.
+    `to_dict` returns the data for JSON, with [] for no resources. `lines` yields the text; nothing for no resources.
+    Both raise the faults of the plan, such as DependencyCycle.
 
     name:    the name of the node, or of the catalog's file
     shuffle: the seed of another valid order; None: Puppet's order
@@ -127,12 +127,12 @@ class CatalogOrder:
     shuffle: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The references in order, each with its line and the attributes that the line read."""
+        """The references in order, each with its line and the attributes that its text reads."""
         order = [_declared(self.plan.resources[ref]) for ref in self.plan.order(self.shuffle)]
         return {"version": 1, "catalog": self.name, "order": order}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A numbered line for each resource with its place, and below it what its line read."""
+        """Yield a numbered line for each resource with its place, and a line with what its text reads."""
         order = self.plan.order(self.shuffle)
         width = len(str(len(order)))
         for number, ref in enumerate(order, 1):
@@ -145,9 +145,8 @@ class CatalogOrder:
 class CatalogGraph:
     """The report of `catalog graph`: the relationships as data (`to_dict`), or as text for Graphviz (`lines`).
 
-    Neither raises an error for a plan with faults. `to_dict` lists the faults and the cycles; `lines` paints the edges
-    of cycles red, and shows no other fault. In `to_dict` resources have the order in which applying visits them. If the
-    plan has faults, they have the order of their declaration. The main class and stage are left out.
+    Neither raises an error for a plan with faults. `to_dict` lists the faults and the cycles. `lines` paints the edges
+    of cycles red, and shows no other fault. The main class and stage are left out.
 
     plan: the resources and their relationships
     name: the name of the node, or of the catalog's file
@@ -157,9 +156,9 @@ class CatalogGraph:
     name: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Resources with their containers, edges with reasons, cycles and faults as JSON-able data.
+        """Resources with their containers, edges with reasons, cycles and faults as data for JSON.
 
-        `Class[Main]` and `Stage[main]` are left out.
+        The resources are in the order of applying; for a plan with faults in the order of their declaration.
         """
         plan, graph = self.plan, self.plan.graph
         faults = [error.message for error in plan.faults()]
@@ -202,8 +201,8 @@ class WhyReport:
 
     first: the resource that is visited earlier
     then:  the resource that is visited later
-    steps: the edges from *first* to *then*, in order. () if no relationship connects them: then *first* is visited
-        earlier only because it was declared earlier.
+    steps: the edges from *first* to *then*, in order. () if no relationship connects them, and only their order of
+        declaration decides
     """
 
     first: Ref
@@ -211,7 +210,7 @@ class WhyReport:
     steps: Sequence[Step]
 
     def to_dict(self) -> dict[str, Any]:
-        """Both references and the edges with reasons, as JSON-able data; "edges" is [] where none lead there."""
+        """Both references and the edges with reasons, as data for JSON. "edges" is [] for no edges."""
         return {
             "version": 1,
             "before": str(self.first),
@@ -220,7 +219,7 @@ class WhyReport:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """Two lines for each edge, with reason and place; a sentence where there are no edges."""
+        """Yield a heading, then two lines for each edge with reason and place; two sentences for no edges."""
         if not self.steps:
             yield f"nothing relates {printable(self.first)} and {printable(self.then)}: their positions alone decide"
             yield f"  {printable(self.first)} comes first, since it was declared first"
@@ -234,15 +233,15 @@ class WhyReport:
 
 @dataclass(frozen=True, slots=True)
 class ImpactReport:
-    """The report of `catalog impact`: the resources that refresh if one changes, and are skipped if it fails.
+    """The report of `catalog impact`: what refreshes if a resource changes, and what is skipped if the resource fails.
 
-    `to_dict` returns the data for JSON, with [] where there are none. `lines` yields the text, with "none".
+    `to_dict` returns the data for JSON, with [] for none. `lines` yields the text, with "none" for none.
     """
 
     impact: Impact
 
     def to_dict(self) -> dict[str, Any]:
-        """The resource, and the references that refresh and that wait, in the order of visiting."""
+        """The resource, and the references "refreshed" and "after" (skipped if it fails), in the order of visiting."""
         impact = self.impact
         return {
             "version": 1,
@@ -252,7 +251,7 @@ class ImpactReport:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The resource, the resources that refresh if it changes, and those skipped if it fails."""
+        """Yield the resource, then what refreshes if it changes, then what is skipped if it fails."""
         yield screen.paint(printable(self.impact.ref), "strong")
         for title, refs in (("if it changes, these refresh", self.impact.refreshed),
                             ("if it fails, these are skipped", self.impact.after)):  # fmt: skip
@@ -264,11 +263,11 @@ class ImpactReport:
 class ResourceExplanation:
     """The report of `catalog explain`: a resource with its line, its relationships, and the values that its line read.
 
-    `to_dict` returns the data for JSON. `lines` yields the text, which is one line where there is nothing to name.
+    `to_dict` returns the data for JSON. `lines` yields the text: the resource, then relationships and values, if any.
 
     plan:     the plan, which has the relationships
     ref:      the resource; it must be in the plan
-    readings: the values, each with its trace; () for a catalog from a file, which has no traces
+    readings: the values, each with its trace; () for a catalog from a file
     """
 
     plan: Plan
@@ -276,7 +275,7 @@ class ResourceExplanation:
     readings: Sequence[ReadValue] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The resource, its relationships with reasons, and the values with traces, as JSON-able data."""
+        """The resource, its relationships with reasons, and the values with traces, as data for JSON."""
         return {
             "version": 1,
             "resource": str(self.ref),
@@ -302,7 +301,7 @@ class ResourceExplanation:
                 yield graph.spelled(edge.source), graph.spelled(edge.target), *graph.reason(edge)
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The relationships, then the explanation of each value that was read."""
+        """Yield the resource, its relationships, then the explanation of each value that its line read."""
         origin = self.plan.resources[self.ref].origin
         place = f"  {origin.place}" if origin and origin.place else ""
         yield f"{screen.paint(printable(self.ref), 'strong')}{printable(place)}"
@@ -322,13 +321,13 @@ class ResourceExplanation:
 class AppliedCatalog:
     """The report of applying a catalog, also in no-op mode.
 
+    `to_dict` returns the data for JSON with all resources. `lines` yields the text; it leaves unchanged resources out.
+
     plan:        the plan of the catalog that was applied; gives the line of each resource
     report:      the result of applying it, with the outcome of each resource
     name:        the name of the node, or of the catalog's file
     report_file: the file in which the report was written; None if it was not written
     shows_diffs: whether the differences of files are shown
-
-    `to_dict` returns the data for JSON with all resources. `lines` yields the text; it leaves unchanged resources out.
     """
 
     plan: Plan
@@ -338,7 +337,7 @@ class AppliedCatalog:
     shows_diffs: bool = True
 
     def to_dict(self) -> dict[str, Any]:
-        """Counts, every resource with its status, and the messages, as JSON-able data."""
+        """Counts, every resource with its status, and the messages, as data for JSON."""
         report = self.report
         return {
             "version": 1,
@@ -365,9 +364,9 @@ class AppliedCatalog:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The resources that were changed, failed or were skipped, with reasons, then one line of counts.
+        """Yield the resources that were changed, failed or were skipped, with reasons, then one line of counts.
 
-        Two more lines name an interruption, and the file of the report.
+        A further line for an interruption, and one for the file of the report.
         """
         for outcome in self.report.outcomes.values():
             yield from self._described(outcome, screen)
@@ -413,16 +412,17 @@ class AppliedCatalog:
 class AppliedRuns:
     """The report of `nodeattrs run --apply`: each run, with the result of applying its catalog.
 
-    Both are matched by the node's name. A run that failed, or whose catalog was not applied, has no catalog here.
-    `to_dict` returns the data for JSON, with null for a missing catalog. `lines` yields all runs first, then all
-    catalogs.
+    `to_dict` returns the data for JSON. A run whose catalog was not applied has null for it. `lines` yields all runs
+    first, then all catalogs.
+
+    applied: the catalogs that were applied, with the names of their nodes; a node may be missing
     """
 
     runs: RunReports
     applied: Sequence[AppliedCatalog]
 
     def to_dict(self) -> dict[str, Any]:
-        """The runs as JSON-able data, each with its catalog under "catalog"; null where none was applied."""
+        """The runs as data for JSON, each with its catalog under "catalog", or null."""
         data = self.runs.to_dict()
         found = {one.name: one.to_dict() for one in self.applied}
         for run in (*data["runs"], *data["failed"]):
@@ -430,7 +430,7 @@ class AppliedRuns:
         return data
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The lines of all runs, then of all catalogs."""
+        """Yield the lines of all runs, then of all catalogs, with an empty line before each catalog."""
         yield from self.runs.lines(screen)
         for one in self.applied:
             yield ""

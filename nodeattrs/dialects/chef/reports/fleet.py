@@ -1,4 +1,4 @@
-"""The report of `fleet resolve`: which nodes failed and why, and counts."""
+"""The report of `fleet resolve`: failed nodes with their errors, and counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nodeattrs.reports.screen import Screen, printable
 class FleetReport:
     """The report of a fleet, as data (`to_dict`) or as text (`lines`). `failed` has the outcomes with an error.
 
-    outcomes: the results, in the order to show. `lines` shows only failed nodes, so the others may be left out for it
+    outcomes: the results, in the order to show. For `lines` the failed ones are enough
     done:     the number of nodes that ran, failed ones included
     seconds:  the duration of the whole fleet
     skipped:  the number of nodes that an earlier call had done
@@ -33,7 +33,7 @@ class FleetReport:
         return [one for one in self.outcomes if one.error]
 
     def to_dict(self) -> dict[str, Any]:
-        """Each node with its error and revision, and the counts, as JSON-able data."""
+        """Each node with its error and revision, and the counts, as data for JSON."""
         nodes = [
             {
                 "name": one.name,

@@ -1,6 +1,6 @@
 """Reports of runs: what ran, how many values each slot has, and what changed since the last run.
 
-`RunReport.of` makes plain data of a session in the worker that ran it; the command prints it, as text or JSON.
+`RunReport.of` makes plain data from a session, in the worker that ran it. The command prints it, as text or JSON.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 class RunReport:
     """The report of one run, as plain data that can be sent between processes. Make it with `RunReport.of`.
 
-    `to_dict` returns all fields as data. `lines` yields a text without *warnings* and *note*, which has at most ten
-    changes. `brief` returns one line.
+    `to_dict` returns all fields as data. `lines` yields a text with at most ten changes, without *warnings* and *note*.
+    `brief` returns one line.
 
     roles, expanded_run_list: what the run-list expands to
     attribute_files, recipes: in the order in which they ran
     log:      the messages that cookbook files wrote
     warnings: the warnings of the run, each once. One is added if the facts are of a machine with another name
     facts:    the file of the facts, "platform debian-12", or "this machine"
-    leaves:   number of each slot -> how many scalars it has
+    leaves:   number of a slot -> the number of scalars in it, for all slots
     changes:  the differences from the attributes that the last run saved; None for the first run
     note:     a remark of the store about the saved node; "" for none
     saved:    the store that has the node now, in words; None if the node was not saved
@@ -59,7 +59,7 @@ class RunReport:
 
     @classmethod
     def of(cls, session: Session) -> RunReport:
-        """The report of a session; merges the attributes before and after the run, unless the snapshots are equal."""
+        """Make the report of a session. cost: merges the attributes before and after, unless the snapshots are equal"""
         run = session.run
         return cls(
             run.node.name,
@@ -79,7 +79,7 @@ class RunReport:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields as JSON-able data."""
+        """All fields as data for JSON."""
         return {
             "node": self.node,
             "environment": self.environment,
@@ -101,7 +101,7 @@ class RunReport:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """Run-list, roles, files, counts by slot, changed attributes, log and place, each under its heading.
+        """Yield facts, run-list, roles, files, counts by slot, changed attributes, log and place, with headings.
 
         At most ten changed attributes are shown; one line counts the others. An empty list has no heading.
         """
@@ -121,7 +121,7 @@ class RunReport:
         yield from _listed("saved", [self.saved or "nothing"], screen)
 
     def brief(self) -> str:
-        """One line as text: node, environment, run-list, and the numbers of recipes, values and changed attributes."""
+        """One line: node, environment, run-list, and the numbers of recipes, values and changed attributes."""
         ran = f"{', '.join(self.run_list) or 'no run-list'}, {_number(len(self.recipes), 'recipe')}"
         values = f"{sum(self.leaves.values()):,} values set"
         changed = "first run" if self.changes is None else f"{len(self.changes)} changed"
@@ -160,7 +160,7 @@ class RunReports:
     failed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """The runs, and the failed nodes with their errors, as JSON-able data."""
+        """The runs, and the failed nodes with their errors, as data for JSON."""
         failed = [{"node": name, "error": error, "code": code} for name, (error, code) in self.failed.items()]
         return {"version": 1, "runs": [report.to_dict() for report in self.reports], "failed": failed}
 
@@ -203,7 +203,7 @@ def _change_dict(change: TreeDifference) -> dict[str, Any]:
 
 def _listed(title: str, items: Sequence[str], screen: Screen) -> Iterator[str]:
     if items:
-        # Between items there may be a break, and inside of them none.
+        # A line is broken between items, and not inside of an item.
         text = ", ".join(printable(item).replace(" ", _HARD_SPACE) for item in items)
         for line in screen.wrapped(text, " " * 19, f"  {title:15}  "):
             yield line.replace(_HARD_SPACE, " ")

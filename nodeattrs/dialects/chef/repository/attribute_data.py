@@ -58,14 +58,14 @@ def _read_when(fields: Fields, at: Path) -> When:
 
 
 class _ConditionReader:
-    """Makes functions of facts from a written condition; notes its faults in *fields*, and its facts in `facts`."""
+    """Turns a written condition into a function of facts. Faults are noted in *fields*, facts in `facts`."""
 
     def __init__(self, fields: Fields) -> None:
         self.fields = fields
         self.facts: list[tuple[Path, Path]] = []
 
     def map(self, written: Any, at: Path) -> Callable[[Facts], bool]:
-        """Facts and what each has to be, or a list of such maps."""
+        """The test for a map of facts and their conditions; for a list of such maps, of which one has to be met."""
         if isinstance(written, list) and written:
             some = [self.map(one, (*at, index)) for index, one in enumerate(written)]
             return lambda facts: any(met(facts) for met in some)
@@ -97,7 +97,7 @@ class _ConditionReader:
         return (str(key),)
 
     def test(self, value: Any, at: Path, fact: Path) -> Test:
-        """What one fact has to be."""
+        """The test for one fact. value: the value it has to have, a list of allowed values, or a map of words"""
         if isinstance(value, dict):
             return self._words(value, at, fact)
         if isinstance(value, list):
@@ -154,7 +154,7 @@ def _never(found: Any) -> bool:
 
 
 def _key(value: Any) -> Any:
-    """What is equal for equal scalars; a map or a list is equal to none, and null is what is absent, too."""
+    """A key for comparing scalars. A map or list gives ABSENT, which no scalar gives; ABSENT gives the key of null."""
     if isinstance(value, (dict, list)):
         return ABSENT
     return strict_key(None if value is ABSENT else value)
@@ -165,7 +165,7 @@ FACT_WORDS: dict[str, Callable[[_ConditionReader, Any, Path, Path], Test]] = {
     "has": _has,
     "version": _version,
 }
-"""What may stand below a fact, besides what it has to be; docs/attribute-data.md has the table."""
+"""Word below a fact in a condition -> the function that makes its test; docs/attribute-data.md has the table."""
 
 
 SUFFIXES = (".yaml", ".yml", ".json", ".toml")
@@ -175,7 +175,7 @@ WORDS = (
     *("default", "force_default", "normal", "override", "force_override"),
     *(f"{level}{_UNLESS}" for level in ("default", "normal", "override")),
 )
-"""What stands at the top of a file, or of a block, above a map of attributes."""
+"""The keys of a file or a block that have a map of attributes."""
 _WHEN, _BLOCKS = "when", "blocks"
 
 
@@ -183,24 +183,22 @@ class BlockLevel(NamedTuple):
     """The attributes of one block at one level.
 
     level:   "default", "force_default", "normal", "override" or "force_override"
-    unless:  whether these are written as `default_unless`: a value is set only if the node has none at this level yet
+    unless:  True for `default_unless` and the like: a value is set only if the node has none at this level yet
     tree:    the attributes, never empty
     locator: gives the line of a path in *tree*
-    under:   the path of *tree* in the document
     """
 
     level: str
     unless: bool
     tree: dict[Any, Any]
     locator: Locator
-    under: Path
 
 
 @dataclass(frozen=True)
 class Block:
     """A part of an attribute file. Its attributes are set on a node if the node's facts meet all conditions in *when*.
 
-    when:   the condition of the file and the condition of the block, if they exist; () for a block that always applies
+    when:   the conditions of the file and of the block; () for a block that always applies
     levels: its attributes, in the order of the document; levels with an empty map are left out
     at:     its path in the document; () for the top of the file
     """
@@ -209,17 +207,12 @@ class Block:
     levels: tuple[BlockLevel, ...]
     at: Path
 
-    def _applies_to(self, facts: Facts) -> bool:
-        """Whether facts meet all conditions of the block and of the file; True without conditions."""
-        return all(when.met(facts) for when in self.when)
-
 
 @dataclass(frozen=True)
 class AttributeData:
     """A parsed attribute file in YAML, JSON or TOML. It is the same for all nodes.
 
-    `levels` gives the attributes for the facts of one node. `causes` names the facts that a line of the file depends
-    on.
+    `levels` yields the attributes for the facts of one node. `causes` yields the conditions of a line of the file.
 
     name:     "apache2::default"
     blocks:   its blocks in order, the top of the document first; () for a file without levels
@@ -235,13 +228,12 @@ class AttributeData:
     def levels(self, facts: Facts) -> Iterator[BlockLevel]:
         """Yield the attributes of the blocks whose conditions *facts* meet, in order."""
         for block in self.blocks:
-            if block._applies_to(facts):
+            if all(when.met(facts) for when in block.when):
                 yield from block.levels
 
     def causes(self, line: int, column: int) -> Iterator[Cause]:
-        """Yield a cause for each fact in the conditions of the block that contains a place in the file.
+        """Yield a cause for each fact in the conditions of the block at a place in the file; nothing for no conditions.
 
-        Yields nothing if that block has no condition.
         line, column: the place, counted from 1
         """
         before = [block for block in self.blocks if self.document.place(block.at) <= (line, column)]
@@ -255,10 +247,10 @@ class AttributeData:
 
 
 def read_data(path: pathlib.Path, file: str, name: str) -> AttributeData:
-    """Read an attribute file in a data format.
+    """Read an attribute file in a data format. An empty file gives one block that sets nothing.
 
-    A file whose keys have no name of a level, `when` or `blocks` gives no blocks, and the result has a warning. An
-    empty file is one block that sets nothing.
+    A file of another kind gives no blocks and a warning: no key at its top is a level, `when` or `blocks`, or similar
+    to one of these.
 
     path:   the file
     file:   its name in messages
@@ -282,7 +274,10 @@ def read_data(path: pathlib.Path, file: str, name: str) -> AttributeData:
 
 
 def _is_ours(tree: Any) -> bool:
-    """Whether a word at the top is one of ours, or nearly: programs may keep files of their own beside them."""
+    """Whether a key at the top is one that attribute files have, or similar; True for an empty file.
+
+    Other files belong to programs that read them.
+    """
     known = (*WORDS, _WHEN, _BLOCKS)
     words = (str(key).removesuffix("_attributes") for key in tree) if isinstance(tree, dict) else ()
     return tree is None or any(word in known or meant(word, known) for word in words)
@@ -316,7 +311,7 @@ def _level(fields: Fields, locator: Callable[..., Locator], under: Path) -> Bloc
     except (BadKey, BadValue, TooDeep) as error:
         fields.wrong((*under, *(error.path or ())), error.message, error.hint)
     word = under[-1]
-    return BlockLevel(word.removesuffix(_UNLESS), word.endswith(_UNLESS), tree, locator(under), under)
+    return BlockLevel(word.removesuffix(_UNLESS), word.endswith(_UNLESS), tree, locator(under))
 
 
 def set_data(node: Node, data: AttributeData, facts: Facts) -> None:

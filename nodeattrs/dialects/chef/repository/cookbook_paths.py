@@ -34,14 +34,14 @@ _USUAL = (
 """Where cookbooks are looked for by default: Chef's own, Berkshelf's, Librarian's, an export's."""
 
 _OF_TESTS = ("test/cookbooks", "test/fixtures/cookbooks", "spec/cookbooks", "spec/fixtures/cookbooks")
-"""Where the repository of one cookbook keeps those that test it."""
+"""Where the repository of one cookbook keeps further cookbooks for its tests."""
 
 _SOURCES = ("Berksfile", "Cheffile", "Policyfile.rb")
-"""Files at the root that name folders of cookbooks: `cookbook 'app', path: 'mine/app'`."""
+"""Files at the root that name folders of cookbooks, as in `cookbook 'app', path: 'mine/app'`."""
 
 _METADATA = ("metadata.json", "metadata.rb", "metadata.yaml", "metadata.yml")
 _PARTS = ("attributes", "recipes", "resources", "libraries", "providers")
-"""Folders of which a cookbook has one; a module of Puppet has metadata, too."""
+"""A cookbook has at least one of these folders. A module of Puppet has metadata, too, but none of them."""
 
 _FIELD = re.compile(r"""^[^\S\n]*(name|version)\b[\s:(]{0,40}(["'])([^"'\n]+)\2""", re.MULTILINE)
 
@@ -85,23 +85,19 @@ class _Declared(NamedTuple):
 
 
 class CookbookPaths:
-    """The folders in which a repository's cookbooks lie, one folder a cookbook.
+    """Finds the folders of a repository's cookbooks.
 
-    find:  gives the folder of a cookbook: the repository itself, else the first folder of that name, else the newest
-           version by its metadata, else the folder that a Berksfile, Cheffile or Policyfile names. A lock or
-           constraints narrow the choice. None if there is no such cookbook
-    names: lists the cookbooks
-    hint:  gives a sentence for an error about a missing cookbook
+    `find` gives the folder of a cookbook, or None. `names` lists the cookbooks. `hint` gives a sentence for an error
+    about a missing cookbook. The folders are listed at the first call of a method, and then kept: later changes are not
+    seen.
 
-    The constructor only looks whether the root is a cookbook itself. The folders are listed once, at the first call of
-    a method, and each metadata is read once at most: later changes are not seen.
-
-    root:    the folder of the repository
-    folders: relative to it, absolute, or below the home (`~`); (): the usual ones of Chef, Berkshelf and Librarian
-    more:    folders that the caller names, relative to the current directory; they are searched last
+    root:    the folder of the repository; it may itself be a cookbook
+    folders: the folders with cookbooks, relative to the root, absolute, or below the home (`~`). (): the usual ones of
+             Chef, Berkshelf and Librarian
+    more:    further folders, relative to the current directory; they are searched last
     """
 
-    def __init__(self, root: pathlib.Path, folders: Sequence[str] = (), more: Sequence[str] = ()) -> None:
+    def __init__(self, root: pathlib.Path, folders: Sequence[str], more: Sequence[str]) -> None:
         self._root = root
         usual = (*_USUAL, *(_OF_TESTS if _is_cookbook(root) else ()))
         self._folders = [root / os.path.expanduser(folder) for folder in folders or usual]
@@ -109,19 +105,19 @@ class CookbookPaths:
         self._is_usual = not folders
 
     def names(self) -> list[str]:
-        """The names of all cookbooks, sorted; [] for none. The folder `ntp-3.5.0` of the cookbook ntp counts as ntp."""
+        """The names of all cookbooks, sorted; [] for none. The folder `ntp-3.5.0` of the cookbook ntp gives "ntp"."""
         named = {one.name if one.path.name.startswith(f"{one.name}-") else one.path.name for one in self._in_folders}
         return sorted(named | {one.name for one in self._own})
 
     def find(self, name: str, lock: Lock | None = None, constraints: Sequence[str] = ()) -> pathlib.Path | None:
         """The folder of a cookbook; None if it is not found.
 
-        It is the repository itself, else the first folder of that name, else the folder with the newest version in its
-        metadata. Last comes the folder that a Berksfile, a Cheffile or a Policyfile names.
-        lock: accept only a folder that fits this lock; None: any
+        It is the first of these: the repository itself; a folder of that name; the newest version of that name by the
+        metadata of folders; the folder that a Berksfile, Cheffile or Policyfile names.
+        lock:        accept only a folder that fits this lock; None: any
         constraints: prefer a folder whose version meets all of them. They are ignored if no version does
         """
-        if lock is not None and lock.source and not lock.version:  # of a Policyfile without a lock, which names it
+        if lock is not None and lock.source and not lock.version:  # a Policyfile without a lock names the folder
             return next((one.path for one in self._in_source(lock)), None)
         by_folder = next((one.path for one in self._own if one.name == name), self._folders_named.get(name))
         first = [one for one in ([] if by_folder is None else [_declared(by_folder)]) if one.fits(lock)]
@@ -148,7 +144,7 @@ class CookbookPaths:
 
     @cached_property
     def _elsewhere(self) -> dict[str, str]:
-        """Cookbook -> the folder of the repository in which it lies beside those where we look."""
+        """Cookbook -> a folder of the repository that has it. Cookbooks are not searched in these folders."""
         found: dict[str, str] = {}
         for folder in (one for one in paths_in(self._root) if os.path.isdir(one)):
             with contextlib.suppress(DocumentError):  # a folder that may not be listed
@@ -187,7 +183,7 @@ class CookbookPaths:
 
     @cached_property
     def _in_folders(self) -> list[_Declared]:
-        """cost: a look at each metadata, the first time"""
+        """The name and version of each folder. cost: reads the metadata of each, once"""
         return [_declared(path) for path in self._folders_named.values()]
 
 

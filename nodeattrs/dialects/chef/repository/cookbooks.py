@@ -44,7 +44,7 @@ _FIELDS = (
     *("suggestions", "conflicting", "replacing", "attributes", "groupings", "source_url", "issues_url", "privacy"),
     *("chef_versions", "chef_version", "ohai_versions", "ohai_version", "gems", "eager_load_libraries"),
 )
-"""Chef's metadata. We act on the name, the version and the dependencies; the rest is for people and other tools."""
+"""The fields of Chef's metadata. Name, version and dependencies have an effect here, the others have none."""
 
 
 @taking(name=str)
@@ -54,10 +54,10 @@ class Cookbook:
 
     It may also be a stand-in for a cookbook that was not found: then `is_missing` is True and there are no files.
     `attribute_files` and `recipes` map names to paths. `attribute_paths` has all paths of attribute files, in loading
-    order. `recipe_file` gives the path of one recipe, or raises RecipeNotFound. `attribute_name` and `shown` give the
-    name of a path, for origins and messages. `program`, `attribute_data` and `recipe_data` read the file at such a
-    path. `pins` yields the version constraints of the dependencies. `origin_of_version` and `origin_of_dependency` give
-    lines of the metadata.
+    order. `recipe_file` gives the path of one recipe, or raises RecipeNotFound. `attribute_name` gives the name of a
+    path for origins, and `shown` the name for messages. `program`, `attribute_data` and `recipe_data` read the file at
+    a path. `pins` yields the version constraints of the dependencies. `origin_of_version` and `origin_of_dependency`
+    give lines of the metadata.
 
     version: "0.0.0" if the metadata has none
     depends: cookbook -> version constraint, as text
@@ -67,8 +67,7 @@ class Cookbook:
     locator: gives the lines of the metadata
     depends_field: the key of the dependencies in the metadata
     unread:  the reason why the metadata, or the whole cookbook, is unknown; "" if it is known
-    sets_only: if *unread* is not "": the only paths that the cookbook may set, by the settings. Empty: it may set any
-        path
+    sets_only: for a cookbook with *unread*: the only paths that it may set, by the settings. Empty: any path
     """
 
     name: str
@@ -166,7 +165,7 @@ class Cookbook:
         return found
 
     def _refuse_twins(self, *begins: str) -> None:
-        """Do nothing where each name has one file in Python or Ruby, and one as data. raises: DocumentError"""
+        """Raise DocumentError if a name has two programs, or two files of data. begins: how the paths begin"""
         seen: dict[tuple[str, tuple[str, ...]], str] = {}
         data = DATA if "attributes/" in begins else recipe_data.YAML
         for path in sorted(path for path in self.files if path.startswith(begins)):
@@ -178,7 +177,7 @@ class Cookbook:
                 raise DocumentError(message, file=self.shown(twin), hint="keep one", kind=TWO_LANGUAGES)
 
     def recipe_file(self, recipe: str) -> str:
-        """The path in the cookbook of the recipe `cookbook` or `cookbook::part`; the cookbook's name is not compared.
+        """The path in the cookbook of the recipe `cookbook` or `cookbook::part`. The name before `::` is ignored.
 
         raises: RecipeNotFound, with similar names; DocumentError, as `recipes`
         """
@@ -190,7 +189,7 @@ class Cookbook:
         return self.recipes[part]
 
     def shown(self, file: str) -> str:
-        """The name of a file in messages and origins, from its path: "cookbooks/apache2/recipes/ssl.py"."""
+        """The name in messages of a file with the path *file* in the cookbook: "cookbooks/apache2/recipes/ssl.py"."""
         return file if self.folder == "." else f"{self.folder or self.name}/{file}"
 
     def pins(self) -> Iterator[tuple[str, str, Origin]]:
@@ -199,18 +198,18 @@ class Cookbook:
             yield name, constraint, self.origin_of_dependency(name)
 
     def origin_of_dependency(self, dependency: str) -> Origin:
-        """The line of the metadata with a dependency; the file alone for a cookbook that is none."""
+        """The line of the metadata with a dependency; the file without a line for a cookbook that is not there."""
         return self.locator.at((self.depends_field, dependency))
 
     def origin_of_version(self) -> Origin:
-        """The line of the metadata that sets the version; without a line where none sets it, and it is 0.0.0."""
+        """The line of the metadata that sets the version; the file without a line if the metadata sets none."""
         if self.has_version:
             return self.locator.at(("version",))
         return self.locator.at(())._replace(line=None, column=None)
 
 
 Cookbooks = Mapping[str, Cookbook] | Callable[[str], Cookbook | None]
-"""Cookbooks by name: a map, or a callable that answers None or raises CookbookNotFound."""
+"""Cookbooks by name: a map, or a function that returns None or raises CookbookNotFound for an unknown name."""
 
 
 def read_metadata(name: str, fields: Fields, files: Iterable[str], root: pathlib.Path, folder: str) -> Cookbook:
@@ -265,7 +264,7 @@ def cookbook_order(recipes: Iterable[str], cookbooks: Cookbooks) -> list[str]:
     order: list[str] = []
     seen: set[str] = set()
     for recipe in recipes:
-        # Popped from the end: a cookbook to enter, and after its dependencies the same one to leave.
+        # Popped from the end. Each cookbook is entered, and after its dependencies left.
         to_do: list[tuple[str, Cookbook | None, bool]] = [(cookbook_of(recipe), None, True)]
         while to_do:
             name, asker, entering = to_do.pop()
@@ -295,9 +294,9 @@ def _found(cookbooks: Cookbooks, name: str) -> Cookbook:
 def attribute_files_in(files: Iterable[str], suffix: str | tuple[str, ...] = ".py") -> dict[str, str]:
     """The attribute files among the files of a cookbook, in loading order: name -> path; {} for none.
 
-    The default file is first, then the others by path, in the order of code points, as if all ended in `.rb`. A name
-    is the file's own name without folder and suffix. If two files have one name, the file directly under attributes/ is
-    taken, or else the first by path. `attributes.py` beside the metadata is the default file.
+    The default file is first. The others are sorted by path, as if each ended in `.rb`. A name is the file's own name
+    without folder and suffix. Of two files with one name, the file directly in attributes/ is taken, or else the first
+    by path. `attributes.py` beside the metadata is the default file.
 
     files:  paths in the cookbook
     suffix: the ending of attribute files, or several; files with other endings are ignored
@@ -327,8 +326,8 @@ def _stem(path: str) -> str:
 class AttributeFileOrder:
     """Calls a function for each attribute file of a run, in Chef's order. Each file is run once.
 
-    Call `load` once with the names of the cookbooks in order. While a file runs, `include` runs another file at once;
-    the other file is then skipped when its turn comes. Both raise CookbookNotFound, and `include`
+    Call `load` once with the names of the cookbooks in order. A running file may call `include`, which runs another
+    file at once; that file is then skipped when its turn comes. Both methods raise CookbookNotFound, and `include` also
     AttributeFileNotFound.
 
     cookbooks: a map or a function from a name to its cookbook; a function may return None for an unknown name
@@ -389,13 +388,13 @@ class AttributeFileOrder:
 
 
 def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tuple[str, str, Origin]] = ()) -> None:
-    """Raise an error unless the versions of all used cookbooks meet all constraints on them.
+    """Raise CookbookVersionConflict, with all conflicts, if the version of a used cookbook does not meet a constraint.
 
-    order: the names of the used cookbooks; constraints on others are ignored, and so are unread cookbooks
+    The dependencies of the used cookbooks are checked, too.
+    order:     the names of the used cookbooks. Constraints on other cookbooks, and unread cookbooks, are ignored
     cookbooks: a map or a function from a name to its cookbook
-    pins:  (cookbook, constraint, line) of environments and run-lists. The constraints in the dependencies of the used
-           cookbooks are always checked
-    raises: CookbookVersionConflict, with all conflicts; CookbookNotFound
+    pins:      further constraints, as (cookbook, constraint, line)
+    raises:    CookbookVersionConflict, CookbookNotFound
     """
     used = [one for one in (_found(cookbooks, name) for name in order) if not one.unread]
     asked = [*pins, *(pin for cookbook in used for pin in cookbook.pins())]
@@ -414,5 +413,5 @@ def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tu
 
 
 def not_run(file: str, hint: str | None = None) -> DocumentError:
-    """A warning that a file in Ruby was not run."""
+    """A warning that a file in Ruby was not run. hint: the way out, or None"""
     return DocumentError(NOT_RUN, file=file, hint=hint, kind=RUBY_NOT_RUN)

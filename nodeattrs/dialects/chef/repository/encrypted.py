@@ -25,24 +25,25 @@ _VERSIONS = {
     2: (_FIELDS | {"hmac"}, "aes-256-cbc"),
     3: (_FIELDS | {"auth_tag"}, "aes-256-gcm"),
 }
-"""By version: the fields of a value, and its cipher."""
+"""Version -> (the fields of an encrypted value, its cipher)."""
 
 
 def is_encrypted(item: Mapping[Any, Any]) -> bool:
-    """Whether all values of an item but its ID have the fields of an encrypted value, which is Chef's rule."""
+    """Whether all values of an item, except the ID, have the fields of an encrypted value. False without values."""
     values = [value for key, value in item.items() if key != _ID]
     return bool(values) and all(_version(value) for value in values)
 
 
 def _version(value: Any) -> int:
-    """The format of a value; 0 where it is not encrypted."""
+    """The version of an encrypted value, 1 to 3; 0 for another value."""
     version = value.get("version") if isinstance(value, dict) else None
     return version if type(version) is int and version in _VERSIONS and set(value) == _VERSIONS[version][0] else 0
 
 
 def decrypted(item: Mapping[Any, Any], secret: bytes, what: str) -> dict[Any, Any]:
-    """A decrypted copy of an item, each value but the ID as a Sensitive.
+    """A decrypted copy of an item: each value is a Sensitive, except the ID.
 
+    item:   an item for which `is_encrypted` is True
     what:   the item in messages
     raises: CannotDecrypt, MissingExtra
     """
@@ -55,7 +56,7 @@ def _opened(value: Mapping[str, Any], secret: bytes, what: str) -> Any:
         text = _in_clear(value, secret).decode("utf-8")
         return parse(text, what, "json").tree["json_wrapper"]
     except (ValueError, TypeError, KeyError, DocumentError, AttributeError):
-        pass  # what came out is not shown, not even as the cause of an error
+        pass  # the error may quote decrypted bytes, so it is not chained
     raise CannotDecrypt(f"{what} cannot be decrypted", hint="is it the secret that it was encrypted with?")
 
 

@@ -34,7 +34,7 @@ _FOLDERS = ("data_bags", "environments", "roles")
 _PATHS = tuple(f"{folder}_path" for folder in _FOLDERS)
 _MOVED = ("attributes", "run_list", "named_run_list", "policy_group")
 _OF_CHEF = ("chef", "cinc", "dokken", "policyfile")
-"""How the names of Chef's provisioners begin; without a name it is Chef's, too."""
+"""How the names of Chef's provisioners begin. The first one counts for a provisioner without a name."""
 
 _HIDDEN = "\ue000"
 """The placeholder of an ERB expression that was not run."""
@@ -42,10 +42,10 @@ _HIDDEN = "\ue000"
 _LITERAL = re.compile(r"""'([^'\\]*)'|"([^"\\#]*)"|(\d{1,18})""")
 
 _UNQUOTED = re.compile(r"(?<=[\[, ])((?:recipe|role)\[[\w:.@-]{1,200}\])(?=[,\] ])")
-"""An item of a run-list in a list on one line, which is no YAML without quotes."""
+"""An item of a run-list in a flow list, such as `[recipe[app]]`; without quotes that is not YAML."""
 
 Entry = tuple[documents.Document, Path]
-"""A place in one of the files."""
+"""A kitchen file, and the path of a suite or platform in it."""
 
 
 class _ProvisionerSettings(NamedTuple):
@@ -106,12 +106,12 @@ class KitchenInstance:
         return value
 
     def text(self, *keys: str) -> str:
-        """A setting as text; "" where it is not set, is another value, or has ERB that was not read."""
+        """A setting as text; "" if it is not set, is not text, or has ERB that was not run."""
         found = self.get(*keys)
         return found if isinstance(found, str) and _HIDDEN not in found else ""
 
     def error(self, path: Path, message: str) -> DocumentError:
-        """A DocumentError about a setting, with its line; raises nothing."""
+        """Returns a DocumentError about a setting, with its line."""
         place = self.at(path)
         return DocumentError(message, file=place.file, line=place.line)
 
@@ -153,7 +153,7 @@ class Kitchen:
     fault: DocumentError | None = None
 
     def node(self, name: str) -> NodeFile | None:
-        """The description of an instance as a node; None for an unknown name.
+        """The run-list, attributes, environment and policy of an instance; None for an unknown name.
 
         raises: DocumentError, for attributes that are not a map; InvalidRunListItem
         """
@@ -161,7 +161,7 @@ class Kitchen:
         if one is None:
             return None
         attributes, hidden = _attributes_of(one)
-        # The run-list of the provisioner itself counts where neither suite nor platform has one.
+        # Without a run-list of suite and platform, the provisioner's own counts.
         items = [*_run_list_of(one, "platform"), *_run_list_of(one, "suite")] or _items(one, one.get("run_list"))
         policyfile = self._policyfile(one)
         named = [item for item in items if _HIDDEN not in item]
@@ -217,7 +217,7 @@ _DECIDING = (
     *(("policyfile_path",), ("policyfile",), ("policy_group",), ("named_run_list",)),
     *(("client_rb", "environment"), ("solo_rb", "environment"), *((path,) for path in _PATHS)),
 )
-"""Settings beside the run-list that decide what a node has."""
+"""Settings that decide what a node has. ERB in one of them makes any attribute unknown."""
 
 
 def _checked_item(item: str, one: KitchenInstance) -> str:
@@ -262,7 +262,7 @@ def _parsed(texts: Iterable[tuple[str, str]]) -> _Parsed:
 
 
 def _nameless(document: documents.Document) -> Iterator[DocumentError]:
-    """A warning for each suite and platform whose name is ERB: nothing of it is a node."""
+    """Yield a warning for each suite and platform whose name is ERB: it gives no node."""
     for key in ("suites", "platforms"):
         for one, path in _entries([document], key):
             if _HIDDEN in _name_of((one, path)):
@@ -272,7 +272,7 @@ def _nameless(document: documents.Document) -> Iterator[DocumentError]:
 
 
 def _document(name: str, text: str, unread: list[UnreadPart]) -> documents.Document:
-    """The document of a kitchen file, in which ERB is replaced; code that was not run is added to *unread*."""
+    """The document of a kitchen file, with ERB replaced as by `_of_erb`; adds code that was not run to *unread*."""
     pieces: list[str] = []
     at, line = 0, 1
     while (begin := text.find("<%", at)) >= 0 and (end := text.find("%>", begin)) >= 0:
@@ -292,7 +292,10 @@ def _document(name: str, text: str, unread: list[UnreadPart]) -> documents.Docum
 
 
 def _of_erb(inside: str, origin: Origin, unread: list[UnreadPart]) -> str:
-    """The replacement of a piece of ERB: its text where it is a literal. It has the same number of lines."""
+    """The text that replaces a piece of ERB: the value of a literal, a mark for another expression, else nothing.
+
+    The text has as many lines as the piece. A statement is added to *unread*.
+    """
     lines = "\n" * inside.count("\n")
     if inside.startswith("#"):
         return lines
@@ -362,7 +365,7 @@ def _is_included(suite: Entry, platform: str) -> bool:
 
 
 def _attributes_of(one: KitchenInstance) -> tuple[dict[Any, Any], list[Path]]:
-    """The attributes without what ERB makes, and the paths of that. raises: DocumentError, where they are no map"""
+    """Returns (attributes without the values of ERB, paths of those values). raises: DocumentError, if no map is set"""
     found = one.get("attributes")
     if _is_hidden(found) and not isinstance(found, Mapping):
         return {}, [()]
@@ -372,7 +375,7 @@ def _attributes_of(one: KitchenInstance) -> tuple[dict[Any, Any], list[Path]]:
 
 
 def _run_list_of(one: KitchenInstance, of: str) -> list[str]:
-    """The run-list of the suite or of the platform. raises: DocumentError"""
+    """The run-list of a suite or a platform; [] for none. of: "suite" or "platform". raises: DocumentError"""
     found = (source.get(("run_list",)) for source in one.sources if source.path[0] == f"{of}s")
     return _items(one, next((one for one in found if one is not ABSENT and one is not None), None))
 
@@ -389,7 +392,7 @@ def _items(one: KitchenInstance, found: Any) -> list[str]:
 
 
 def _without_erb(tree: Any, at: Path) -> tuple[Any, list[Path]]:
-    """Attributes without the values that ERB makes, and the paths of those. A list with one is left out whole."""
+    """Returns (a tree without the values of ERB, paths of those values). A list with ERB is left out as a whole."""
     if not isinstance(tree, dict):
         return tree, []
     shown: dict[Any, Any] = {}

@@ -24,13 +24,13 @@ from nodeattrs.dialects.chef.repository.roles import Policy, merged_maps
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats import documents
 from nodeattrs.kinds import REPEATED_KEY
+from nodeattrs.node.run_list import qualified
 from nodeattrs.project.fields import Fields
 
-LOCK = ".lock.json"
+_LOCK = ".lock.json"
 _FOLDERS = ("policies", "policyfiles")
 _DEEPEST = 3
 _NAME = re.compile(r"""^[ \t]*name[ \t(]{1,8}["']([^"'\n]+)["']""", re.MULTILINE)
-
 
 _Item = TypeVar("_Item")
 
@@ -42,13 +42,13 @@ def policy_files(root: pathlib.Path) -> Iterator[pathlib.Path]:
     yielded beside its lock, too. No file is read.
     """
     names = sorted(os.listdir(root))
-    yield from (root / one for one in names if one.endswith(LOCK) or one == "Policyfile.rb")
+    yield from (root / one for one in names if one.endswith(_LOCK) or one == "Policyfile.rb")
     for folder in _FOLDERS:
         for here, folders, files in os.walk(root / folder):
             depth = len(pathlib.Path(here).relative_to(root).parts)
             folders[:] = sorted(folders) if depth <= _DEEPEST else []
             is_export = here == str(root / "policies")
-            ends = (".json", RUBY) if is_export else (LOCK, RUBY)
+            ends = (".json", RUBY) if is_export else (_LOCK, RUBY)
             yield from (pathlib.Path(here, one) for one in sorted(files) if one.endswith(ends))
 
 
@@ -74,8 +74,8 @@ def read_policyfile(name: str, document: documents.Document, fields: Fields, inc
     name:    the name of the policy if the Policyfile has none
     document: its parsed literals, whose warnings become `Policy.unread`
     fields:  the fields of the same document
-    include: called with the name, the path ("" for another source) and the line of an included policy; returns that
-             policy
+    include: a function from the name, path and line of an included policy to that policy. The path is "" if the
+             policy has another source
     raises:  DocumentError, with all faults
     """
     policy = Policy(
@@ -100,14 +100,14 @@ def read_policyfile(name: str, document: documents.Document, fields: Fields, inc
 
 
 def unread_of(document: documents.Document) -> tuple[DocumentError, ...]:
-    """The expressions of a Policyfile that are no literals, as errors with lines; () where all is read."""
+    """An error, with its line, for each expression of a Policyfile that is not a literal; () for none."""
     return tuple(one for one in document.warnings if one.kind != REPEATED_KEY)
 
 
 def _normalised(items: list[str]) -> list[str]:
     """The items of a run-list as a lock has them: `recipe[app::default]`."""
     bare = [one.removeprefix("recipe[").removesuffix("]") if not one.startswith("role[") else one for one in items]
-    return [one if one.startswith("role[") else f"recipe[{one if '::' in one else f'{one}::default'}]" for one in bare]
+    return [one if one.startswith("role[") else f"recipe[{qualified(one)}]" for one in bare]
 
 
 def _asked_lock(fields: Fields, cookbook: str) -> Lock:
@@ -117,9 +117,9 @@ def _asked_lock(fields: Fields, cookbook: str) -> Lock:
 
 
 def _with_included(policy: Policy, included: Policy) -> Policy:
-    """A policy with one that it includes: its run-list comes first, and its attributes are merged.
+    """A policy merged with one that it includes: the included run-list comes first, the own attributes win.
 
-    An item that both have counts once, as in Chef's run-lists.
+    An item that both run-lists have counts once.
     """
     lists = {name: [*included.named_run_lists.get(name, ())] for name in included.named_run_lists}
     for name, items in policy.named_run_lists.items():
@@ -144,7 +144,7 @@ def _joined(first: Iterable[_Item], second: Iterable[_Item]) -> list[_Item]:
 
 @dataclass(frozen=True)
 class _Included:
-    """A locator: the places in a policy; in the included policy for paths that only this one sets."""
+    """A locator: gives the place in a policy, or the place in the included policy for paths that the policy lacks."""
 
     policy: Policy
     included: Policy
@@ -160,6 +160,7 @@ class _Included:
 def unread_policy(name: str, message: str, origin: Origin) -> Policy:
     """A stand-in for a policy that was not read: without run-list and attributes, and with one unread part.
 
-    message, origin: why and where, of that part
+    message: why it was not read
+    origin:  the place of the unread part
     """
     return Policy(name, is_locked=False, unread=(DocumentError(message, file=origin.file, line=origin.line),))

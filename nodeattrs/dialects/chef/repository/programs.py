@@ -12,7 +12,8 @@ import linecache
 import pathlib
 import re
 from collections.abc import Callable
-from types import CodeType, TracebackType
+from traceback import extract_tb
+from types import CodeType
 from typing import Any
 
 from nodeattrs.causes.plain_texts import with_waiting_messages
@@ -52,13 +53,13 @@ class Program:
     def run(self, namespace: dict[str, Any], *, messages_wait: bool = False) -> None:
         """Execute the code with *namespace* as its globals. The code may change *namespace*.
 
-        messages_wait: True: a text with attributes that is an argument of `log` is computed later. For that the source
-                       is compiled anew, so that `log` gets a function in place of the text
+        messages_wait: True: an argument of `log` that is a text with attributes is computed later. The source is then
+                       compiled anew, and `log` gets a function in place of the text
         raises: the errors of the code; UnknownLayer, if no code may run
         """
         if not may_run():
             require_may_run(self.path)
-        # Tracebacks and explanations read the text that really ran, not what the file says later.
+        # Tracebacks and explanations read the text that ran, even if the file changes.
         linecache.cache[self.path] = self._lines
         waiting = with_waiting_messages("".join(self._lines[2])) if messages_wait else None
         exec(self.code if waiting is None else compile(waiting, self.path, "exec", dont_inherit=True), namespace)
@@ -94,7 +95,7 @@ _LONG_LINE = 200
 
 
 def _with_caret(error: SyntaxError) -> list[str]:
-    """The line of a syntax error, and below it where it is."""
+    """The line of a syntax error, and a line with `^` below the fault; [] without a place, and for a long line."""
     line = (error.text or "").rstrip()
     text = line.lstrip()
     if not text or not error.offset or len(line) > _LONG_LINE:
@@ -106,8 +107,7 @@ _RUBY = re.compile(r"#\{[^{}]*\b(?:node|cookbook_name|recipe_name|new_resource)\
 
 
 def _ruby_left(source: str, file: str) -> list[DocumentError]:
-    """A warning for each text of a Python source that contains Ruby's `#{node[...]}`, which stays as it is; [] for
-    none."""
+    """A warning for each text of a Python source with Ruby syntax, such as `#{node['a']}`; [] for none."""
     if "#{" not in source:
         return []
     nodes = list(ast.walk(ast.parse(source)))
@@ -128,14 +128,13 @@ def _ruby_left(source: str, file: str) -> list[DocumentError]:
     ]
 
 
-def _line_in(traceback: TracebackType | None, path: str) -> int | None:
-    """The innermost line of the file *path* in a traceback; None where the file is not in it."""
-    line = None
-    while traceback is not None:
-        if traceback.tb_frame.f_code.co_filename == path:
-            line = traceback.tb_lineno
-        traceback = traceback.tb_next
-    return line
+def line_in(error: BaseException, path: str) -> int | None:
+    """The innermost line of a file in the traceback of an error; None if the traceback has no line of it.
+
+    path: the file, as tracebacks name it
+    """
+    lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == path]
+    return lines[-1] if lines else None
 
 
 _SHARED_WORDS = ("name", "description", "default_attributes", "override_attributes", "normal_attributes")
@@ -172,7 +171,7 @@ class Script:
         self.warnings = _ruby_left(source, file)
 
     def at(self, path: Path) -> Origin:
-        """The place that sets *path*: inside the argument, if it is a literal; else the line of the call.
+        """The place that sets *path*: in the argument of the call if that is a literal, else the line of the call.
 
         Line 1 for a path that is not set.
         """
@@ -184,7 +183,7 @@ class Script:
         return Origin(self.kind, self.name, file, line, column)
 
     def causes(self, path: Path, value: Any, finder: CauseFinder) -> tuple[Cause, ...]:
-        """The causes of a value that is set at *path*, from the data flow of the source; () for a path not set.
+        """The causes of the value at *path*, from the data flow of the source; () if the path is not set.
 
         value:  the value at *path*
         finder: finds the causes of attributes that the value was computed from
@@ -197,7 +196,7 @@ class Script:
         return self._set_at(path)[0]
 
     def _set_at(self, path: Path) -> tuple[int | None, Path]:
-        """The line of the call that set *path* or what holds it, None for none; and the rest of the path."""
+        """Returns (line of the call that set *path* or a map above it, or None; the rest of *path* below that map)."""
         known = (length for length in range(len(path), 0, -1) if path[:length] in self._lines)
         length = next(known, 0)
         return self._lines.get(path[:length]), path[length:]
@@ -211,7 +210,7 @@ class Script:
         except DocumentError:
             raise
         except (Exception, SystemExit) as error:
-            line = _line_in(error.__traceback__, self._path)
+            line = line_in(error, self._path)
             raise DocumentError(f"{type(error).__name__}: {error}", file=self.file, line=line) from error
 
     def _words(self) -> dict[str, Callable[..., None]]:
@@ -220,7 +219,7 @@ class Script:
 
     def _word(self, word: str) -> Callable[[Any], None]:
         def put(value: Any, /) -> None:
-            # A replaced map takes the lines of single entries along.
+            # The new map replaces all entries, so their lines go.
             self._lines = {path: line for path, line in self._lines.items() if path[0] != word}
             self._put((word,), value)
 

@@ -1,7 +1,6 @@
 """Recipes in YAML and JSON: the resources that they declare, and the recipes that they include.
 
-Used by `cookbooks.Cookbook`. Such a recipe sets no attribute itself. Its resources may set attributes; that is not
-known here.
+Used by `cookbooks.Cookbook`. Such a recipe sets no attribute itself. Whether its resources do is not known here.
 
 source: Chef's `Chef::Recipe#from_yaml`, `#from_json` and `#from_hash`
 """

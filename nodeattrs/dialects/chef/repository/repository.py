@@ -110,7 +110,10 @@ _Arguments = ParamSpec("_Arguments")
 def _once(
     method: Callable[Concatenate[Repository, _Arguments], _Thing],
 ) -> Callable[Concatenate[Repository, _Arguments], _Thing]:
-    """A method whose result is kept for its arguments; None is not kept. All nodes see the same state of the files."""
+    """Decorate a method: keep its result for each set of arguments, so all nodes see one state of the files.
+
+    None is not kept.
+    """
 
     @wraps(method)
     def kept(self: Repository, /, *given: _Arguments.args, **named: _Arguments.kwargs) -> _Thing:
@@ -128,13 +131,13 @@ class Repository(Folder):
 
     The constructor reads no file. Each file is read and parsed at its first use, then kept: later changes are not seen.
     `role`, `environment`, `cookbook`, `policy` and the like take a name. They raise BadName for a name that cannot be a
-    file name, DocumentError for a bad file, and the NotFound of their kind, with similar names, for a missing one.
-    `node_document` returns None for a missing node. `roles`, `cookbooks` and the like list names, [] for none;
-    `data_bag` lists the items of one bag. `suites` lists the nodes of Test Kitchen, and `kitchen` has their settings.
-    `has_node` says whether a file or a suite has a name. `names_in_python` gives the roles or environments that are
-    Python. `commit` is the checked-out commit of Git, "" for none.
-    A run calls `for_node`, since a suite of Test Kitchen may have its own folders, and `cookbook_for_run`, which gives
-    a stand-in for a missing cookbook. Of a data bag item, `data_bag_item` gives a copy. `decrypted_item` and
+    file name, and DocumentError for a bad file. For a missing one they raise a NotFound with similar names, but
+    `node_document` returns None.
+    `roles`, `cookbooks` and the like list names, [] for none; `data_bag` lists the items of one bag. `suites` lists the
+    nodes of Test Kitchen, and `kitchen` has their settings. `has_node` says whether a node is described.
+    `names_in_python` gives the roles or environments that are Python. `commit` is the checked-out commit, or "".
+    A run calls `for_node`, since a suite of Test Kitchen may have its own folders. It calls `cookbook_for_run`, which
+    gives a stand-in for a missing cookbook. `data_bag_item` gives a copy of an item. `decrypted_item` and
     `item_as_written` give the kept item and its locator.
 
     root:     the folder; NotFound if it does not exist
@@ -159,8 +162,8 @@ class Repository(Folder):
 
     @cached_property
     def commit(self) -> str:
-        """The checked-out commit, as 40 or 64 hex digits; "" without Git, or where it cannot be read. Read once."""
-        with border.held(None):  # what it reads is a commit, or nothing
+        """The checked-out commit, as 40 or 64 hex digits; "" if it is not known. Read once."""
+        with border.held(None):  # Git's folder may lie outside, and only a commit is returned
             return commit_of(self.root)
 
     @property
@@ -172,13 +175,13 @@ class Repository(Folder):
     def role(self, name: str) -> Role:
         """The role *name*, from a file in roles/ or in a folder below it. A file in Python is run.
 
-        One in Ruby that cannot be read without an extra gives a role that is `unread`, and a warning.
+        If a file is Ruby and the extra for Ruby is missing, the role has `unread`, and a warning is added.
         raises: BadName, RoleNotFound, DocumentError
         """
         return self._described("role", checked_name(name, "role"), RoleNotFound, read_role, Role)
 
     def roles(self) -> list[str]:
-        """The names of all roles, sorted, by their files; reads those in folders below roles/ only."""
+        """The names of all roles, sorted: the names of their files. Files directly in roles/ are not read."""
         return self._described_names("roles")
 
     def environment(self, name: str) -> Environment:
@@ -195,20 +198,16 @@ class Repository(Folder):
         )
 
     def environments(self) -> list[str]:
-        """The names of all environments on disk, sorted; "_default" is among them only where it has a file."""
+        """The names of all environments that have a file, sorted. So "_default" is usually not among them."""
         return self._described_names("environments")
 
-    def node_document(self, name: str) -> NodeFile | None:
-        """The description of a node by its file in nodes/, or by a suite of Test Kitchen. None if there is neither.
-
-        A file in nodes/ is preferred.
-        raises: BadName, DocumentError
-        """
-        return self._node_document(checked_name(name, "node"))
-
     @_once
-    def _node_document(self, name: str) -> NodeFile | None:
-        path = self._file("nodes", name, _DATA, f"node {name}")
+    def node_document(self, name: str) -> NodeFile | None:
+        """The description of a node by its file in nodes/, or else by a suite of Test Kitchen. None for neither.
+
+        raises: BadName, DocumentError, InvalidRunListItem
+        """
+        path = self._file("nodes", checked_name(name, "node"), _DATA, f"node {name}")
         if path is None:
             return self.kitchen.node(name)
         return self._from(path, "node", name, partial(read_node, name))
@@ -319,7 +318,7 @@ class Repository(Folder):
 
     @_once
     def item_as_written(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
-        """Returns an item as its file has it, encrypted or not, and its locator. It must not be changed.
+        """Returns (item, locator): the item as its file has it, encrypted or not. It must not be changed.
 
         raises: BadName, DataBagItemNotFound, DocumentError
         """
@@ -343,8 +342,8 @@ class Repository(Folder):
     def policy(self, name: str, group: str = "") -> Policy:
         """A policy by its name, or by the path of its lock file or Policyfile in the repository.
 
-        A lock file goes before a Policyfile. A Policyfile without its lock adds a warning.
-        group: a policy group; then its file `policy_groups/GROUP.json` counts, where `chef export` wrote one
+        A lock file is preferred to a Policyfile. A Policyfile without its lock adds a warning.
+        group: a policy group. If `chef export` wrote policy_groups/GROUP.json, that file chooses the revision. "": none
         raises: BadName, PolicyNotFound, DocumentError
         """
         return replace(self._locked(name, group), group=group)
@@ -385,7 +384,7 @@ class Repository(Folder):
             return self._policy_in(lock, name, including)
         try:
             document = ruby_document(path, file, "policy")
-            if self._runs_ruby and unread_of(document):
+            if self.runs_ruby and unread_of(document):
                 document = self._run_ruby(path, file, "policy")
         except MissingExtra as error:
             self.warnings.append(not_run(file, error.hint))
@@ -418,7 +417,7 @@ class Repository(Folder):
         return policy
 
     def _locks_of(self, name: str, group: str) -> Iterator[str]:
-        """Where a policy may lie: as `chef export` writes it, and as people keep locks."""
+        """Yield the files that may have the lock of a policy, relative to the root: of `chef export`, then others."""
         checked_name(name, "policy")
         if group:
             path = self._file("policy_groups", checked_name(group, "policy group"), (".json",), f"group {group}")
@@ -431,15 +430,15 @@ class Repository(Folder):
 
     @_once
     def document(self, path: pathlib.Path) -> documents.Document:
-        """A data file below the root, parsed once, by its absolute path with links followed. raises: DocumentError"""
+        """A data file below the root, parsed once. path: absolute, with links followed. raises: DocumentError"""
         return documents.read(path, os.path.relpath(path, os.path.realpath(self.root)).replace(os.sep, "/"))
 
     def cookbook(self, name: str, lock: Lock | None = None) -> Cookbook:
         """The cookbook *name*, for questions about the repository. Without metadata: version 0.0.0, no dependencies.
 
-        Where the settings (`missing_cookbooks`) or `--roles-only` allow it, a missing one gives a warning and a
+        If the settings (`missing_cookbooks`) or `--roles-only` allow it, a missing cookbook gives a warning and a
         stand-in (`Cookbook.is_missing`).
-        lock:   accept only a cookbook that fits; None: any
+        lock:   accept only a cookbook that fits this lock; None: any
         raises: BadName, DocumentError, CookbookNotFound
         """
         refuses = self._chef.missing_cookbooks not in ("warn", "own")
@@ -448,9 +447,9 @@ class Repository(Folder):
     def cookbook_for_run(self, name: str, lock: Lock | None = None, constraints: tuple[str, ...] = ()) -> Cookbook:
         """The cookbook *name*, for a run; a missing one gives a warning and a stand-in, which may set anything.
 
-        lock:        accept only a cookbook that fits; None: any
-        constraints: of environment and run-list; they choose between several versions that are there
-        raises: BadName, DocumentError; CookbookNotFound, where `--strict` or the settings refuse a missing cookbook
+        lock:        accept only a cookbook that fits this lock; None: any
+        constraints: on the version; they choose between several versions that are there
+        raises: BadName, DocumentError; CookbookNotFound, if `--strict` or the settings refuse a missing cookbook
         """
         refuses = self.options.strict or self._chef.missing_cookbooks == "error"
         return self._cookbook_or_stand_in(name, lock, constraints, refuses)
@@ -473,7 +472,7 @@ class Repository(Folder):
 
     @cached_property
     def cookbook_paths(self) -> CookbookPaths:
-        """The folders of the settings, else the usual ones, then the folders of the options."""
+        """Finds cookbooks in the folders of the settings, else in the usual ones, then in those of --cookbook-path."""
         return CookbookPaths(self.root, self._chef.cookbook_paths, self.options.cookbook_path)
 
     @cached_property
@@ -483,12 +482,12 @@ class Repository(Folder):
         return ChefConfig()
 
     def cookbooks(self) -> list[str]:
-        """The names of all cookbooks, sorted."""
+        """The names of all cookbooks, sorted; [] for none."""
         return self.cookbook_paths.names()
 
     @_once
     def _missing(self, name: str, lock: Lock | None) -> Cookbook:
-        """A cookbook that stands for one that is not there; the first time with a warning."""
+        """A stand-in for a missing cookbook; adds a warning the first time."""
         unread = "was not read: --roles-only" if self.options.roles_only else "is not there"
         hint = None if self.options.roles_only else self.cookbook_paths.hint(name)
         self.warnings.append(DocumentError(f"{_called(name, lock)} {unread}", hint=hint, kind=MISSING_COOKBOOK))
@@ -524,10 +523,10 @@ class Repository(Folder):
         read: Callable[[Fields], _Thing],
         unread: Callable[..., _Thing] | None = None,
     ) -> _Thing:
-        """What a file describes.
+        """The role, node, policy, ... that a file describes, as *read* makes it of the file's fields.
 
-        unread: makes what stands for it where it is Ruby that cannot be read: the extra for Ruby is missing, or
-                metadata of a cookbook have a value that is no literal. None raises the error
+        unread: makes a stand-in for a Ruby file that cannot be read: the extra is missing, or the metadata of a
+                cookbook has a value that is not a literal. None: the error is raised
         """
         file, what = self.shown(path), f"{kind} {name}"
         if path.suffix == ".py":
@@ -551,16 +550,16 @@ class Repository(Folder):
         return self._understood(document, document.locator(kind, name), what, read)
 
     def _ruby(self, path: pathlib.Path, file: str, kind: str) -> documents.Document:
-        """The document of a file in Ruby: its literals, or what it says when it runs, where `--ruby` asks for that.
+        """The document of a Ruby file, from its literals. With `--ruby` a file with other code is run instead.
 
-        raises: DocumentError, for what is no literal; RecipeFailed, where running it fails; MissingExtra
+        raises: DocumentError, for other code that does not run; RecipeFailed, if running it fails; MissingExtra
         """
         try:
             return ruby_document(path, file, kind)
         except DocumentError as error:
             if error.kind != NOT_LITERAL or kind == "cookbook":
                 raise
-            if not self._runs_ruby:
+            if not self.runs_ruby:
                 error.hint = "--ruby runs it; or write the value out"
                 raise
         return self._run_ruby(path, file, kind)
@@ -571,8 +570,8 @@ class Repository(Folder):
         return described(self.root, path, file, kind, self._chef.ruby_seconds)
 
     @property
-    def _runs_ruby(self) -> bool:
-        """Whether options or settings ask for Ruby, and code may run."""
+    def runs_ruby(self) -> bool:
+        """Whether --ruby or the settings ask to run Ruby, and code may run. False for settings that cannot be read."""
         return (self.options.ruby or self._chef.ruby) and may_run()
 
     def _understood(
@@ -620,9 +619,9 @@ class Repository(Folder):
 
     @_once
     def _nested(self, folder: str) -> dict[str, list[pathlib.Path]]:
-        """Name -> the files of that name in folders below *folder*, as Chef finds roles there.
+        """Name -> the files of that name in folders below *folder*, where Chef finds roles too.
 
-        A file counts where its text has a word of roles or environments. Links to folders are not followed.
+        A file counts if its text has a word of roles or environments. Links to folders are not followed.
         """
         found: dict[str, list[pathlib.Path]] = {}
         top = self._folder(folder)
@@ -646,7 +645,7 @@ class Repository(Folder):
         return self._counting(self._files(folder, name, suffixes), what)
 
     def _counting(self, found: list[pathlib.Path], what: str) -> pathlib.Path | None:
-        """Of the files that describe one thing the one that counts; None for no files. raises: DocumentError"""
+        """The one of *found* that counts; None for []. raises: DocumentError, for several of equal rank"""
         files = sorted(found, key=lambda path: path.suffix == RUBY)
         if [path.suffix for path in files] == [".json", RUBY]:
             ruby = files.pop()  # as Chef prefers; metadata.json is made of the other one
@@ -697,8 +696,8 @@ def _called(cookbook: str, lock: Lock | None) -> str:
 def commit_of(root: pathlib.Path) -> str:
     """The checked-out commit of the Git repository that contains a folder; "" if it is not known.
 
-    It is the repository of the first folder with a `.git`: *root*, then each folder above it. Where that is a file, Git
-    is asked; a `.git` of another folder's repository gives "". No error is raised.
+    The repository is the first folder with a `.git`, from *root* upwards. Git is only run if that `.git` is a file.
+    No error is raised.
     """
     top = work_tree_of(pathlib.Path(os.path.realpath(root)))
     if top is None:
@@ -723,7 +722,7 @@ def commit_of(root: pathlib.Path) -> str:
 
 
 def _git_text(file: pathlib.Path) -> str:
-    """The text of a regular file; "" for a pipe or a device, which would be waited for. raises: OSError, ValueError"""
+    """The text of a regular file; "" for a pipe or device, where reading may block. raises: OSError, ValueError"""
     return file.read_text(encoding="utf-8") if file.is_file() or not file.exists() else ""
 
 

@@ -31,14 +31,14 @@ _ENVIRONMENT_FIELDS = ("name", "description", "cookbook_versions", *_ATTRIBUTE_F
 
 
 class _AttributeLevels:
-    """The base of roles and environments: documents with default and override attributes."""
+    """The base class of Role and Environment, which have default and override attributes."""
 
     name: str
     locator: Locator
     unread: str
 
     def __post_init__(self) -> None:
-        """Add the name of the document to the default locator."""
+        """Put the name into the locator, if none was given."""
         if isinstance(self.locator, Origin) and self.locator == type(self).locator:
             object.__setattr__(self, "locator", self.locator._replace(name=self.name))
 
@@ -58,12 +58,12 @@ class _AttributeLevels:
 class Role(_AttributeLevels):
     """A role: its run-lists, and attributes of two levels.
 
-    `run_list_for` gives (path, items) for the run-list of an environment. An environment without one has the run-list
-    of "_default" in *env_run_lists*, or else *run_list*.
+    `run_list_for` gives (path, items) for the run-list that counts in an environment.
+
     run_list:            items as text
     default_attributes:  weaker than a node's normal attributes
     override_attributes: stronger than a node's normal attributes
-    env_run_lists:       environment -> its run-list; None or an empty list means no items
+    env_run_lists:       environment -> its run-list; None or () means no items. "_default" counts for the others
     description:         for people; nothing depends on it
     locator:             gives the line of each path of the document; if not given, an origin that names the role
     unread:              the reason why the contents of the role are not known; "" if they are known
@@ -125,8 +125,7 @@ class Environment(_AttributeLevels):
 def read_role(name: str, fields: Fields) -> Role:
     """The role *name* in the fields of a document. A field that is missing is empty.
 
-    Normal attributes, which Chef ignores in a role, and another name in the document are faults. A run-list that is one
-    text becomes a list of one item.
+    Normal attributes and another name in the document are faults. A run-list that is a text is a list of one item.
     raises: DocumentError, with all faults
     """
     # Older Chef called the run-list "recipes".
@@ -200,7 +199,8 @@ _NODE_FIELDS = (
 class UnreadPart(NamedTuple):
     """A part of a node's description that was not read.
 
-    path:   the path that it may set, with the level first; None: any path
+    path:   the only path that it may set, with the level first; None: any path
+    origin: where it is
     reason: why it was not read, as the end of a sentence
     """
 
@@ -243,7 +243,7 @@ class NodeFile:
 def read_node(name: str, fields: Fields) -> NodeFile:
     """The node *name* in the fields of a document.
 
-    A file as chef-solo reads it, with attributes at its top, gives a warning and no attributes.
+    A file with attributes at its top, as chef-solo reads it, gives a warning and no attributes.
     raises: DocumentError, with all faults, such as a key that no node has
     """
     top = [str(key) for key in fields.tree if key not in _NODE_FIELDS]
@@ -326,17 +326,15 @@ class Policy:
 
     `run_list_named` gives (path, items) for a run-list, and `lock` the lock of a cookbook. `pins` yields the
     constraints. `as_role` gives the attributes as a Role, since they have the precedence of roles. `require_recipes`
-    raises an error if a run-list has a role. `automatic_attributes` are the ones that a policy adds to a run.
+    raises an error if a run-list has a role.
 
     revision:    its identifier; "" without a lock
     run_list:    the items as text
     named_run_lists: name -> the items as text
     default_attributes, override_attributes: as the file has them, with the keys of policy groups
-    locks:       cookbook -> its locked version. In a Policyfile without a lock, a Lock has only the folder that it
-        names
+    locks:       cookbook -> its locked version. In a Policyfile without a lock, a Lock has only the cookbook's folder
     locator:     gives the line of each path of the document
-    group:       the policy group of the run, "" for none. `as_role` merges what is below that key over the other
-        attributes
+    group:       the policy group, "" for none. `as_role` merges the attributes below that key over the others
     constraints: cookbook -> its version constraint in a Policyfile without a lock, "" for none
     is_locked:   whether it comes from a lock file
     unread:      the parts of a Policyfile that could not be read, with their lines; they may set anything
@@ -355,12 +353,11 @@ class Policy:
     is_locked: bool = True
     unread: Sequence[DocumentError] = ()
 
-    def run_list_named(self, name: str = "") -> tuple[Path, Sequence[str]]:
+    def run_list_named(self, name: str) -> tuple[Path, Sequence[str]]:
         """Returns (path, items) for a run-list: its path in the document, and its items.
 
-        name: a name in `named_run_lists`; "" for `run_list`. ((), ()) for an unknown name if parts of a Policyfile are
-              unread
-        raises: NotFound, with similar names
+        name:   a name in `named_run_lists`; "" for `run_list`
+        raises: NotFound, with similar names. A policy with `unread` gives ((), ()) for an unknown name
         """
         if not name:
             return ("run_list",), self.run_list
@@ -372,19 +369,14 @@ class Policy:
         raise NotFound(f"policy {self.name} has no named run-list {name}", hint=hint)
 
     def require_recipes(self, run_list: Iterable[object]) -> None:
-        """Raise an error unless a run-list names recipes only. [] is fine.
-
-        raises: InvalidRunListItem, for a role, and for an item that cannot be parsed
-        """
+        """Raise InvalidRunListItem if a run-list has a role, or an item that cannot be parsed."""
         for item in normalised(run_list):
             if item.type == "role":
                 hint = "write what the role says into the Policyfile"
                 raise InvalidRunListItem(f"{item}: the run-list of policy {self.name} names recipes only", hint=hint)
 
     def lock(self, cookbook: str) -> Lock:
-        """The locked version of a cookbook.
-
-        A Policyfile without a lock gives any version (`Lock("")`) for an unknown cookbook.
+        """The locked version of a cookbook. Without a lock file an unknown cookbook gives `Lock("")`: any version.
 
         raises: CookbookNotFound, if a lock file does not name the cookbook
         """
@@ -396,7 +388,7 @@ class Policy:
         raise CookbookNotFound(f"policy {self.name} locks no cookbook {cookbook}", hint=hint)
 
     def pins(self) -> Iterator[tuple[str, str, Origin]]:
-        """Yield (cookbook, constraint, line) for each constraint of a Policyfile without a lock; nothing for a lock."""
+        """Yield (cookbook, constraint, line) for each constraint of a Policyfile; nothing for a lock file."""
         for cookbook, constraint in self.constraints.items():
             if constraint:
                 yield cookbook, constraint, self.locator.at(("cookbooks", cookbook))
@@ -404,20 +396,15 @@ class Policy:
     def as_role(self) -> Role:
         """The attributes of the policy as a Role without a run-list: they have the precedence of roles.
 
-        What is below the key of the policy group is merged over the top, with its own lines.
+        Attributes below the key of the policy group are merged over those at the top, and keep their lines.
         """
         default, override = (_hoisted(getattr(self, level), self.group) for level in _ATTRIBUTE_FIELDS)
         return Role(self.name, (), default, override, locator=_Hoisted(self))
 
-    def automatic_attributes(self, recipes: list[str]) -> dict[str, Any]:
-        """The automatic attributes of a run: policy_name, policy_group, policy_revision, and the given *recipes*."""
-        named = {"policy_name": self.name, "policy_group": self.group, "policy_revision": self.revision}
-        return {**named, "recipes": recipes}
-
 
 @dataclass(frozen=True)
 class _Hoisted:
-    """A locator of the attributes of `Policy.as_role`: the place below the group for what was moved to the top."""
+    """A locator of the attributes of `Policy.as_role`, also of attributes that it moved up from the policy group."""
 
     policy: Policy
 
@@ -434,7 +421,7 @@ def _hoisted(tree: Mapping[Any, Any], group: str) -> Mapping[Any, Any]:
 
 
 def merged_maps(lower: Any, upper: Any) -> Any:
-    """Two trees as one new tree: maps are merged key by key, anything else is replaced by *upper*, null too.
+    """Two trees merged into a new one: maps key by key; any other value of *upper* replaces the lower one, null too.
 
     source: Chef's `hash_only_merge!`, Test Kitchen's `rmerge`
     """

@@ -30,7 +30,7 @@ _NO_NODE: Mapping[str, Any] = {
 def described(root: pathlib.Path, path: pathlib.Path, file: str, kind: str, seconds: float) -> Document:
     """Run a file in Ruby in a process of its own; returns a document of the fields that it sets.
 
-    The document has the line of the word that sets each field. A file that needs a node or runs a command fails.
+    Each field has the line of the word that sets it. A file that needs a node or runs a command fails.
     root:    the folder of the repository, in which it runs
     path:    the file
     file:    its name in messages
@@ -67,7 +67,7 @@ def _failed(message: Message, file: str, kind: str) -> RecipeFailed:
 
 
 def _judged(message: Message, helper: Helper) -> tuple[dict[str, Any], list[Any]]:
-    """The fields and the lines of a message. raises: RecipeFailed, for another shape"""
+    """Returns (field -> value, [path, line] of each set path). raises: RecipeFailed, for a message of another shape"""
     found = message[1] if len(message) > 1 else None
     if type(found) is not list or len(found) != 2 or type(found[0]) is not dict or type(found[1]) is not list:
         helper.refuse("its message about the fields of a file has another shape")
@@ -79,7 +79,7 @@ def _judged(message: Message, helper: Helper) -> tuple[dict[str, Any], list[Any]
 
 
 def _marked(text: Text, lines: list[Any]) -> Mark:
-    """The places of the fields; the last line that sets a path counts."""
+    """The places of the fields. The last line that sets a path counts. lines: [path, line] of each set path"""
     begins = [0]
     for line in text.text.splitlines(keepends=True):
         begins.append(begins[-1] + len(line))

@@ -1,9 +1,9 @@
 """A Ruby process that runs attribute files and recipes, and the messages to and from it: one JSON list a line.
 
-The process works for one *owner* at a time, in a child process of its own. An owner is the session of a node, or the
-script of another process. The process is not trusted. A line that is too long or no JSON, too many lines, and silence
-beyond the time limit are errors. They end the process, and all processes that it has started. Only the messages for
-begin and end have a meaning here.
+The process works for one *owner* at a time, in a child process of its own. An owner is any object, such as one of the
+session of a node. The process is not trusted. A line that is too long or not JSON, too many lines, and a timeout are
+errors. An error ends the process, and all processes that it has started. Only the messages for begin and end have a
+meaning here.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _HOME = ("HOME", "TMPDIR")
 
 _PIECE = 1 << 16
 _PATIENCE = 0.5
-"""Seconds between two looks at whether the process still runs."""
+"""Seconds between two checks that the process still runs."""
 
 
 class Helper:
@@ -53,8 +53,8 @@ class Helper:
 
     `begin` makes it work for an owner, in a new child process. Then hold `lock`, `send` a request, and `receive`
     messages until the task ends. These methods raise RecipeFailed for a timeout, a bad message or a process that has
-    ended. Such an error also ends the process; it cannot be started again. `refuse` does the same on purpose, with a
-    reason.
+    ended. Such an error also ends the process; it cannot be started again. `refuse` ends it with a reason of the
+    caller.
 
     root:      the folder in which it runs
     seconds:   the time limit for one task
@@ -96,7 +96,7 @@ class Helper:
 
     @property
     def alive(self) -> bool:
-        """Whether the process was not closed here; a process that died is noticed at the next message."""
+        """False after `close`. A process that died by itself is noticed at the next message."""
         return self.close.alive
 
     def begin(self, owner: object, given: Mapping[str, Any], until: float) -> None:
@@ -115,10 +115,10 @@ class Helper:
         self._expect("ready", self.receive(budget, until))
 
     def send(self, *message: Any, until: float) -> None:
-        """Send a message without waiting for an answer. If the process has died, nothing happens; `receive` notices it.
+        """Send a message without waiting for an answer. If the process has died, `receive` notices it, not `send`.
 
         message: a word and its parts, as data for JSON
-        until: the time limit, by `time.monotonic`
+        until:   the time limit, by `time.monotonic`
         raises: RecipeFailed, for a timeout, and after `close`
         """
         if not self.alive:
@@ -130,7 +130,7 @@ class Helper:
             except BlockingIOError:
                 self._selector.register(self._in, selectors.EVENT_WRITE)
                 try:
-                    if self._out in self._wait(until):  # else both would wait for each other
+                    if self._out in self._wait(until):  # Ruby may wait until its messages are read
                         self._read_pipe()
                 finally:
                     self._selector.unregister(self._in)
@@ -194,9 +194,9 @@ class Helper:
             self._buffer += piece
 
     def _wait(self, until: float) -> set[int]:
-        """Wait for pipes that can be read or written. raises: RecipeFailed, where the time is over or Ruby has ended"""
+        """Wait for pipes that can be read or written. raises: RecipeFailed, for a timeout, and if Ruby has ended"""
         while True:
-            has_ended = self._process.poll() is not None  # asked first: its last message may be in the pipe
+            has_ended = self._process.poll() is not None  # before the pipe, which may have its last message
             left = until - time.monotonic()
             ready = self._selector.select(max(min(left, _PATIENCE), 0))
             if ready:
@@ -219,9 +219,9 @@ def ruby_command(script: pathlib.Path) -> list[str]:
 
 
 def _end(process: subprocess.Popen[bytes], home: str) -> None:
-    """End the process and all that it has started, and remove its folder."""
+    """End the process and all processes that it has started, and remove its folder."""
     with suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)  # as soon as it has ended: its number is still its own
+        os.killpg(process.pid, signal.SIGKILL)  # before `wait`, after which the system may reuse the number
     process.wait()
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:

@@ -3,8 +3,8 @@
 The code is parsed, and does not run.
 
 `later_code` is for blocks that run when resources converge. `reads_by_line`, `reads_of_line` and `writes_in` are for
-explanations, and find nothing in a file that cannot be read. Where code uses a name, the code that the same file
-assigns or passes to that name counts, too. Attributes are found by their constant keys.
+explanations, and find nothing in a file that cannot be read. If code uses a name, the code that the same file assigns
+or passes to that name counts, too. Attributes are found by their constant keys.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _SETTING = ("assignment", "operator_assignment")
 _METHODS = ("method", "singleton_method")
 _DEFINING = ("define_method", "define_singleton_method")
 _HOLDING = ("begin", "block_body", "body_statement", "do", "else", "ensure", "program", "then")
-"""Nodes that hold statements."""
+"""Types of tree nodes that hold statements."""
 _INSIDE = (*_HOLDING, "block", "do_block", "elsif", "in_clause", "rescue", "when")
-"""Nodes with a branch, which matters only to the lines in it."""
+"""Types of tree nodes with statements that decide nothing for lines outside of them."""
 _READING = frozenset(("attribute?", "dig", "exist?", "fetch", "key?", "read", "read!"))
 _READ = ("node", *LEVELS)
 
@@ -63,11 +63,10 @@ def later_code(path: pathlib.Path, file: str, line: int) -> UnrunCode:
 
 
 def reads_by_line(path: pathlib.Path, file: str) -> Mapping[int, tuple[str, ...]]:
-    """Line of a call in a Ruby file, such as a resource -> the paths that its text reads, as text ("app.port"), each
-    once.
+    """Line of a call in a Ruby file, such as a resource -> the paths that its text reads, as text ("app.port").
 
-    A line of a call that reads nothing has (); a line without a call is not in the map. {} for a file that cannot be
-    read, and without tree-sitter. The map is cached, and must not be changed. Nothing is run.
+    A call that reads nothing has (). {} for a file that cannot be read, and without tree-sitter. The map is cached, and
+    must not be changed.
     path: the file; file: its name in messages
     """
 
@@ -104,7 +103,7 @@ def _walked(node: Node) -> Iterator[Node]:
 
 
 def _around(node: Node, line: int) -> Iterator[Node]:
-    """Yield the nodes that have a line, outer ones first."""
+    """Yield the tree nodes that contain a line, outer ones first."""
     if node.start_point.row < line <= node.end_point.row + 1:
         yield node
         for child in node.named_children:
@@ -112,11 +111,11 @@ def _around(node: Node, line: int) -> Iterator[Node]:
 
 
 _Given = tuple[frozenset[str], tuple["Node", ...]]
-"""Names, and the code that is given to them."""
+"""(Names, the code that is assigned or passed to them)."""
 
 
 def _given_to(text: Text, words: set[str]) -> Iterator[list[Node]]:
-    """Yield the code that a text gives to some names. The caller adds the names in it to *words*, for the next ones."""
+    """Yield the code that a text gives to the names in *words*, once. The caller may add names between two items."""
     left = _all_given(text)
     while found := [one for one in left if not one[0].isdisjoint(words)]:
         left = [one for one in left if one[0].isdisjoint(words)]
@@ -124,7 +123,7 @@ def _given_to(text: Text, words: set[str]) -> Iterator[list[Node]]:
 
 
 def _add_given(text: Text, code: UnrunCode, words: set[str]) -> None:
-    """Add to some code what its file gives to the names that it uses, and to the names that these use.
+    """Add to *code* what its file gives to the names that it uses, directly or through other names.
 
     words: the names that it uses
     """
@@ -145,7 +144,7 @@ def _words(text: Text, *nodes: Node) -> set[str]:
 
 
 def _all_given(text: Text) -> list[_Given]:
-    """What the statements of a text give to names. cost: a walk over the text, once for each content"""
+    """(Names, code) of each statement of a text that gives code to names. cost: a walk over each text, once"""
 
     def make() -> list[_Given]:
         found = ((frozenset(names), tuple(nodes)) for names, nodes in map(partial(_given, text), _walked(_root(text))))
@@ -168,7 +167,7 @@ def _slice(text: Text, node: Node) -> str:
 
 
 def _given(text: Text, node: Node) -> tuple[set[str], list[Node]]:
-    """The names that a statement makes or adds to, and what it gives to them; none for most."""
+    """Returns (the names that a statement sets or adds to, the code that it gives to them); (set(), []) for most."""
     if node.type in _SETTING or (node.type == "binary" and _slice(text, node.children[1]) == "<<"):
         return _words(text, *_field(node, "left")), _field(node, "right")
     if node.type in _METHODS:
@@ -177,7 +176,10 @@ def _given(text: Text, node: Node) -> tuple[set[str], list[Node]]:
 
 
 def _given_by_call(text: Text, node: Node) -> tuple[set[str], list[Node]]:
-    """What a call gives: its receiver and arguments to the parameters of its block; code among them to both."""
+    """The same for a call: it gives receiver and arguments to the parameters of its block.
+
+    A call with a block among its arguments gives it to the names in its receiver, too.
+    """
     receiver, method, arguments, block = (_field(node, name) for name in ("receiver", "method", "arguments", "block"))
     if method and _slice(text, method[0]) in _DEFINING:
         named = {_slice(text, one).lstrip(":").strip("\"'") for every in arguments for one in every.named_children[:1]}
@@ -190,9 +192,9 @@ def _given_by_call(text: Text, node: Node) -> tuple[set[str], list[Node]]:
 
 
 def reads_of_line(path: pathlib.Path, file: str, line: int) -> tuple[str, ...]:
-    """The paths, as text, that a line reads: in its statement, and in the conditions and loops around it; each once.
+    """The paths, as text, that a line and the conditions and loops around it read; each once, () for none.
 
-    () if it reads none, for a file that cannot be read, and without tree-sitter.
+    Also () for a file that cannot be read, and without tree-sitter.
     path: the file; file: its name in messages
     """
     try:
@@ -210,8 +212,8 @@ def reads_of_line(path: pathlib.Path, file: str, line: int) -> tuple[str, ...]:
 def writes_in(path: pathlib.Path, file: str, part: str) -> Mapping[Path, frozenset[int]]:
     """Path -> all lines of a file that may set it; {} for a file that cannot be read, and without tree-sitter.
 
-    Lines that include another file are at the path (). Other lines that may set anything (`UnrunCode.hidden`) are left
-    out. The map is cached, and must not be changed.
+    The path () has the lines that include another file. Other lines that may set anything are left out. The map is
+    cached, and must not be changed.
     path: the file; file: its name in messages
     part: the folder in the cookbook, "attributes" or "recipes"
     """
@@ -237,7 +239,7 @@ def writes_in(path: pathlib.Path, file: str, part: str) -> Mapping[Path, frozens
 
 
 def _deciding(root: Node, line: int) -> Iterator[Node]:
-    """Yield the parts of code that decide what a line does, without the statements beside it."""
+    """Yield the parts of statements around a line that decide what it does, without other statements in them."""
     for node in _around(root, line):
         if node.type not in _HOLDING:
             yield from (child for child in node.named_children if child.type not in _INSIDE)
@@ -263,7 +265,7 @@ def _field(node: Node, name: str) -> list[Node]:
 
 
 def _reads(text: Text, node: Node) -> Iterator[str]:
-    """Yield the paths that some text reads, each as far as its keys are constant."""
+    """Yield the paths that an expression reads. A path ends before its first computed key."""
     steps = _steps(text, node)
     inside = node.named_children
     if steps is not None:

@@ -31,18 +31,17 @@ _LIST_METHODS = ("push", "concat", "unshift", "insert", "delete", "delete_at", "
 
 @dataclass(frozen=True)
 class RunServices:
-    """The functions and data of a run that files in Ruby may use. Only `include` has to be given.
-
-    A file that uses a function without an entry in *words* gets BadArgument.
+    """The functions and data of a run that files in Ruby may use. Only `include` has no default.
 
     include:   loads an attribute file: (name, including cookbook, function that returns the line)
-    words:     the functions `data_bag`, `data_bag_item`, `data_bags` and `search`, by name
+    words:     the functions `data_bag`, `data_bag_item`, `data_bags` and `search`, by name. A file that calls a missing
+        one gets BadArgument
     log:       called with a message, its level and its line
     warn:      called with a warning and its line
     recipe:    runs a recipe: (name, including cookbook, function that returns the line); returns whether it ran now
     cookbooks: name -> version of the cookbooks in use
     run_list:  the run-list of this run; an option may have replaced the node's own
-    seen:      called with what recipes declare and leave open; unless given, nothing is kept
+    seen:      keeps the resources of recipes and the code that does not run; by default nothing is kept
     """
 
     include: Callable[[str, str, Callable[[], Origin]], None]
@@ -81,8 +80,8 @@ class NodeMessages:
 
     Each method is called with the place (the line in Ruby) and the checked parts of a message. Methods in `COMMANDS`
     change the node, or give something to `services`; Ruby gets no answer. Methods in `QUESTIONS` return the answer,
-    packed for Ruby; the answer for an attribute that is not set is null. The caller sets the current setter of the node
-    to the place before each call. Errors of the node are not caught.
+    packed for Ruby; the answer for an attribute that is not set is null. Before each call, the caller makes the place
+    the origin of what is set. Errors of the node are not caught.
 
     node:     is read and changed
     services: the functions of the run
@@ -125,9 +124,9 @@ class NodeMessages:
         setattr(self._node, level, value)
 
     def step(self, place: RubyPlace, level: str, path: Sequence[Any]) -> Any:
-        """Returns what the writer of a level has at a path: a writer, or a scalar. Missing maps on the way are made.
+        """Returns what a level has at a path: a writer of the map or list, or a scalar. Missing maps are made.
 
-        A step below a scalar ends the process.
+        A path that leads through a scalar ends the process.
         """
         writer = getattr(self._node, level)
         for step in path:
@@ -138,9 +137,9 @@ class NodeMessages:
         return writer
 
     def update(self, place: RubyPlace, level: str, path: Sequence[Any], value: Any) -> None:
-        """Add the keys of *value* to the map at a path of a level. The process is ended if one of the two is not a map.
+        """Add the keys of *value* to the map at a path of a level. Missing maps are made.
 
-        Maps that are missing at the path, or on the way to it, are made.
+        The process is ended if the path has another value, or *value* is not a map.
         """
         writer = self.step(place, level, path)
         if not isinstance(writer, Writer) or not isinstance(value, dict):
@@ -154,8 +153,7 @@ class NodeMessages:
     def change_list(self, place: RubyPlace, level: str, path: Sequence[Any], method: str, arguments: Any) -> None:
         """Change the list at a path of a level by one of the methods of `ListWriter`.
 
-        The process is ended if the value there is not a list, for a method that Ruby may not use, and for wrong
-        arguments.
+        The process is ended for another value, another method, and wrong arguments.
         method:    the name of the method
         arguments: the list of its arguments
         """
@@ -231,24 +229,16 @@ class NodeMessages:
         """Whether the actions of a resource can set no attribute."""
         return self._services.seen.is_harmless(kind, place.origin if place.origin.line else None)
 
-    def data_bags(self, place: RubyPlace) -> Any:
-        """The names of all data bags."""
-        return self._values.pack(self._services._word("data_bags")())
-
-    def data_bag(self, place: RubyPlace, bag: str) -> Any:
-        """The names of the items of a data bag."""
-        return self._values.pack(self._services._word("data_bag")(bag))
-
-    def data_bag_item(self, place: RubyPlace, bag: str, item: str) -> Any:
-        """An item of a data bag as a map."""
-        return self._values.pack(self._services._word("data_bag_item")(bag, item))
+    def data_from_bags(self, place: RubyPlace, word: str, *names: str) -> Any:
+        """The result of a function of the run: `data_bags()`, `data_bag(bag)` or `data_bag_item(bag, item)`."""
+        return self._values.pack(self._services._word(word)(*names))
 
     def search(self, place: RubyPlace, index: str, query: str, selection: Any) -> Any:
         """The nodes or items that a search finds, as a list, packed for Ruby.
 
         index:     "node", or the name of a data bag of the repository
-        selection: title -> path; then a map from each title to the value at its path replaces each node or item. A path
-                   that is not set gives null. None: whole nodes or items
+        selection: title -> path. Each result is then a map: title -> the value at the path, or null. None: whole nodes
+                   or items
         raises: NotFound, BadArgument, for another index, or a bad query
         """
         found = self._services._word("search")(index, query)
@@ -305,9 +295,9 @@ def _is_value(given: Any) -> bool:
 class MessageKind(NamedTuple):
     """The shape of a message that Ruby may send, and the method for it. `fits` checks a message, `values` converts it.
 
-    carry_out: the method of `NodeMessages`, called with the place and the converted parts
-    parts:     a function for each part, which says whether the part is valid; `fits` itself checks file and line.
-               `values` converts only parts whose function is the one for attribute values
+    carry_out: the method of `NodeMessages`, called with the object, the place and the converted parts
+    parts:     for each part a function that says whether the part is valid. `values` converts the parts that may be any
+               attribute value
     """
 
     carry_out: Callable[..., Any]
@@ -325,7 +315,10 @@ class MessageKind(NamedTuple):
         return is_placed and all(is_right(part) for is_right, part in zip(self.parts, parts, strict=True))
 
     def values(self, given: Sequence[Any], unpack: Callable[[Any], Any]) -> list[Any]:
-        """The parts of a message that fits, without file and line, values converted. raises: BadValue, TooDeep"""
+        """The parts of a message that fits, without file and line; attribute values are converted by *unpack*.
+
+        raises: BadValue, TooDeep
+        """
         return [
             unpack(part) if check is _is_value else part for check, part in zip(self.parts, given[:-2], strict=True)
         ]
@@ -335,9 +328,9 @@ _MERGED = ("merged", "combined_default", "combined_override")
 _REMOVING = ("rm", "rm_default", "rm_normal", "rm_override")
 
 
-def _by(method: str, carry_out: Callable[[NodeMessages, RubyPlace, str, Path], Any]) -> Callable[..., Any]:
-    """A function for a MessageKind that carries out a message by a method of the node."""
-    return lambda messages, place, path: carry_out(messages, place, method, path)
+def _by(word: str, carry_out: Callable[..., Any]) -> Callable[..., Any]:
+    """A function for a MessageKind: calls a method of NodeMessages with *word* before the parts of the message."""
+    return lambda messages, place, *parts: carry_out(messages, place, word, *parts)
 
 
 COMMANDS: dict[str, MessageKind] = {
@@ -357,7 +350,7 @@ COMMANDS: dict[str, MessageKind] = {
     "undefined": MessageKind(NodeMessages.note_undefined, (_is_text,)),
     "hides": MessageKind(NodeMessages.note_hidden, (_is_text,)),
 }
-"""Word -> message that Ruby sends without waiting."""
+"""Word -> the kind of a message that Ruby sends without waiting."""
 
 QUESTIONS: dict[str, MessageKind] = {
     "get": MessageKind(NodeMessages.get, (_is_key,)),
@@ -370,9 +363,9 @@ QUESTIONS: dict[str, MessageKind] = {
     "include": MessageKind(NodeMessages.include, (_is_text,)),
     "recipe": MessageKind(NodeMessages.recipe, (_is_text,)),
     "harmless": MessageKind(NodeMessages.is_harmless, (_is_text,)),
-    "data_bags": MessageKind(NodeMessages.data_bags),
-    "data_bag": MessageKind(NodeMessages.data_bag, (_is_text,)),
-    "data_bag_item": MessageKind(NodeMessages.data_bag_item, (_is_text, _is_text)),
+    "data_bags": MessageKind(_by("data_bags", NodeMessages.data_from_bags)),
+    "data_bag": MessageKind(_by("data_bag", NodeMessages.data_from_bags), (_is_text,)),
+    "data_bag_item": MessageKind(_by("data_bag_item", NodeMessages.data_from_bags), (_is_text, _is_text)),
     "search": MessageKind(NodeMessages.search, (_is_text, _is_text, _is_selection)),
 }
-"""Word -> message whose answer Ruby waits for."""
+"""Word -> the kind of a message whose answer Ruby waits for."""

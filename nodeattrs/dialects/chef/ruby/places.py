@@ -55,10 +55,9 @@ def _path(steps: Any) -> Path:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RubyPlace:
-    """A locator for the attributes that one line of a Ruby file sets. `at` finds the place inside the statement: of the
-    path, or of the nearest map above it.
+    """A locator for the attributes that one line of a Ruby file sets. `at` finds places inside the statement there.
 
-    origin: the file, and the line that Ruby names; `at` returns it unchanged if no known statement is at that line
+    origin: the file, and the line that Ruby names
     known:  the statements of the file
     """
 
@@ -66,10 +65,10 @@ class RubyPlace:
     known: tuple[Statement, ...]
 
     def at(self, path: Path) -> Origin:
-        """The place of *path* in the literal of the statement at the line that Ruby names.
+        """The place of *path* in the literal of the statement at the line, or else of the nearest map above it.
 
-        If the literal does not have the path, the place of the nearest map above it, or the start of the statement. If
-        no known statement has that line, `origin`. If several do, the shortest is taken.
+        If the literal has neither, the start of the statement. If no known statement has the line, `origin`. Of several
+        statements the shortest counts.
         path: inside the value that the line sets
         """
         line = self.origin.line or 0

@@ -12,7 +12,7 @@ RECIPE = "recipe"
 
 
 class DeclaredResource(NamedTuple):
-    """A resource that a recipe in Ruby declared. kind: its type, "package"; properties: as plain data"""
+    """A resource that a recipe in Ruby declared. kind: its type, "package"; properties: name -> value"""
 
     kind: str
     title: str
@@ -21,13 +21,10 @@ class DeclaredResource(NamedTuple):
 
 
 class RecipeNotes:
-    """What a session calls with the resources that recipes in Ruby declare, and with the code that it does not run.
+    """Takes the resources that recipes in Ruby declare, and the places of code that does not run, from a session.
 
-    `add_resource` takes a declared resource, and `remove_resource` one that the recipe deleted. `add_later_block`,
-    `add_hidden_place` and `add_undefined_resource` take places whose effect is not known. All five return None.
-    `is_harmless` returns whether a resource can set no attribute.
-    This base class ignores all calls, and `is_harmless` returns False. It is for sessions that run no recipe.
-    `run.ruby_recipes.CompiledRecipes` overrides each method and keeps what it gets.
+    This base class keeps nothing, and `is_harmless` returns False: it is for sessions without recipes.
+    `run.ruby_recipes.CompiledRecipes` overrides each method.
     """
 
     def add_resource(self, number: int | str, resource: DeclaredResource) -> None:
@@ -46,5 +43,5 @@ class RecipeNotes:
         """Take note of a resource of a type that no cookbook here defines."""
 
     def is_harmless(self, kind: str, origin: Origin | None) -> bool:
-        """Whether an action of a resource, and its block at *origin*, can set no attribute; False where unknown."""
+        """Whether an action of a resource, and its block at *origin*, can set no attribute; False if unknown."""
         return False

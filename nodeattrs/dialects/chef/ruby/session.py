@@ -31,11 +31,11 @@ from nodeattrs.node.node import Node
 from nodeattrs.node.running import setting_as
 
 _START = 60.0
-"""Seconds in which Ruby has to begin, however little a file may take."""
+"""The least time limit in seconds for the start of Ruby. The limit for a file may be shorter."""
 _KEPT_ELSEWHERE = ("data_bag", "data_bag_item", "search")
-"""Words that ask for what a server may have though it is not here."""
+"""Words whose data may exist on a Chef server though it does not exist here."""
 _DEFERRED = RunningFile("a deferred value", "a deferred value", "")
-"""What runs while a deferred value is computed, and no file does."""
+"""The running file while a deferred value is computed after all files."""
 
 
 class RubySession:
@@ -44,7 +44,7 @@ class RubySession:
     The process begins to work for the node at the first file, and may work for other nodes before and after.
 
     `load` is for libraries, resources and definitions, `run` for attribute files, `recipe` for recipes. The caller
-    keeps Chef's order. `run` and `recipe` raise RecipeFailed with the line; `load` returns that error. Ruby keeps what
+    keeps Chef's order. `run` and `recipe` raise RecipeFailed with the line; `load` returns the error. Ruby keeps what
     it has read of the node: call `forget` after other code has changed the node. A file may leave deferred values in
     the node. They can be computed until the process is closed or works for another node.
 
@@ -78,8 +78,9 @@ class RubySession:
         self._run(path, RunningFile(name, shown, cookbook), "file", path)
 
     def recipe(self, path: str, name: str, shown: str, cookbook: str, started: Sequence[str] = ()) -> None:
-        """Run a recipe, whose resources are reported and do nothing; arguments and errors as for `run`.
+        """Run a recipe. Its resources are given to `services.seen`, and do nothing. The rest is as for `run`.
 
+        name:    "cookbook::recipe"
         started: the recipes that have started so far, this one included
         """
         subject = [path, cookbook, name.partition("::")[2], list(started)]
@@ -109,7 +110,7 @@ class RubySession:
 
     @contextmanager
     def _as_running(self, path: str, file: RunningFile) -> Iterator[None]:
-        """A block in which a file is the one that runs."""
+        """A context manager: inside the block, *file* is the running file."""
         self._running.append(file)
         self._shown[path] = file.shown
         try:
@@ -124,12 +125,12 @@ class RubySession:
     # One task of the Ruby process: a request, its messages, its end
 
     def _request(self, task: str, subject: Any) -> Any:
-        """Have Ruby do a task, and carry out its messages meanwhile; the result of the task."""
+        """Have Ruby do a task, and carry out its messages meanwhile; returns the result of the task, or None."""
         with self._helper.lock:  # deferred values may be read by several threads
             try:
                 ended = self._until_ended(task, subject)
             except BaseException:
-                self._helper.close()  # its next message would be about another task
+                self._helper.close()  # else messages of this task would be read as those of the next one
                 raise
         if ended[0] == "failed":
             raise self._failure(ended[1:])
@@ -166,7 +167,7 @@ class RubySession:
         self._helper.begin(self._owner, given, until)
 
     def _take_stale(self) -> bool:
-        """Whether Ruby has to read the node anew; afterwards it has not."""
+        """Returns whether Ruby has to read the node anew, and resets it."""
         is_stale, self._is_stale = self._is_stale, False
         return is_stale
 
@@ -195,7 +196,7 @@ class RubySession:
         kind = self._checked(QUESTIONS, word, given)
         place, _ = self._place(*given[-2:])
         try:
-            # A block of its own: what is included meanwhile may set something from the same line.
+            # Not the kept context of `_place`: an included file may enter that one meanwhile.
             with setting_as(self._node, self._current.kind, place.origin.name, place):
                 answer = kind.carry_out(self._messages, place, *kind.values(given, self._values.unpack))
         except NodeattrsError as error:
@@ -209,7 +210,7 @@ class RubySession:
         self._helper.send(*reply, self._take_stale(), until=time.monotonic() + self._helper.seconds)
 
     def _checked(self, kinds: dict[str, MessageKind], word: Any, given: Sequence[Any]) -> MessageKind:
-        """The kind of a message whose parts are as they must be. raises: RecipeFailed, and the process is ended"""
+        """The kind of a message. Ends the process and raises RecipeFailed for an unknown word or wrong parts."""
         kind = kinds.get(word) if type(word) is str else None
         if kind is None or not kind.fits(given):
             self._helper.refuse(f"its message {str(word)[:40]!r} is not known here")
@@ -231,7 +232,7 @@ class RubySession:
         return self._running[-1] if self._running else _DEFERRED
 
     def _place(self, file: Any, line: Any) -> tuple[RubyPlace, AbstractContextManager[Any]]:
-        """The place that a message names, for the file that runs, and the context in which that sets values."""
+        """Returns (the place that a message names, a context manager inside which values get that place)."""
         current = self._current
         placed = self._places.get((current, file, line))
         if placed is None:
@@ -241,7 +242,7 @@ class RubySession:
         return placed
 
     def _origin(self, file: Any, line: Any) -> Origin:
-        """The origin of a place that Ruby names; of a file outside of the repository it is the file that runs."""
+        """The origin of a place that Ruby names; for a file outside of the repository the running file, no line."""
         current = self._current
         is_known = type(file) is str and (file in self._shown or file.startswith(self._root))
         if not is_known:
@@ -252,18 +253,18 @@ class RubySession:
     # Errors
 
     def _remember(self, error: NodeattrsError) -> int:
-        """Keep an error; returns its number, which Ruby sends back where the file does not rescue the error."""
+        """Keep an error; returns its number. Ruby sends the number back if the file does not rescue the error."""
         self._errors.append(error)
         return len(self._errors) - 1
 
     def _failure(self, given: Message) -> RecipeFailed:
-        """The error of a task that failed, from the last message of Ruby."""
+        """The error of a failed task, from the last message of Ruby."""
         if len(given) != 5 or not all(type(one) is str for one in given[:2]):
             self._helper.refuse("it says what went wrong in another shape")
         return self._error(*given)
 
     def _error(self, ruby_class: str, text: str, file: Any, line: Any, number: Any) -> RecipeFailed:
-        """An error at a place. number: of a remembered error that caused it; else Ruby's class and text count"""
+        """An error at a place. number: of the remembered error that caused it; else Ruby's class and text are used"""
         origin = self._origin(file, line)
         cause = self._errors[number] if type(number) is int and 0 <= number < len(self._errors) else None
         if isinstance(cause, RecipeFailed):  # of a file that was included: it names its own line

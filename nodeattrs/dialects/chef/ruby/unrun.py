@@ -1,8 +1,8 @@
 """Find what Ruby code of a cookbook may set on the node, from its text, without running it.
 
 Used by `run.ruby_files`. A write with a constant level and constant keys may set its path. Code that computes the
-level, evaluates text, or hands the node to other code may set anything: it is *hidden*. One text is read at a time.
-`run.ruby_files.Unrun` follows calls into other files.
+level, evaluates text, or hands the node to other code may set any attribute: it is *hidden*. One text is read at a
+time. `run.ruby_files.Unrun` follows calls into other files.
 
 source: Chef's `Chef::Node`, `Chef::Node::Attribute` and its resources that write attributes (Chef Infra 19)
 """
@@ -39,7 +39,7 @@ _LEVELS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("default!", "force_default!"), _DEFAULTS),
     **dict.fromkeys(("override!", "force_override!"), _OVERRIDES),
 }
-"""Method of the node -> the levels that it writes. Those with `!` clear the other ones of their group, too."""
+"""Method of the node -> the levels that it writes. Methods with `!` also clear other levels."""
 
 _REMOVING: Mapping[str, tuple[str, ...]] = {
     "rm": LEVELS[:-1],
@@ -47,10 +47,10 @@ _REMOVING: Mapping[str, tuple[str, ...]] = {
     "rm_normal": ("normal",),
     "rm_override": _OVERRIDES,
 }
-"""The same of methods that remove a path. The strongest level covers the levels of roles and environments."""
+"""Method that removes a path -> the levels. The levels of roles and environments are covered by stronger ones."""
 
 _BY_LEVEL = {"write": -1, "write!": -1, "unlink": None, "unlink!": None}
-"""Methods whose first argument names the level -> where the keys end among the others."""
+"""Method whose first argument names the level -> the end of the slice of the arguments that are keys."""
 
 _WRITING = frozenset((*_LEVELS, *_REMOVING, *_BY_LEVEL, "tap", "then", "yield_self"))
 """Methods that write to the node, or hand it to a block."""
@@ -75,19 +75,19 @@ _HANDING = frozenset(
         *("to_enum", "update_from!", "yield_self"),
     )
 )
-"""Methods of the node that set attributes in no place that the text shows, or give the node itself."""
+"""Methods of the node that may set attributes which the text does not show, or that give the node to other code."""
 
 _OF_CHEF = frozenset(("Chef", "DSL", "Mixin", "Node", "Provider", "Recipe", "Resource"))
-"""Classes and modules that a library opens to add methods; these are reached by their own names."""
+"""Classes and modules of Chef that a library opens to add methods. Such methods are called by their own names."""
 
 _BARE = ("argument_list", "identifier", "instance_variable", "self")
 _NAMES_OF_NODE = ("node", "@node")
 _ASSIGNING = ("assignment", "operator_assignment")
 _GIVING_NO_NODE = ("initialize", "node")
-"""Methods after whose call no name but `node` gives the node."""
+"""Methods in which `@node = ...` gives the node no name but `node` and `@node`."""
 
 _ASKING = ("all?", "any?", "count", "find", "none?", "one?", "partition", "reject", "select")
-"""Methods for which the value of their block only decides what other code does."""
+"""Methods that use the value of their block only as true or false."""
 
 _ITSELF = ("attribute", "attributes", "construct_attributes", "itself")
 _SENDING = ("__send__", "instance_variable_get", "method", "public_send", "send", "try", "try!")
@@ -112,15 +112,15 @@ _WORD = re.compile(r"\w+[?!=]?")
 class UnrunCode:
     """What a Ruby text may do to a node, as read without running it. All fields are empty for code that does nothing.
 
-    lines:      level -> path -> the first line that may set it; a path ends before its first computed key
-    hidden:     the first line that may set any attribute, and its code (may be ""); None if there is no such line
+    lines:      level -> path -> the first line that may set the path. A path ends before its first computed key
+    hidden:     (the first line that may set any attribute, its code or ""); None if there is no such line
     recipes:    name of a recipe that the text includes -> line
     attribute_files: name of an attribute file that the text includes -> line
     words:      the names that the text uses; each may be a method or resource that other code defines
-    names:      the names under which other code can call this code
-    is_reached: whether Chef may call this code although no other code uses one of *names*
-    givers:     one for each method of a library that only gives the node, under its name. This code knows that the
-                method gives the node; other code that uses the name may set any attribute
+    names:      the names that other code can use to call this code
+    is_reached: whether Chef may call this code itself, without a call by one of *names*
+    givers:     an UnrunCode for each method of a library that only returns the node. Other code that uses its name may
+                set any attribute; in this code the name counts as `node`
     """
 
     lines: dict[str, dict[Path, int]] = field(default_factory=dict)
@@ -134,9 +134,10 @@ class UnrunCode:
 
 
 def resource_code(types: Mapping[str, int]) -> UnrunCode:
-    """What Chef's own resources, such as `hostname`, set when they converge. All types are in its `words`, too.
+    """Returns the attributes that resources of Chef's own types, such as `hostname`, set when they converge.
 
-    types: type of a resource -> the line that declares one; a type that is not Chef's own adds nothing but the word
+    types: type of a resource -> the line that declares one. All types become `words` of the result; a type of a
+           cookbook adds nothing else
     """
     found = UnrunCode(words={*types})
     for type_, line in types.items():
@@ -146,13 +147,13 @@ def resource_code(types: Mapping[str, int]) -> UnrunCode:
     return found
 
 
-def unrun_code(path: pathlib.Path, file: str, part: str, names: tuple[str, ...] = ()) -> UnrunCode:
-    """The attributes that a Ruby file may set; a file that cannot be parsed may set any.
+def unrun_code(path: pathlib.Path, file: str, part: str, names: tuple[str, ...]) -> UnrunCode:
+    """What a Ruby file may set. A file that cannot be parsed may set any attribute.
 
     file:   its name in messages
-    part:   the folder in the cookbook: "attributes", "recipes", "libraries", ...
-    names:  further names under which it can be called, such as the name of a resource
-    raises: DocumentError, where it cannot be opened; MissingExtra, without tree-sitter
+    part:   its folder in the cookbook: "attributes", "recipes", "libraries", ...
+    names:  further names that other code can use to call it, such as the name of a resource
+    raises: DocumentError, if it cannot be opened; MissingExtra, without tree-sitter
     cost:   a walk over the parsed text, once for each content in a process
     """
     content = content_of(path, file)
@@ -176,9 +177,9 @@ def _read(text: Text, part: str, names: tuple[str, ...]) -> UnrunCode:
 
 
 class _Place(NamedTuple):
-    """What an expression gives: the node (`levels` is None), or a part of some of its levels.
+    """What an expression gives: the node (`levels` is None), or the path *path* in some levels of the node.
 
-    is_open: whether more keys may follow; the first key that is not written out ends the path
+    is_open: whether more keys may follow. The first computed key ends the path
     """
 
     levels: tuple[str, ...] | None = None
@@ -193,12 +194,12 @@ _NODE = _Place()
 class _Surroundings:
     """The definitions and blocks around a statement.
 
-    is_node:        whether `self` is the node: in attribute files, and where a library adds methods to it
-    is_shadowed:    whether `node` is a parameter; the call that gives it is noted in its own place
-    has_superclass: whether a class is new, so that its name has to be known to call its methods
+    is_node:        whether `self` is the node: in attribute files, and in methods that a library adds to the node
+    is_shadowed:    whether `node` is a parameter. The call that passes the node is noted itself
+    has_superclass: whether this is in a class with a superclass. Its methods are called through the name of the class
     is_in_module:   whether this is in a module that the text itself makes
-    is_own_class:   whether this is in a class of such a module, whose unknown methods only its own objects have
-    depth:          number of definitions
+    is_own_class:   whether this is in a class of such a module
+    depth:          the number of definitions around the statement
     """
 
     is_node: bool
@@ -212,9 +213,9 @@ class _Surroundings:
 class CodeReader:
     """Collects in `code` what one Ruby text may do to the node. Nothing is run.
 
-    Call `visit` with the root of the text's syntax tree. Another call, with a part of a tree, adds to the same `code`.
-    `find_givers`, called before, lets `visit` know the methods that only give the node.
-    `leading_keys` gives the constant keys at the beginning of a list of expressions; () if the first is not constant.
+    Call `visit` with the root of the text's syntax tree, or with parts of it; each call adds to `code`. For a library
+    call `find_givers` first: it notes the methods that only return the node. `leading_keys` gives the constant keys at
+    the beginning of a list of expressions.
 
     text: the source that the tree was parsed from
     part: the folder of the text in its cookbook: "attributes", "recipes", "libraries", ...
@@ -230,10 +231,9 @@ class CodeReader:
         self._computed: set[str] = set()
 
     def find_givers(self, node: Node) -> None:
-        """Note the methods below *node* whose whole body gives the node: `def its_node; run_context.node; end`.
+        """Note the methods below *node* that only return the node: `def its_node; run_context.node; end`.
 
-        Code in the same text that calls such a method is then read as code that uses the node. A method with the name
-        `node` needs no note.
+        A later `visit` takes the name of such a method for the node. A method with the name `node` needs no note.
         """
         body = node.child_by_field_name("body") if node.type == "method" else None
         inside = body.named_children if body is not None else []
@@ -252,7 +252,7 @@ class CodeReader:
         return named is not None and is_bare and self._slice(named) in _NAMES_OF_NODE
 
     def _note_hidden(self, node: Node) -> None:
-        """Note an expression that may set anything."""
+        """Note an expression that may set any attribute."""
         self._note_reach()
         while node.type in _BARE and node.parent is not None:
             node = node.parent
@@ -289,12 +289,12 @@ class CodeReader:
         self._around = around
 
     def _hands_node(self, node: Node) -> bool:
-        """Whether a short form gives the node to other code: `&:node`, `node:`, or the name of a giving method."""
+        """Whether a short form gives the node to other code: `&:node`, `node:`, or a method of `find_givers`."""
         is_name = node.type in (*_NAMING, "pair") and self._slice(node).strip(":") in self._givers
         return is_name or (node.type in _SHORT and self._slice(node) in _SHORT[node.type])
 
     def _within(self, node: Node) -> _Surroundings:
-        """The surroundings of the parts of a statement."""
+        """The surroundings of the parts of *node*."""
         around = self._around
         if node.type in _SCOPES and self._takes_node(node):
             around = replace(around, is_shadowed=True)
@@ -311,13 +311,13 @@ class CodeReader:
         return replace(around, depth=around.depth + 1) if node.type in _DEFINITIONS else around
 
     def _defined(self, node: Node) -> tuple[str, str]:
-        """Returns the module that a definition names, and its own name; "" for none."""
+        """Returns (module before the name of a definition, name): `class A::B` gives ("A", "B"); "" for none."""
         named = node.child_by_field_name("name")
         above, _, name = self._slice(named).rpartition("::") if named is not None else ("", "", "")
         return above, name
 
     def _inside(self, node: Node) -> Iterator[Node | None]:
-        """The parts of a statement that are evaluated: no names that it defines or assigns."""
+        """The parts of a statement, without the name that it defines or assigns."""
         skipped = node.child_by_field_name("name") if node.type in _DEFINITIONS else None
         left = node.child_by_field_name("left") if node.type in _ASSIGNING else None
         if left is not None and self._is_computed(node.child_by_field_name("right")):
@@ -329,10 +329,9 @@ class CodeReader:
         return (child for child in node.named_children if child != skipped)
 
     def _is_named_node(self, node: Node) -> bool:
-        """Whether an expression only gives the node its usual name: `@node = x.node`, or the value of a method `node`
-        or of one that `find_givers` noted.
+        """Whether an expression only gives the node a known name: `@node = x.node`, or the value of a method `node`.
 
-        Code that uses the name is read as code that uses the node.
+        Also the value of a method that `find_givers` noted. Code that uses such a name is read as code of the node.
         """
         above = node.parent
         left = above.child_by_field_name("left") if above is not None and above.type in _ASSIGNING else None
@@ -372,7 +371,7 @@ class CodeReader:
     # Expressions
 
     def _place(self, node: Node) -> _Place | None:
-        """The part of the node that an expression gives, or None. Its arguments and blocks are read, too."""
+        """The part of the node that an expression gives, or None. Reads its arguments and blocks, too."""
         if node.type == "element_reference":
             return self._element(node)
         if node.type == "call":
@@ -402,7 +401,7 @@ class CodeReader:
         return _Place(place.levels, (*place.path, *path), place.is_open and len(path) == len(keys) == 1)
 
     def _receiver(self, node: Node) -> _Place | None:
-        """The part of the node that any expression gives, or None; also in parentheses."""
+        """The part of the node that an expression before a `.` or `[` gives, or None."""
         if node.type == "parenthesized_statements" and len(node.named_children) == 1:
             return self._receiver(node.named_children[0])
         if node.type in _EXPRESSIONS:
@@ -434,9 +433,9 @@ class CodeReader:
         return None
 
     def _is_hidden(self, node: Node, method: str, given: list[Node], is_own: bool, place: _Place | None) -> bool:
-        """Whether a call runs code that its text does not show, or writes to what a computed name gives.
+        """Whether a call may set any attribute: it runs code that the text lacks, or writes to an unknown object.
 
-        method: "" for a name that is computed
+        method: the name of the method; "" for a computed name
         """
         if method in _WRITING and self._is_computed(node.child_by_field_name("receiver")):
             return True
@@ -453,7 +452,7 @@ class CodeReader:
         return method in _HIDING or (method in _HIDING_ALONE and is_own and self._part != "libraries")
 
     def _is_computed(self, node: Node | None) -> bool:
-        """Whether an expression may be the node by a computed name: `one.send(name)`, or a variable that holds it."""
+        """Whether an expression gives an unknown object: `one.send(name)`, or a variable with such a value."""
         if node is not None and self._slice(node) in self._computed:
             return True
         if node is not None and node.type == "parenthesized_statements" and len(node.named_children) == 1:
@@ -465,7 +464,7 @@ class CodeReader:
         return not self.leading_keys(listed.named_children[:1])
 
     def _only_decides(self, node: Node) -> bool:
-        """Whether the value of an expression only decides what other code does, and is given to no code."""
+        """Whether the value of an expression is only used as true or false, or compared."""
         above = node.parent
         if above is None or above.child_by_field_name("condition") == node:
             return above is not None
@@ -529,7 +528,7 @@ class CodeReader:
             self._note_hidden(node)
 
     def _use(self, place: _Place, node: Node) -> None:
-        """Note that an expression may set what a place holds; a node that goes elsewhere may have anything set."""
+        """Note that an expression may set a place. If the place is the whole node, any attribute may be set."""
         if place.levels is None:
             self._note_hidden(node)
             return

@@ -18,14 +18,14 @@ from nodeattrs.node.values import Deferred, Symbol, Withheld
 from nodeattrs.node.view import ListView, MapView
 
 _SHORT = 4
-"""A text of fewer characters may stand in another one by chance."""
+"""The least length of a secret that is searched inside of other texts."""
 
 
 class RubyValues:
     """Converts values between one node and one Ruby process: `pack` for Ruby, `unpack` from Ruby.
 
-    It remembers the secrets that it packed, so a text from Ruby that has one becomes a Sensitive. A secret of fewer
-    than four characters counts only as a whole text. It also remembers the deferred values that it unpacked: one number
+    It remembers the secrets that it packed. A text from Ruby that contains one becomes a Sensitive; a secret of fewer
+    than four characters has to be the whole text. It also remembers the deferred values that it unpacked: one number
     always gives the same object. `unpack` raises BadValue or TooDeep.
 
     compute: called with the number that Ruby gave a deferred value, when its value is needed; returns the value
@@ -89,7 +89,7 @@ class RubyValues:
             raise BadValue(f"deeper than {MAX_DEPTH} levels") from None
 
     def _unpacked(self, value: Any, room: int) -> Any:
-        """The same for a part of a value. room: the number of levels that may follow"""
+        """Unpack a part of a value. room: the number of levels that may follow"""
         if isinstance(value, str):
             is_secret = any(one == value or (len(one) >= _SHORT and one in value) for one in self._secrets)
             return Sensitive(value) if is_secret else value

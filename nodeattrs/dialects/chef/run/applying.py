@@ -50,7 +50,7 @@ def apply_catalog(
     A resource that fails raises no error: its outcome in the report has the error.
     site:       gives resources access to the machine
     node:       the name of the node, for the journal
-    documented: follow the page of Puppet's language about order and refresh, in cases in which Puppet itself does not
+    documented: follow Puppet's documentation of order and refresh where the program Puppet differs from it
     journal:    the file of the report, which is replaced and written line by line; None for no file
     on_outcome: called with the result of each resource, as soon as it is visited
     raises:     ReferenceNotFound, DependencyCycle, before any visit; StoreError, if the journal cannot be written
@@ -72,7 +72,10 @@ def apply_catalog(
 
 
 def outcome_data(outcome: Outcome) -> dict[str, Any]:
-    """The result of a resource as data for JSON. Its texts may have names of files and output of commands."""
+    """The result of a resource as data for JSON: reference, status, changes, errors, reasons, seconds.
+
+    The texts may contain names of files and output of commands.
+    """
     return {
         "resource": str(outcome.ref),
         "status": sorted(outcome.status),
@@ -85,18 +88,18 @@ def outcome_data(outcome: Outcome) -> dict[str, Any]:
 
 
 def resource_counts(report: Report) -> dict[str, int]:
-    """Key ("changed", "refreshed", "failed", "skipped", "would_change", "visited") -> the number of resources."""
+    """Status -> the number of resources: changed, refreshed, failed, skipped, would_change, and all visited; 0 too."""
     names = {"changed": "changed", "refreshed": "restarted", "failed": "failed", "skipped": "skipped"}
     counts = {name: len(report.with_status(status)) for name, status in names.items()}
     return {**counts, "would_change": len(report.with_status("noop")), "visited": len(report.outcomes)}
 
 
 def noted_report(report: Report, *, noop: bool = False) -> dict[str, Any]:
-    """A short report as data for the notes of a revision, with no text that may quote a secret.
+    """A short report as data for the notes of a revision. No text in it can quote a secret.
 
-    It has counts above 0, seconds, and the resources with a status: reference, status, and names of changed properties.
-    An interrupted report has `interrupted` and `not_visited`. A surrogate in a file name is written as an escape.
-    noop: whether resources were only compared; then the report has `noop`
+    It has counts above 0, seconds, and each resource with a status: reference, status, names of changed properties. An
+    interrupted report also has `interrupted` and `not_visited`, the number of resources left.
+    noop: whether resources were only compared; the report then has `noop`
     """
     noted: dict[str, Any] = {
         "counts": {name: count for name, count in resource_counts(report).items() if count},
@@ -123,7 +126,7 @@ class Journal:
 
     The constructor replaces the file, readable for its owner only, makes its folder, and writes the first line. Call
     `note` with the outcome of each resource as soon as it is visited, then `end` once with the whole report. Without
-    `end` the file shows that the run was cut off. Each line is flushed. A link in place of the file is refused.
+    `end` the file shows that the run was cut off. Each line is flushed. StoreError if the file is a symbolic link.
 
     file:   the path of the file
     node:   the name of the node, for the first line
@@ -139,7 +142,7 @@ class Journal:
         except OSError as error:
             raise _unwritable(file, error) from error
         self._place = file
-        # Half of a sign, which UTF-8 has no way to write, becomes what JSON calls it.
+        # A lone surrogate, which UTF-8 cannot encode, is written as an escape of JSON.
         self._file: TextIO = os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace")
 
     def __enter__(self) -> Journal:
@@ -155,7 +158,7 @@ class Journal:
         self._write(outcome_data(outcome))
 
     def end(self, report: Report) -> None:
-        """Append the last line, after all resources or an interruption."""
+        """Append the last line, after all resources or an interruption; `__exit__` closes the file."""
         self._write(
             {
                 "ended": _now(),
@@ -170,7 +173,7 @@ class Journal:
             self._file.write(_line(data))
             self._file.flush()
         except OSError as error:
-            with contextlib.suppress(OSError):  # it would try again
+            with contextlib.suppress(OSError):  # closing tries to write again
                 self._file.close()
             raise _unwritable(self._place, error) from error
 
@@ -180,10 +183,10 @@ def _line(data: dict[str, Any]) -> str:
 
 
 def _begun(file: Path, head: bytes) -> int:
-    """Replace a report by a new one with this first line, and return its file descriptor.
+    """Replace a report by a new file with this first line; returns the file descriptor.
 
-    Only the owner may read the file, since it may have output of commands. A symbolic link is refused, and other hard
-    links of the old file keep the old content. A device or a pipe is written to. raises: OSError
+    Only the owner may read the file, since it may have output of commands. Other hard links of the old file keep the
+    old content. A device or a pipe is written to. raises: OSError, also for a symbolic link
     """
     with folder_below(file.parent, ()) as folder:
         entry = FolderEntry(folder, file.name)

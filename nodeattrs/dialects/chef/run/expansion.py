@@ -35,7 +35,7 @@ class Expansion:
     `recipes_with_versions`, `qualified` and `with_duplicates` are other spellings of *recipes*. `named_by` gives the
     includer of an item and its place, or None. `pins` yields the requested versions with their lines. `require_roles`
     raises RoleNotFound if a role is missing. `default_attributes` and `override_attributes` merge the attributes of all
-    roles. `automatic_attributes` are those that the node gets from the expansion.
+    roles. `automatic_attributes` has the lists of recipes and roles for the node.
 
     run_list:     the items of the node's run-list, normalised
     environment:  the name of the environment, for which roles may have a run-list of their own
@@ -45,7 +45,7 @@ class Expansion:
     role_layers:  the roles in the order of their attributes, the weakest first
     missing_roles: (missing role, its first includer)
     trace:        includer ("top level", "role[x]") -> its items
-    tree:         the items as nested maps with type, name, children, and whether missing or skipped
+    tree:         the items as nested maps: type, name, version or children, and whether it is missing or skipped
     """
 
     run_list: list[str]
@@ -58,16 +58,16 @@ class Expansion:
     trace: dict[str, list[str]] = field(default_factory=dict)
     tree: list[dict[str, Any]] = field(default_factory=list)
     _places: dict[str, tuple[Locator, Path]] = field(default_factory=dict, repr=False)
-    """Item with a version, or missing role -> the place that names it; its line is looked up when it is needed."""
+    """Item with a version, or missing role -> (locator, path) of the place that names it."""
     _hints: list[str | None] = field(default_factory=list, repr=False)
     _named: dict[tuple[str, str], tuple[_Includer, Path]] = field(default_factory=dict, repr=False)
     """(type, name) -> the first includer of a recipe or role, and the path of the item in its document."""
 
     def named_by(self, kind: str, name: str) -> tuple[str | None, Locator, Path] | None:
-        """Returns (role, locator, path) for the first place that names an item, or None for an item that is not in the
-        expansion.
+        """Returns (role, locator, path) of the first place that names an item; None for an item that no list has.
 
-        role is None if the node's run-list names it. The locator and the path give the line of the item.
+        The first part is the name of the role whose run-list has the item, or None for the node's own run-list. The
+        locator gives the line for the path.
         kind: "recipe", with a full name such as "app::default", or "role"
         """
         found = self._named.get((kind, name))
@@ -78,22 +78,20 @@ class Expansion:
 
     @property
     def recipes_with_versions(self) -> list[str]:
-        """The recipes as they are named, with "@version" where a version was requested."""
+        """The recipes as they are named, with "@version" if a version was requested."""
         return [recipe + self._at(recipe) for recipe in self.recipes]
 
     @property
     def qualified(self) -> list[str]:
-        """The recipes with "::default" written out, and "@version" where a version was requested.
+        """The recipes with "::default" written out, and "@version" if a version was requested.
 
-        A recipe that the run-list names as `a` and as `a::default` stands there twice.
+        A recipe that the run-list names as `a` and as `a::default` is there twice.
         """
         return [qualified(recipe) + self._at(recipe) for recipe in self.recipes]
 
     @property
     def with_duplicates(self) -> list[str]:
-        """The recipes, as Chef has them in the attribute `recipes`: a default recipe is there as "a" and then as
-        "a::default".
-        """
+        """The recipes as in Chef's attribute `recipes`: a default recipe is there twice, as "a" and "a::default"."""
         both: list[str] = []
         for recipe in self.recipes:
             cookbook, _, part = qualified(recipe).rpartition("::")
@@ -121,7 +119,7 @@ class Expansion:
             yield cookbook_of(recipe), version, self._origin(f"{recipe}@{version}")
 
     def require_roles(self) -> None:
-        """Raise an error if a role is missing. raises: RoleNotFound, with the line that needs each missing role"""
+        """Raise RoleNotFound if a role is missing, with the line that needs each missing role."""
         if not self.missing_roles:
             return
         names = [name for name, _ in self.missing_roles]
@@ -145,7 +143,11 @@ _NODE = Origin("run list", "of the node")
 
 @dataclass
 class _Includer:
-    """The node's run-list or a role while its items are expanded. children: the maps of its items in the tree"""
+    """The node's run-list (`role` is None) or a role, while its items are expanded.
+
+    items:    the items that are left, each with its path
+    children: the maps of the expanded items in `Expansion.tree`
+    """
 
     items: Iterator[tuple[Path, RunListItem]]
     role: Role | None
@@ -179,7 +181,7 @@ def expand_run_list(
     expansion = Expansion([str(item) for item in items], environment)
     seen: set[tuple[str, str]] = set()
     missing: set[str] = set()
-    # A stack of our own: a chain of roles may be longer than Python's.
+    # No recursion: a chain of roles may be longer than Python's stack.
     open_ = [_Includer(((("run_list", index), item) for index, item in enumerate(items)), None, expansion.tree)]
     while open_:
         includer = open_[-1]
@@ -202,7 +204,7 @@ def expand_run_list(
             node = {"type": "recipe", "name": item.name, "version": item.version, "skipped": skipped}
             includer.children.append(node)
             continue
-        role = None if skipped else _met(expansion, item, includer, path, role_named)
+        role = None if skipped else _add_role(expansion, item, includer, path, role_named)
         if role is None and not skipped:
             missing.add(item.name)
         children: list[dict[str, Any]] = []
@@ -221,7 +223,7 @@ def expand_run_list(
     return expansion
 
 
-def _met(
+def _add_role(
     expansion: Expansion,
     item: RunListItem,
     includer: _Includer,
@@ -308,8 +310,9 @@ def expand_node(
 
 
 def set_layers(node: Node, expansion: Expansion, environment: Environment) -> None:
-    """Replace a node's attributes of environment and roles by the attributes of an expansion and an environment.
+    """Replace what environment and roles have set on a node by the attributes of *environment* and of the roles.
 
+    expansion: has the roles
     A role or environment with `unread` becomes an unknown layer.
     """
     layers, intake = expansion.role_layers, Intake(node)
@@ -324,7 +327,7 @@ def set_layers(node: Node, expansion: Expansion, environment: Environment) -> No
 
 
 def environment_named(name: str, environments: Environments) -> Environment:
-    """The environment *name*. "_default" is not looked up: it gives an empty environment. raises: EnvironmentNotFound
+    """The environment *name*; for "_default" an empty one, without a look-up. raises: EnvironmentNotFound
 
     environments: a map by name, or a function that returns None for a missing name
     """
@@ -338,7 +341,7 @@ def environment_named(name: str, environments: Environments) -> Environment:
 
 @taking(node=Node)
 def reset_defaults_and_overrides(node: Node) -> None:
-    """Empty the slots default and override of a node, not those of roles and environment. source: Chef's `Node`"""
+    """Empty the slots default and override of a node. The slots of roles and environment stay. source: Chef's `Node`"""
     Intake(node).empty_levels()
 
 

@@ -72,13 +72,12 @@ def readings(
     then: Callable[[Path], Trace] | None = None,
     search: Callable[..., Any] | None = None,
 ) -> Iterator[ReadValue]:
-    """Yield each value that a line of Python reads with constant keys: its name, and its explanation (trace).
+    """Yield each value that a line of Python reads with constant keys: its name and its trace.
 
-    After a value of Hiera come the keys that its expressions look up. The trace is None if the value cannot be
-    explained. Yields nothing for an origin without a line, or in a file that is not Python. A trace is computed just
-    before it is yielded.
+    The trace is None if the value cannot be explained. A value of Hiera is followed by the keys that its expressions
+    look up. Yields nothing for an origin without a line, or in a file that is not Python.
     origin: the line
-    then:   a function from a path to the trace of that attribute when the line read it; None: traces are as of now
+    then:   a function from a path to the trace of that attribute at the time of the line; None: the trace as of now
     search: the function `search` of the run, for queries of bindings
     """
     if origin.line is None:
@@ -119,7 +118,7 @@ def _traced(
 
 
 READERS = {"read_json": (".json",), "read_yaml": (".yaml", ".yml"), "read_toml": (".toml",)}
-"""The words that read a file, and what its name ends in."""
+"""Word that reads a file -> the suffixes of such files."""
 
 
 def reader_words(repository: Repository, node: Node) -> dict[str, Callable[..., Any]]:
@@ -137,9 +136,9 @@ def reader_words(repository: Repository, node: Node) -> dict[str, Callable[..., 
         return copy
 
     def read(word: str, file: str | os.PathLike[str]) -> Any:
-        """What a file of the repository says; a relative name counts from the cookbook whose file runs.
+        """The content of a file of the repository; a relative name is relative to the cookbook whose file runs.
 
-        raises: BadName, where it leads out of the repository; BadArgument; DocumentError
+        raises: BadName, if it lies outside of the repository; BadArgument; DocumentError
         """
         cookbook = repository.cookbook(cookbook_of(origin_here(node, column=False).name))
         path = _inside(repository.root, pathlib.Path(cookbook.root or repository.root), os.fspath(file))
@@ -155,7 +154,7 @@ def reader_words(repository: Repository, node: Node) -> dict[str, Callable[..., 
 
 
 def _inside(root: pathlib.Path, folder: pathlib.Path, file: str) -> pathlib.Path:
-    """The file of that name, links followed. raises: BadName, where it lies outside of the repository"""
+    """The path of a file, with links followed. raises: BadName, if it lies outside of the repository"""
     within = os.path.realpath(root)
     path = "" if "\0" in file else os.path.realpath(folder / file)
     if not path.startswith(within + os.sep):
@@ -164,7 +163,7 @@ def _inside(root: pathlib.Path, folder: pathlib.Path, file: str) -> pathlib.Path
 
 
 def python_at(root: pathlib.Path, origin: Origin) -> str:
-    """The text of the Python file of an origin, as it ran or as it is now; "" for another file, and without one."""
+    """The text of the Python file of an origin, as it ran, else as it is now; "" if the origin has no such file."""
     if origin.file is None or not origin.file.endswith(".py"):
         return ""
     return "".join(linecache.getlines(str(root / origin.file)))

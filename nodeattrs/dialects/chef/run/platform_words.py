@@ -1,7 +1,7 @@
 """The words of cookbook files that ask about the machine: `platform`, `value_for_platform`, `debian`, ...
 
-The words have the names of Chef and chef-utils 19, without the question mark. `QUESTIONS` has those that answer yes or
-no from attributes of the node, such as platform_family. Such a word needs no parentheses: `if debian:` and `if
+The words have the names of Chef and chef-utils 19, without the question mark. `QUESTIONS` has the words that answer yes
+or no. They read attributes of the node, such as platform_family. They need no parentheses: `if debian:` and `if
 debian():` are the same.
 """
 
@@ -73,7 +73,7 @@ _ONE_OF: dict[str, dict[str, str]] = {
     "kernel.product_type": {"windows_server": "Server", "windows_workstation": "Workstation"},
     "virtualization.role": {**dict.fromkeys(("guest", "virtual"), "guest"), "hypervisor": "host"},
 }
-"""Attribute -> question -> the values by which it is answered with yes."""
+"""Attribute -> word -> the values of the attribute for which the word answers yes, separated by spaces."""
 
 _IS_SET = {
     **_each("alibaba azure cloud digital_ocean ec2 eucalyptus gce linode oci openstack rackspace softlayer"),
@@ -121,15 +121,14 @@ QUESTIONS: Mapping[str, Ask] = {
     "windows_server_core": lambda read: bool(read("kernel.server_core")),
     "_32_bit": lambda read: not QUESTIONS["_64_bit"](read),
 }
-"""Word -> a function from a reader of attributes to the answer."""
+"""Word -> a function from a reader of attributes to the answer, as in `Ask`."""
 
 
 class _PlatformQuestion(partial[bool]):
     """A word that answers yes or no about the machine of a node: `if debian:` or `if debian():`.
 
     `bool(question)` and `question()` are the same: both read the node's attributes at that moment and return a bool.
-    It is made as `_PlatformQuestion(function, read)`. *function* is one of `QUESTIONS`, and *read* returns the value of
-    an attribute, or None if it is not set.
+    It is made as `_PlatformQuestion(function, read)` with a function of `QUESTIONS` and a reader of attributes.
     """
 
     __slots__ = ()
@@ -142,7 +141,7 @@ class _PlatformQuestion(partial[bool]):
 
 
 def platform_questions(node: Node) -> Mapping[str, partial[bool]]:
-    """Word, such as "debian" -> the question about the machine of a node, for all words of `QUESTIONS`."""
+    """Word of `QUESTIONS`, such as "debian" -> an object that is true if the machine of a node is so; callable, too."""
     read = partial(_read, node)
     return {word: _PlatformQuestion(ask, read) for word, ask in QUESTIONS.items()}
 
@@ -154,9 +153,9 @@ def _read(node: Node, attribute: str) -> Any:
 def platform_words(node: Node) -> dict[str, Any]:
     """Word -> function: `platform`, `platform_family`, `value_for_platform` and `value_for_platform_family`.
 
-    `platform("debian", "ubuntu")` is whether the node's platform is one of the names; `value_for_platform(values)`
-    gives the value for the node's platform and version, or the one for "default", or None.
-    `value_for_platform` raises BadArgument if *values* is not a map of platforms, and if two constraints fit.
+    `platform("debian", "ubuntu")` says whether the node's platform is one of the names. `value_for_platform(values)`
+    gives the value for the node's platform and version, else the value for "default", else None. It raises BadArgument
+    if *values* is not a map of platforms, and if two constraints fit.
     """
     read = partial(_read, node)
 
@@ -189,10 +188,10 @@ def _spread(values: Any) -> dict[Any, Any]:
 
 
 def _by_version(values: Mapping[Any, Any], platform: str, version: Any) -> Any:
-    """What holds for a version of a platform: its own entry, the one constraint that allows it, or a default.
+    """The value for a version of a platform: of the version, else of the constraint that allows it, else a default.
 
-    raises: BadArgument, where several constraints allow it, or a platform has no map of versions
-    source: Chef's value_for_platform, asked
+    raises: BadArgument, if several constraints allow the version, or a platform has no map of versions
+    source: Chef's value_for_platform
     """
     for name, entry in values.items():
         if name != "default" and not isinstance(entry, Mapping):
@@ -203,7 +202,7 @@ def _by_version(values: Mapping[Any, Any], platform: str, version: Any) -> Any:
     own = values.get(platform, {})
     if version is not None and str(version) in own:
         return own[str(version)]
-    # Chef gives all constraints up where one of them begins as a version and is none.
+    # Chef ignores all constraints if one of them begins like a version and is not one.
     is_odd = any(_BEGINS.match(str(asked)) and not _NUMBERS.fullmatch(str(asked)) for asked in own)
     fitting = [] if is_odd else [asked for asked in own if _allows(asked, str(version))]
     if len(fitting) > 1:
@@ -219,7 +218,7 @@ _NUMBERS = re.compile(r"(?P<operator>[<>=~]*\s*)(?P<numbers>\d{1,9}(?:\.\d{1,9})
 
 
 def _allows(asked: object, version: str) -> bool:
-    """Whether a constraint of one to three numbers allows a version; what is none allows nothing."""
+    """Whether a constraint of one to three numbers allows a version; False for text that is not a constraint."""
     wanted, has = _NUMBERS.fullmatch(str(asked)), _NUMBERS.fullmatch(version)
     if wanted is None or has is None or has["operator"]:
         return False

@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property, partial
-from traceback import extract_tb
 from types import FunctionType
 from typing import Any, NoReturn
 
@@ -23,9 +22,10 @@ from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.attribute_data import set_data
 from nodeattrs.dialects.chef.repository.cookbooks import NOT_RUN, RUBY, AttributeFileOrder, Cookbook, not_run
+from nodeattrs.dialects.chef.repository.programs import line_in
 from nodeattrs.dialects.chef.repository.recipe_data import SUFFIXES as RECIPES
 from nodeattrs.dialects.chef.run.platform_words import PLATFORM_WORDS, platform_questions, platform_words
-from nodeattrs.dialects.chef.run.resources import RESOURCE_WORDS
+from nodeattrs.dialects.chef.run.resources import RESOURCE_WORDS, full_name
 from nodeattrs.dialects.chef.run.ruby_files import NOT_READ, Reached, RubyFiles, Unrun, note_anything, note_code
 from nodeattrs.errors import (
     CookbookNotFound,
@@ -56,7 +56,7 @@ words_now = _words.get
 
 @dataclass(frozen=True)
 class LogLine:
-    """A message that a cookbook file wrote with `log`. level: as given, "info" unless given; origin: the line"""
+    """A message that a cookbook file wrote with `log`. level: "info" unless the file gives another; origin: its line"""
 
     message: str
     level: str
@@ -71,7 +71,7 @@ _WAY_OUT = "a scalar or null is in the way: node.default_full[...] replaces it, 
 
 
 class _Gone:
-    """A word that this kind of file does not have: each use is an error that shows what to write instead."""
+    """A word that this kind of file does not have. Each use raises UnknownName, with what to write instead."""
 
     def __init__(self, name: str, instead: str) -> None:
         self._name = name
@@ -92,30 +92,29 @@ RECIPES_ONLY = (
 """Words that recipes have and attribute files do not."""
 
 BOTH = ("data_bag", "data_bag_item", "search", "tagged", "has_recipe", "has_role", "run_state", *PLATFORM_WORDS)
-"""Words of both that ask: what the node runs, what machine it is, what others keep. Each question of
-`platform_words` is one, too."""
+"""Words that attribute files and recipes have to read data, besides the questions of `platform_words`."""
 
 _ELSEWHERE: dict[str, dict[str, Any]] = {
     RECIPE: {name: _Gone(name, f"node.{name} in a recipe") for name in FILES_ONLY},
     ATTRIBUTE_FILE: {name: _Gone(name, f"{name} in a recipe; attribute files only set") for name in RECIPES_ONLY},
 }
-"""The words of the other sort of file: using one says where it belongs."""
+"""Kind of file -> the words of the other kind, which raise an error that says where they belong."""
 
 _MODULE = {ATTRIBUTE_FILE: "attribute_file", RECIPE: "recipe"}
-"""What the module of a file is called, behind its cookbook."""
+"""Kind of file -> the end of its `__name__`, after the cookbook."""
 
 _GONE = {
     "set": _Gone("set", "normal[...] = ... (a Python set can be spelled {1, 2})"),
     "set_unless": _Gone("set_unless", "normal_unless[...] = ..."),
 }
-"""Words of attribute files that Chef has no more."""
+"""Words of attribute files that Chef has removed."""
 
 
 class RecipeRunner:
     """Runs the attribute files and recipes of one node, which set attributes on it.
 
-    Call `load_attribute_files` once, then `run_recipe` for each recipe of the run-list, then `finish`. An error of a
-    file is raised as RecipeFailed, and ends the run. `attribute_files` lists the attribute files that ran.
+    Call `load_attribute_files` once, then `run_recipe` for each recipe of the run-list, then `finish`. An error in a
+    file becomes RecipeFailed. `attribute_files` lists the attribute files that ran.
 
     node:      the node, changed by each file
     cookbook:  a function from a name to its cookbook; raises CookbookNotFound
@@ -130,8 +129,7 @@ class RecipeRunner:
     recipes:    the recipes that started, in order, as "cookbook::recipe"
     log, warnings: in order
     included:   recipe -> a function that returns the line that included it first; recipes of the run-list are not here
-    undeclared: a set, in order, of the recipes whose resources are missing from the catalog at least in part. It is a
-        dict whose values are all None
+    undeclared: the recipes that may declare resources which the catalog lacks, in order, as the keys of a dict
     """
 
     def __init__(
@@ -168,7 +166,7 @@ class RecipeRunner:
 
     @cached_property
     def _words(self) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
-        """Kind of file -> its words, and its globals: these have the words of the other kind, too, as errors."""
+        """Kind of file -> (its words, its globals). The globals also have the words of the other kind, as errors."""
         node, words = self.node, self._words_of_recipes
         shared = {
             **platform_questions(node),
@@ -186,7 +184,7 @@ class RecipeRunner:
 
     @property
     def attribute_files(self) -> list[str]:
-        """The attribute files that ran, in order, as "cookbook/path"; without files in Ruby that were not run."""
+        """The attribute files that ran, in order, as "cookbook/path". Files in Ruby are here only if Ruby runs."""
         return [file for file in self._order.loaded if self._ruby is not None or not file.endswith(RUBY)]
 
     def load_attribute_files(self, order: list[str]) -> None:
@@ -207,12 +205,12 @@ class RecipeRunner:
     def run_recipe(self, name: str, here: str = "", by: Callable[[], Origin] | None = None) -> bool:
         """Run a recipe, unless it has run or runs already; returns whether it was run now.
 
-        A recipe in Ruby that is not run, and one of a missing cookbook, becomes an unknown layer, and counts as run.
+        A recipe of a missing cookbook, and a Ruby recipe without --ruby, becomes an unknown layer, and counts as run.
         name: `cookbook` or `cookbook::recipe`; `::recipe` is a recipe of the cookbook *here*
         by:   a function that returns the line of the include, for messages; None for an item of the run-list
         raises: CookbookNotFound, RecipeNotFound, RecipeFailed, DocumentError
         """
-        full = _full_name(name, here)
+        full = full_name(name, here)
         if full in self.recipes:
             return False
         try:
@@ -235,22 +233,25 @@ class RecipeRunner:
         return True
 
     def finish(self) -> None:
-        """Add unknown layers to the node for the attributes that resources of recipes in Ruby may set.
+        """Add unknown layers to the node for what resources of recipes in Ruby may set when they converge.
 
-        Such resources would run later, when they converge; that does not happen here. Does nothing if no Ruby ran. Call
-        it once, after the last recipe.
+        Call it once, after the last recipe. Does nothing if no Ruby ran.
         """
         ruby, self._ruby = self._ruby, None  # a file that is included then is read, and not run
         if ruby is None:
             return
+        hidden = ruby.compiled.hidden_places()
         try:
-            for origin, reason in ruby.hidden_places():
+            for origin, reason in hidden:
                 self._note_undeclared(origin, reason, is_warned=True)
             for origin, code, called in ruby.code_for_later():
                 its = self._cookbook(cookbook_of(origin.name))
                 self._note_reached(RECIPE, origin.name, [(its, origin, code), *called])
         finally:
             self._ruby = ruby
+        for origin, reason in hidden:
+            with setting_as(self.node, RECIPE, origin.name):
+                note_anything(self.node, origin, reason)
 
     def _run_attribute_file(self, cookbook: Cookbook, file: str) -> None:
         if cookbook.is_missing:
@@ -269,7 +270,7 @@ class RecipeRunner:
         return nullcontext() if self._ruby is None else self._ruby.other_code_runs()
 
     def _pass_over(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
-        """Note what a file in Ruby may set, and the code that it reaches: libraries, resources, files it includes."""
+        """Note what a Ruby file that is not run may set, itself and by the code that it calls or includes."""
         shown = cookbook.shown(file)
         origin = Origin(kind, name, shown)
         reached, hint = self._reached(cookbook, file, origin)
@@ -291,7 +292,7 @@ class RecipeRunner:
             self.run_recipe(other, here=cookbook.name, by=partial(origin.moved, line))
 
     def _reached(self, cookbook: Cookbook, file: str, origin: Origin) -> tuple[list[Reached], str | None]:
-        """Returns (the code that a file which is not run reaches, the way out where the file cannot be read)."""
+        """Returns (code that a file may call, None), or ([], hint) if the file cannot be read without an extra."""
         try:
             return [*self._unrun.reached(cookbook, file, origin)], None
         except MissingExtra as error:
@@ -299,7 +300,7 @@ class RecipeRunner:
             return [], error.hint
 
     def _note_reached(self, kind: str, name: str, reached: Iterable[Reached]) -> None:
-        """Note what code may set, and go on with the files that it includes."""
+        """Note what some code may set, and go on with the files that it includes."""
         for its, place, code in reached:
             with setting_as(self.node, kind, name):
                 note_code(self.node, place, code)
@@ -310,8 +311,8 @@ class RecipeRunner:
                 self._follow(other, its.name, place.moved(line))
 
     def _follow(self, recipe: str, here: str, by: Origin) -> None:
-        """Go on with a recipe that unrun code in Ruby includes; a recipe that cannot be read may set anything."""
-        full = _full_name(recipe, here)
+        """Go on with a recipe that unrun code includes. A recipe in Python, or a missing one, may set anything."""
+        full = full_name(recipe, here)
         try:
             cookbook = self._cookbook(cookbook_of(full))
             is_followed = cookbook.is_missing or cookbook.recipe_file(full).endswith((RUBY, *RECIPES))
@@ -367,9 +368,7 @@ class RecipeRunner:
             _words.reset(token)
 
     def _failed(self, error: BaseException, kind: str, name: str, shown: str, path: str) -> RecipeFailed:
-        lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == path]
-        line = lines[-1] if lines else None
-        origin = Origin(kind, name, shown, line)
+        origin = Origin(kind, name, shown, line_in(error, path))
         first, *rest = str(error).splitlines() or [""]
         sort = "" if isinstance(error, NodeattrsError) else f"{type(error).__name__}: "
         in_the_way = type(error) is TypeError and any(words in first for words in _IN_THE_WAY)
@@ -417,9 +416,3 @@ class RecipeRunner:
 
     def _caller(self) -> Origin:
         return origin_here(self.node)
-
-
-def _full_name(recipe: str, here: str) -> str:
-    """The name "cookbook::recipe" of a recipe as it is written; `::recipe` is a recipe of the cookbook *here*."""
-    full = qualified(recipe)
-    return here + full if full.startswith("::") else full

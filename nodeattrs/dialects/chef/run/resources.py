@@ -1,9 +1,9 @@
 """The words of recipes in Python that declare resources, and the catalog that they fill.
 
 A recipe is a class in Puppet's sense: its resources are in the container `Recipe[cookbook::name]`. `include_recipe`
-orders nothing, `require_recipe` orders the other recipe first, `contain_recipe` makes it a part of this one. `@define`
-makes a defined type, whose bodies run after all recipes, in rounds, as in Puppet. Nothing on the machine is changed
-here: `run.applying` applies a catalog.
+orders nothing. `require_recipe` orders the other recipe first, and `contain_recipe` makes it a part of this one.
+`@define` makes a defined type. Its bodies run after all recipes, in rounds, as in Puppet. Nothing on the machine is
+changed here: `run.applying` applies a catalog.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ RESOURCE_WORDS = (
     *(*_TYPE_WORDS.values(), "Recipe", "Class"),
     *("resource", "reference", "refs", "chain", "define", "require_recipe", "contain_recipe"),
 )
-"""The words that recipes get. Types of installed packages are declared with `resource` and named with `reference`."""
+"""The words that recipes get. For types of installed packages recipes use `resource` and `reference`."""
 
 
 class Resources:
     """Builds the catalog of one run. Recipes declare resources by functions in `words`; `finish` returns the catalog.
 
     Set the attribute `include` before recipes run, and call `enter` with each recipe before it runs. Call `finish`
-    after all recipes: it runs the bodies of defined types. `declare` is the word `resource`, and raises BadArgument or
-    DuplicateResource. `reference` is for `DefinedType`.
+    after all recipes: it runs the bodies of defined types. `declare` and `reference` are the words `resource` and
+    `reference`.
 
     node:    gives the line of a declaration
     root:    the folder that origins are relative to
     include: a function that runs a recipe: (name, cookbook of the caller, function that returns the line)
-    bound:   a function that returns parameters from bindings: (type, title, wanted). *wanted* is a map from the name of
-        each wanted parameter to its default; None: all parameters that bindings have
+    bound:   a function (type, title, wanted) -> parameters from bindings. *wanted* maps each wanted parameter to its
+        default; None: all parameters that bindings have
     find:    a function that returns the path of a cookbook file: (cookbook, "templates" or "files", name)
     catalog: the resources declared so far
     """
@@ -75,7 +75,7 @@ class Resources:
         self._waiting: list[tuple[Ref, Origin, Callable[[], None]]] = []
 
     def words(self) -> dict[str, Any]:
-        """The words for recipes, name -> function or maker of references: those of `RESOURCE_WORDS`, and more types."""
+        """Word for recipes -> a function, or a maker of references: `RESOURCE_WORDS`, and all types of nodeattrs."""
         makers = {name: RefMaker(name, self._on_link) for name in OURS}
         recipe = RefMaker("Recipe", self._on_link, qualified)
         return {
@@ -93,17 +93,17 @@ class Resources:
         }
 
     def enter(self, recipe: str) -> None:
-        """Add the container of a recipe at the end of the catalog, unless it is there."""
+        """Add the container of a recipe at the end of the catalog; does nothing if the catalog has it."""
         ref = Ref(f"Recipe[{qualified(recipe)}]")
         if ref not in self.catalog:
             self.catalog.add(Resource(ref, "class", origin=Origin("recipe", qualified(recipe))))
 
     def declare(self, kind: str, titles: str | Iterable[str], **parameters: Any) -> Any:
-        """Declare a resource at the line that runs; returns its reference (a Ref, or Refs for a list of titles).
+        """Declare a resource at the line that runs; returns its reference, a Ref. A list of titles gives Refs.
 
         Parameters that are not given come from bindings. A relative `template` or `source` of a file is looked for in
         the cookbook.
-        kind:   the type, in lower or upper case: "package"
+        kind:   the type, with or without a capital letter: "package"
         raises: BadArgument, for a parameter or file that does not exist; DuplicateResource
         """
         if not isinstance(titles, str):
@@ -130,7 +130,7 @@ class Resources:
         )
 
     def reference(self, kind: str) -> RefMaker:
-        """A maker of references to resources of a type, which need not exist: `reference("Service")["apache2"]`."""
+        """A maker of references to resources of a type: `reference("Service")["apache2"]`. They need not exist."""
         return RefMaker(kind, self._on_link)
 
     def _chain(self, text: str) -> None:
@@ -231,15 +231,14 @@ class Resources:
         found = []
         for name in names:
             cookbook = origin.name.partition("::")[0]
-            full = qualified(name)
-            full = cookbook + full if full.startswith("::") else full
+            full = full_name(name, cookbook)
             self.include(name, cookbook, lambda: origin)
             self.enter(full)
             found.append((Ref(f"Recipe[{full}]"), here, origin))
         return found
 
     def _sorted_out(self, parameters: Mapping[str, Any], origin: Origin) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The parameters of the type, and those that every resource has."""
+        """Returns (the parameters of the type, the parameters that every resource has)."""
         own: dict[str, Any] = {}
         common: dict[str, Any] = {}
         for name, value in parameters.items():
@@ -257,7 +256,10 @@ class Resources:
         return own, common
 
     def _in_chefs_words(self, word: str, value: Any, origin: Origin) -> Refs:
-        """`("reload", "service[apache2]", ":immediately")`, in this order or without the first and last."""
+        """The references in a relation as Chef writes it, `("reload", "service[apache2]", ":immediately")`.
+
+        Action and timing may be missing. A timing adds a warning, since it has no effect.
+        """
         if isinstance(value, list):
             return refs(*(self._in_chefs_words(word, one, origin) for one in value))
         if not isinstance(value, tuple) or isinstance(value, Refs):
@@ -292,7 +294,7 @@ class Resources:
     def _reads(self, origin: Origin) -> tuple[str, ...]:
         if origin.file is None or origin.line is None:
             return ()
-        # The text that really ran; what the file says by now may be another one.
+        # The text that ran, even if the file has changed.
         lines = linecache.getlines(os.path.join(self._root, origin.file))
         return reads_of("".join(lines), origin.line)
 
@@ -312,11 +314,11 @@ class DefinedType:
     """A defined type, which `@define` makes of a function: `vhost("a", port=80)` declares the instance `Vhost[a]`.
 
     Write `@define` above `def vhost(title, port=80): ...`. A call returns a reference to the instance, or references
-    if it has a list of titles. The body runs later, in `Resources.finish`, with the title and the parameters. If a call
-    leaves a parameter out, bindings may give its value, then Hiera; if they do not, the default of the function counts.
-    `vhost["a"]` is a reference to an instance and declares nothing.
+    for a list of titles. The body runs later, in `Resources.finish`. A parameter that a call leaves out comes from
+    bindings, else from Hiera, else from the default of the function. `vhost["a"]` is a reference to an instance and
+    declares nothing.
 
-    body:      a function of the title and the parameters; the type has its name, with a capital letter
+    body:      a function of the title and the parameters. Its name, with a capital letter, is the name of the type
     resources: the resources of the run, to which instances are added
     """
 
@@ -351,9 +353,9 @@ class DefinedType:
 def cookbook_file_finder(cookbook: Callable[[str], Cookbook]) -> Callable[[str, str, str], str]:
     """Returns a function (cookbook, folder, file) -> the path of a template or file of a cookbook.
 
-    The folder is "templates" or "files"; the file may also be in `default/` there.
+    The folder is "templates" or "files"; the file may also be in `default/` there. The function raises
+    CookbookNotFound; BadName, for an absolute path or `..`; BadArgument, for a missing file.
     cookbook: a function from a name to its cookbook
-    The function raises CookbookNotFound; BadName, for an absolute path or `..`; BadArgument, for a missing file.
     """
 
     def find(name: str, folder: str, file: str) -> str:
@@ -366,6 +368,12 @@ def cookbook_file_finder(cookbook: Callable[[str], Cookbook]) -> Callable[[str, 
         raise BadArgument(f"cookbook {name} has no {folder}/{file}")
 
     return find
+
+
+def full_name(recipe: str, here: str) -> str:
+    """The name "cookbook::recipe" of a recipe as a file writes it; `::recipe` is a recipe of the cookbook *here*."""
+    full = qualified(recipe)
+    return here + full if full.startswith("::") else full
 
 
 def _tag_words(ref: str) -> Iterable[str]:

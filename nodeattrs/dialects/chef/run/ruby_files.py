@@ -1,8 +1,8 @@
-"""The Ruby files of cookbooks: `RubyFiles` runs them, and `Unrun` finds what files that do not run may set.
+"""The Ruby files of cookbooks. `RubyFiles` runs them. `Unrun` finds the code that a file may call if it does not run.
 
-Used by `run.recipes` while a node runs, and by `dialects.chef.causes`. The process that runs Ruby is in `chef.ruby`; it
-is started for the first file. Code that does not run *reaches* the libraries, resources and definitions whose names it
-uses. What these may set counts, too.
+Used by `run.recipes` while a node runs, by `causes` and by the checks. The Ruby process of `chef.ruby` starts with the
+first file. Code that does not run *reaches* the libraries, resources and definitions whose names it uses, since it may
+call them. What these may set counts, too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.code import may_run
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.chef.repository.cookbooks import NOT_RUN, Cookbook
 from nodeattrs.dialects.chef.repository.cookbooks import RUBY as SUFFIX
@@ -31,7 +30,6 @@ from nodeattrs.node.node import Node
 from nodeattrs.node.slot_names import LEVELS
 
 if TYPE_CHECKING:
-    from nodeattrs.catalog import Catalog
     from nodeattrs.dialects.chef.ruby.helper import Helper
     from nodeattrs.dialects.chef.ruby.session import RubySession
     from nodeattrs.dialects.chef.ruby.unrun import UnrunCode
@@ -44,11 +42,11 @@ _KINDS = {"definitions": "definition", "libraries": "library", "providers": "pro
 """Folder of a cookbook -> what an origin calls a file in it."""
 
 Reached = tuple[Cookbook, Origin, "UnrunCode"]
-"""The cookbook of some code, its place, and what it may do."""
+"""(The cookbook of some code, its place, what the code may do)."""
 
 
 def note_anything(node: Attributes, origin: Origin, reason: str, only: Iterable[Path] = ()) -> None:
-    """Note on a node that a source may set any attribute: an unknown layer on each level.
+    """Add an unknown layer to each level of a node, since a source may set any attribute.
 
     origin: the source
     reason: why it is not known what the source sets, as the end of a sentence
@@ -59,9 +57,9 @@ def note_anything(node: Attributes, origin: Origin, reason: str, only: Iterable[
 
 
 def note_code(node: Attributes, origin: Origin, code: UnrunCode) -> None:
-    """Note on a node the attributes that unrun code may set: an unknown layer for each level with its constant paths.
+    """Add unknown layers to a node for the attributes that unrun code may set: one for each level, with its paths.
 
-    If the code may set any attribute (`hidden`), an unknown layer for any path is added.
+    If the code may set any attribute (`hidden`), each level also gets an unknown layer for any path.
     origin: the file of the code
     """
     for level, lines in code.lines.items():
@@ -72,13 +70,12 @@ def note_code(node: Attributes, origin: Origin, code: UnrunCode) -> None:
 
 
 class Unrun:
-    """Finds the Ruby code that may run because files of one node, which are not run here, call it by name.
+    """Finds the Ruby code that a file may call by name: libraries, resources and definitions of cookbooks.
 
-    Such code is in libraries, resources and definitions of cookbooks. `reached` begins with a file, follows calls
-    through other code, and yields no code twice.
+    `reached` is for a file that is not run here. It follows calls through other code, and yields no code twice.
     The constructor reads nothing. Each file is parsed once in a process.
 
-    cookbooks: those whose libraries, resources and definitions Chef loads
+    cookbooks: the cookbooks whose libraries, resources and definitions Chef loads
     """
 
     def __init__(self, cookbooks: Iterable[Cookbook]) -> None:
@@ -86,10 +83,9 @@ class Unrun:
         self._seen: dict[str, set[int]] = {}
 
     def reached(self, cookbook: Cookbook, file: str, origin: Origin) -> Iterator[Reached]:
-        """Yield the code of a file, then all code that it may call by name. Code that an earlier call yielded is left
-        out.
+        """Yield the code of a file, then all code that it may call, except what an earlier call yielded.
 
-        origin: the origin of the file; what was yielded is remembered for each kind of origin
+        origin: the origin of the file. Earlier calls with another kind of origin do not count
         raises: MissingExtra, without tree-sitter
         """
         code = _code(cookbook, file)
@@ -97,10 +93,9 @@ class Unrun:
         yield from self._called(code, self._seen.setdefault(origin.kind, set()))
 
     def _called(self, code: UnrunCode, seen: set[int]) -> Iterator[Reached]:
-        """Yield all code that *code* may call by name, directly or through other code.
+        """Yield all code that *code* may call, directly or through other code. First comes what Chef may call itself.
 
-        Code that Chef may call without a name is yielded first.
-        seen: the ids of code that is skipped; the id of each yielded code is added
+        seen: the ids of code to skip; the id of each yielded code is added
         """
         left = [*self._named.get("", ()), *self._by(code)]
         while left:
@@ -116,7 +111,7 @@ class Unrun:
 
     @cached_property
     def _named(self) -> dict[str, list[Reached]]:
-        """Name -> the code that it reaches; "" reaches what Chef may call without a name."""
+        """Name -> the code that can be called by it; "" -> the code that Chef may call itself."""
         found: dict[str, list[Reached]] = {}
         for cookbook in self._cookbooks:
             for file in cookbook.files:
@@ -149,7 +144,7 @@ _PARTS = {"attributes": "attributes", "recipe": "recipes"}
 
 
 def may_set(cookbook: Cookbook, file: str) -> bool:
-    """Whether a file in Ruby, YAML or JSON may set an attribute, by its text. Only the file itself is read.
+    """Whether a file in Ruby, YAML or JSON may set an attribute, by its own text. Code that it calls is not read.
 
     True for a file that cannot be read, and without tree-sitter. file: the path in the cookbook
     """
@@ -161,7 +156,7 @@ def may_set(cookbook: Cookbook, file: str) -> bool:
 
 
 def lines_that_set(cookbook: Cookbook, file: str, path: Path) -> Iterator[int]:
-    """Yield the lines of a Ruby file that may set *path*, a map above it, or a key below it; lines may repeat.
+    """Yield the lines of a Ruby file that may set *path*, a map above it, or a key below it. Lines may repeat.
 
     Only writes with constant keys are found. Yields nothing for a file that cannot be read, and without tree-sitter.
     file: the path in the cookbook
@@ -175,21 +170,20 @@ def lines_that_set(cookbook: Cookbook, file: str, path: Path) -> Iterator[int]:
 
 
 class RubyFiles:
-    """Runs the attribute files and recipes in Ruby of one node, which set attributes on it. `where_wanted` makes it.
+    """Runs the attribute files and recipes in Ruby of one node, which set attributes on it.
 
-    Call `set_callbacks` and `use_cookbooks` first. The process starts with the first file that runs; then libraries
-    are loaded, and before the first recipe resources and definitions. Recipes are compiled, and no resource converges.
-    Call `note_recipe` as each recipe starts, in any language. Code in another language that changes the node runs
-    inside `with other_code_runs():`, so that Ruby reads the node again. After the last recipe, `fill` adds the
-    resources that Ruby declared to a catalog. `code_for_later` yields the code that Chef would run when resources
-    converge. `hidden_places` gives the places after which any attribute may be set. All three give nothing if no recipe
-    ran.
+    Call `set_callbacks` and `use_cookbooks` first. `run` runs an attribute file. `run_recipe` compiles a recipe: no
+    resource converges. The first file starts the Ruby process and loads all libraries; the first recipe loads all
+    resources and definitions. Call `note_recipe` as each recipe starts, in any language. Code in another language that
+    changes the node runs inside `with other_code_runs():`, so that Ruby reads the node again. After the last recipe,
+    `code_for_later` yields the code that Chef would run when resources converge.
 
     repository: gives the data bags and settings
-    node:     is read and changed
-    words:    the functions `data_bag`, `data_bag_item` and `search`, by name
-    run_list: the items of this run
-    warnings: grows while files run
+    node:       is read and changed
+    words:      the functions `data_bag`, `data_bag_item` and `search`, by name
+    run_list:   the items of this run
+    warnings:   grows while files run
+    compiled:   the resources that recipes declared, and the places after which any attribute may be set
     """
 
     def __init__(
@@ -215,27 +209,16 @@ class RubyFiles:
         self._recipe: Callable[..., bool] = _do_nothing
         self._log: Callable[[str, str, Origin], None] = _do_nothing
 
-    @classmethod
-    def where_wanted(
-        cls, repository: Repository, node: Node, words: Mapping[str, Callable[..., Any]], run_list: Sequence[str]
-    ) -> RubyFiles | None:
-        """A RubyFiles where options or settings ask for Ruby and code may run; else None. raises: DocumentError"""
-        is_wanted = repository.options.ruby or repository.config.chef.ruby
-        return cls(repository, node, words, run_list) if is_wanted and may_run() else None
-
     def set_callbacks(
         self, include: Callable[..., None], recipe: Callable[..., bool], log: Callable[[str, str, Origin], None]
     ) -> None:
-        """Set the functions that load an included attribute file, run an included recipe, and take a logged message.
+        """Set the functions that a file in Ruby calls by `include_attribute`, `include_recipe` and `log`.
 
-        include, recipe: called with (name, cookbook of the caller, function that returns the line of the include)
-        log: called with (message, level, line)
+        include, recipe: called with (name, cookbook of the caller, function that returns the line of the include).
+                         *recipe* returns whether the recipe was run now
+        log:             called with (message, level, line)
         """
         self._include, self._recipe, self._log = include, recipe, log
-
-    def fill(self, catalog: Catalog, enter: Callable[[str], None]) -> None:
-        """Add the resources that recipes have declared to a catalog. enter: called first with the recipe of each"""
-        self._compiled.fill(catalog, enter)
 
     def use_cookbooks(self, cookbooks: Sequence[Cookbook]) -> None:
         """Set the cookbooks of the run, in order; their libraries are loaded later, before the first file runs."""
@@ -244,9 +227,11 @@ class RubyFiles:
         self._unrun = Unrun(self._cookbooks)
 
     def run(self, cookbook: Cookbook, file: str, name: str) -> None:
-        """Run an attribute file. name: of the file in origins, "app::default"
+        """Run an attribute file.
 
-        raises: RecipeFailed, TooMuch; NotFound, where there is no Ruby
+        file:   the path in the cookbook
+        name:   the name of the file in origins, "app::default"
+        raises: RecipeFailed, TooMuch; NotFound, without Ruby
         """
         if self._depth_of_other_code:
             self._forget()
@@ -255,11 +240,10 @@ class RubyFiles:
     def run_recipe(self, cookbook: Cookbook, file: str, name: str) -> None:
         """Compile a recipe: its code runs, and its resources are kept. No error is raised if the recipe fails.
 
-        The rest of a recipe that failed is then noted as a place after which any attribute may be set
-        (`hidden_places`).
+        The place where it failed is then added to `compiled`, since the rest of the recipe may set any attribute.
         file:   the path in the cookbook
         name:   "cookbook::recipe"
-        raises: TooMuch; NotFound, if there is no Ruby
+        raises: TooMuch; NotFound, without Ruby
         """
         if self._depth_of_other_code:
             self._forget()
@@ -270,12 +254,10 @@ class RubyFiles:
             place = next((one for one in error.origins if isinstance(one, Origin)), None)
             reason = error.message.partition(" failed: ")[2] or error.message
             place = place or Origin(RECIPE, name, cookbook.shown(file))
-            self._compiled.add_hidden_place(f"failed, and its rest was not run: {reason}", place)
+            self.compiled.add_hidden_place(f"failed, and its rest was not run: {reason}", place)
 
     def note_recipe(self, name: str) -> None:
-        """Note that a recipe starts, in any language.
-
-        Its name is added to the node's automatic attribute `recipes`, once.
+        """Note that a recipe starts, in any language, and add it to the node's automatic attribute `recipes`, once.
 
         name: "cookbook::recipe"
         """
@@ -284,20 +266,14 @@ class RubyFiles:
             with self.other_code_runs():
                 self._node.automatic["recipes"].append(name)
 
-    def hidden_places(self) -> list[tuple[Origin, str]]:
-        """The places of recipes after which any attribute may be set, each with the reason; [] for none."""
-        return self._compiled.hidden_places()
-
     def code_for_later(self) -> Iterator[tuple[Origin, UnrunCode, Iterable[Reached]]]:
-        """Yield the code that runs when resources converge, as (its place, the code, the further code that it may
-        call).
+        """Yield (place, code, further code that it may call) for the code that runs when resources converge.
 
-        Read the iterator to its end: only then it notes on the node an unknown layer for each of `hidden_places`.
+        Further code that was yielded once is left out. Yields nothing if no recipe ran.
         """
         seen: set[int] = set()
-        for origin, code in self._compiled.code_for_later():
+        for origin, code in self.compiled.code_for_later():
             yield origin, code, self._unrun._called(code, seen)
-        self._compiled.note_hidden()
 
     @contextlib.contextmanager
     def other_code_runs(self) -> Iterator[None]:
@@ -330,7 +306,7 @@ class RubyFiles:
             recipe=self._recipe,
             cookbooks=versions,
             run_list=self._run_list,
-            seen=self._compiled,
+            seen=self.compiled,
         )
         session = RubySession(self._node, _helper(self._repository), services, self._repository.root)
         self._load(session, "library", "libraries")
@@ -344,7 +320,8 @@ class RubyFiles:
             self._has_resources = True
 
     @cached_property
-    def _compiled(self) -> CompiledRecipes:
+    def compiled(self) -> CompiledRecipes:
+        """The notes about all recipes in Ruby that ran; empty if none did."""
         from nodeattrs.dialects.chef.run.ruby_recipes import CompiledRecipes
 
         def reaches(code: UnrunCode) -> Iterator[UnrunCode]:
@@ -369,9 +346,9 @@ class RubyFiles:
 class _Helpers(local):
     """The Ruby processes of a thread. Repositories of one folder share a process, which ends with the last of them.
 
-    So a run in the folder ends the deferred values of the run before, also where that was of another Repository.
-    of_folder:     folder and time limit -> the process
-    of_repository: keeps the process of a repository
+    So a run in the folder ends the deferred values of the run before, even of another Repository object.
+    of_folder:     (folder, time limit) -> the process
+    of_repository: repository -> its process, which lives as long as the repository
     """
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ and `_run_files` runs attribute files and recipes. The module opens no store and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NoReturn
 
@@ -50,26 +50,25 @@ class Run:
     log:             the messages of cookbook files
     warnings:        of the repository, the facts, the JSON attributes, the cookbook files and the node
     catalog:         the declared resources
-    included:        recipe -> a function that returns the line that included it. Recipes that the run-list starts are
-        not here
+    included:        recipe -> a function that returns the line that included it. Recipes of the run-list are not here
     policy:          the policy that the node follows; None for none
     search:          the function `search` of the run; None if there was no store
     facts:           the file of the facts, "platform debian-12", or "this machine"
-    undeclared:      the recipes whose resources are missing from the catalog at least in part
+    undeclared:      the recipes that may declare resources which the catalog lacks
     """
 
     node: Node
     expansion: Expansion
-    attribute_files: list[str] = field(default_factory=list)
-    recipes: list[str] = field(default_factory=list)
-    log: list[LogLine] = field(default_factory=list)
-    warnings: list[NodeattrsError] = field(default_factory=list)
-    catalog: Catalog = field(default_factory=Catalog)
-    included: Mapping[str, Callable[[], Origin]] = field(default_factory=dict)
-    policy: Policy | None = None
-    search: Callable[..., Any] | None = None
-    facts: str = ""
-    undeclared: Sequence[Unread] = ()
+    attribute_files: list[str]
+    recipes: list[str]
+    log: list[LogLine]
+    warnings: list[NodeattrsError]
+    catalog: Catalog
+    included: Mapping[str, Callable[[], Origin]]
+    policy: Policy | None
+    search: Callable[..., Any] | None
+    facts: str
+    undeclared: Sequence[Unread]
 
 
 def run_node(
@@ -88,9 +87,9 @@ def run_node(
 ) -> Run:
     """Run one node of a repository; saves nothing.
 
-    Normal attributes start as the last run left them; the file of the node and then the JSON attributes are deep merged
-    over them, lists united. Run-list and environment come from the arguments, else the JSON attributes, else the node's
-    file, else the last run, else (the environment only) the settings.
+    Normal attributes start as the last run left them. The node's file and then the JSON attributes are deep merged over
+    them, lists united. Run-list and environment come from the first of these that has them: the arguments, the JSON
+    attributes, a policy, the node's file, the last run, and for the environment the settings.
     facts:           become the automatic attributes, to which the run adds its own (`recipes`, `cookbooks`, ...)
     override_run_list: run instead of the node's run-list, which the node keeps
     json_attributes: the document that `chef-client -j` takes
@@ -146,12 +145,12 @@ def run_node(
 
 @dataclass(frozen=True)
 class _Start:
-    """The documents that a node begins with: those of the repository, the last run and the caller.
+    """What a node begins with, from the last run, the repository and the caller. None for what does not exist.
 
     saved:     the node of the last run
-    described: the node's own file in the repository
-    of_node:   what the JSON attributes say
-    locator:   of these
+    described: the node's file in the repository
+    of_node:   the JSON attributes, with their run-list and environment
+    locator:   gives the lines of the JSON attributes
     json_warnings: about the JSON attributes
     policy:    the policy that the node follows
     """
@@ -166,11 +165,11 @@ class _Start:
     def configure(
         self, node: Node, repository: Repository, run_list: Iterable[object] | None, environment: str | None
     ) -> None:
-        """Set environment and run-list of a node; of those who give one the last one counts.
+        """Set environment and run-list of a node, from the last of these sources that has them.
 
-        They are the settings, the last run, the node's file, the policy, the JSON attributes, the caller.
+        The sources: settings, last run, node's file, policy, JSON attributes, caller.
         run_list, environment: of the caller; None for none
-        raises: BadArgument, where a node follows a policy and is given an environment
+        raises: BadArgument, if the node follows a policy, and the caller gives an environment
         """
         if self.policy is not None and environment is not None:
             raise BadArgument("a node that follows a policy has no environment", hint="name a group: --policy-group")
@@ -191,9 +190,9 @@ class _Start:
             node.environment = self.policy.group or node.environment
 
     def note_unread(self, node: Node, facts: Facts, fault: DocumentError | None) -> None:
-        """Note on a node what could not be read of its policy, its description and its facts.
+        """Add unknown layers to a node for what could not be read of its policy, its description and its facts.
 
-        fault: of kitchen.yml, which may describe a node that nothing else does
+        fault: the error of kitchen.yml, which may describe the node; None for none
         """
         policy = () if self.policy is None else self.policy.unread
         unread = [UnreadPart(None, Origin("policy", one.file or "", one.file, one.line), one.reason) for one in policy]
@@ -227,10 +226,7 @@ def _started(
     run_list: Iterable[object] | None,
     environment: str | None,
 ) -> _Start:
-    """Set environment and run-list of a node; returns the documents that it begins with.
-
-    raises: as `_policy` and `configure`
-    """
+    """Set environment and run-list of a node; returns what it begins with. raises: as `_policy` and `configure`"""
     described = repository.node_document(node.name)
     given, locator = _given(json_attributes)
     of_node = split_node_fields(given, locator)
@@ -268,7 +264,7 @@ def _run_files(
     readers = reader_words(repository, node)
     item = readers.pop("data_bag_item")
     known = {"search": _no_store, "data_bag": repository.data_bag, **words, "data_bag_item": item}
-    ruby = RubyFiles.where_wanted(repository, node, known, plan.expansion.run_list)
+    ruby = RubyFiles(repository, node, known, plan.expansion.run_list) if repository.runs_ruby else None
     injecting = {"lookup": lookup, "inject": injection.inject, "parameters": injection.parameters}
     of_recipes = {**injecting, **resources.words(), **known}
     runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, facts)
@@ -280,19 +276,19 @@ def _run_files(
     catalog = resources.finish()
     injection.relate(catalog)
     if ruby is not None:
-        ruby.fill(catalog, resources.enter)
+        ruby.compiled.fill(catalog, resources.enter)
         runner.warnings.extend(ruby.warnings)
     return runner, catalog
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """A run-list, expanded in an environment.
+    """An expanded run-list, with the cookbooks that it needs.
 
-    environment: the layer of that name
-    cookbooks:   those in use, in the order in which their attribute files load; their versions are as asked
-    cookbook:    gives one by its name
-    policy:      of the node; None for none
+    environment: the environment of the node
+    cookbooks:   the names of the cookbooks in use, in the order in which their attribute files load
+    cookbook:    a function from a name to the cookbook
+    policy:      the policy of the node; None for none
     """
 
     expansion: Expansion
@@ -304,18 +300,24 @@ class _Plan:
     @cached_property
     def automatic_attributes(self) -> dict[str, Any]:
         """The automatic attributes of the run-list and of the policy."""
-        of_policy = {} if self.policy is None else self.policy.automatic_attributes(self.expansion.qualified)
-        return {**self.expansion.automatic_attributes, **of_policy}
+        found = {**self.expansion.automatic_attributes}
+        if (policy := self.policy) is not None:
+            found |= {"policy_name": policy.name, "policy_group": policy.group, "policy_revision": policy.revision}
+            found["recipes"] = self.expansion.qualified
+        return found
 
     def used_cookbooks(self) -> list[Cookbook]:
-        """The cookbooks in use, sorted by name, without those that are not there."""
+        """The cookbooks in use, sorted by name, without missing ones."""
         return [one for one in map(self.cookbook, sorted(self.cookbooks)) if not one.is_missing]
 
 
 def _planned(repository: Repository, run_list: list[str], environment: str, policy: Policy | None) -> _Plan:
-    """Expand a run-list, and order the cookbooks. raises: NotFound, RunListError, CookbookVersionConflict"""
+    """Expand a run-list, find and order the cookbooks, and check versions and recipes.
+
+    raises: NotFound, RunListError, CookbookVersionConflict
+    """
     asked = repository.options
-    roles = partial(_left_of, repository) if asked.without else repository.role
+    roles = partial(_role_without, repository) if asked.without else repository.role
     run_list = asked.without_removed(run_list) if asked.without else run_list
     environments: Callable[[str], Environment] = repository.environment
     if policy is not None:
@@ -335,7 +337,7 @@ def _planned(repository: Repository, run_list: list[str], environment: str, poli
     return _Plan(expansion, layer, cookbooks, cookbook, policy)
 
 
-def _left_of(repository: Repository, name: str) -> Role:
+def _role_without(repository: Repository, name: str) -> Role:
     """The role *name* without the items of the option `without`."""
     role, left = repository.role(name), repository.options.without_removed
     lists = {name: None if items is None else left(items) for name, items in role.env_run_lists.items()}
@@ -353,7 +355,7 @@ def _chosen(repository: Repository, policy: Policy | None, pins: list[tuple[str,
 def _included(
     repository: Repository, planned: frozenset[str], cookbook: Callable[[str], Cookbook], name: str
 ) -> Cookbook:
-    """A cookbook of the run, or one that a file includes. The latter must be there: Chef would have no other."""
+    """A cookbook of the run, or one that only a file includes, which must exist, as in Chef."""
     return cookbook(name) if name in planned else repository.cookbook(name)
 
 
@@ -370,7 +372,7 @@ def _policy(repository: Repository, given: Mapping[Any, Any], described: NodeFil
 
 
 def _given(document: Document | None) -> tuple[dict[Any, Any], Locator]:
-    """The JSON attributes, and who sets them. raises: DocumentError, where they are no map"""
+    """Returns (the JSON attributes, their locator). raises: DocumentError, if they are not a map"""
     if document is None:
         return {}, Origin("JSON attributes")
     if not isinstance(document.tree, dict):
@@ -383,7 +385,7 @@ def _no_store(*_: Any, **__: Any) -> NoReturn:
 
 
 def _check_recipes(cookbook_named: Callable[[str], Cookbook], expansion: Expansion) -> None:
-    """Do nothing where each recipe of the run-list has a file. raises: RecipeNotFound"""
+    """Raise RecipeNotFound if a recipe of the run-list has no file; missing cookbooks are skipped."""
     for recipe in expansion.recipes:
         try:
             cookbook = cookbook_named(recipe.partition("::")[0])

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NodeRequest:
-    """What a caller wants of a run of one node: the arguments of `run_node` of the same names.
+    """The arguments of one run, with the names that `run_node` has for them.
 
     facts:             the facts of the node
     run_list:          the new run-list of the node; None: it keeps its own
@@ -61,9 +61,9 @@ class Session:
     """The result of `run_session`: a run, the saved node before it, and the data to save after it.
 
     `run_session` does not save it. The caller gives `saved` and `previous_number` to `Store.save`, and may then make a
-    copy of this object with `place` and `revision`. `before` and `after` are merged attributes, computed at first use;
-    `before` is None for a new node. `is_as_before` says whether the last run succeeded with an equal snapshot. `note`
-    is a remark of the store about the node, or "".
+    copy of this object with `place` and `revision`. `before` and `after` are the merged attributes; `before` is None
+    for a new node. `is_as_before` says whether the last run succeeded with an equal snapshot. `note` is a remark of the
+    store about the node, or "".
 
     run:      the result of the run
     last:     the saved node before the run; None for a new node
@@ -100,7 +100,7 @@ class Session:
     def before(self) -> dict[Any, Any] | None:
         """The merged attributes of the saved node before the run.
 
-        None for a new node, and for a node whose runs all failed, so that nothing is saved.
+        None for a new node, and for a node that failed and has no attributes.
         """
         if self.last is None:
             return None
@@ -124,20 +124,20 @@ _NAMES = ("fqdn", "machinename", "hostname")
 
 
 def wrong_machine_warnings(run: Run) -> Iterator[str]:
-    """Yield a warning where the facts of a run are of a machine with another name; nothing for facts of a platform."""
+    """Yield a warning if the facts of a run are of a machine with another name than the node."""
     return wrong_machine_warnings_of(run.node.automatic, run.facts, run.node.name)
 
 
 def wrong_machine_warnings_of(facts: Mapping[Any, Any], place: str, name: str) -> Iterator[str]:
-    """Yield a warning if facts are of a machine with another name than *name*; nothing for facts of a platform.
+    """Yield a warning if facts are of a machine with another name than *name*. Names are compared up to the first dot.
 
-    Names are compared up to the first dot. Yields nothing for facts without a name.
+    Yields nothing for facts without a name, and for facts of a platform.
     place: the file of the facts, or "this machine", or "platform ..."
     """
-    hosts = {str(facts[key]).partition(".")[0] for key in ("fqdn", "hostname", "machinename") if facts.get(key)}
-    if hosts and name.partition(".")[0] not in hosts and not place.startswith("platform "):
-        host = facts.get("fqdn") or facts.get("hostname") or facts.get("machinename")
-        yield f"these are the facts of {host} ({place}), and not of the node {name}: --facts names others"
+    hosts = [str(facts[key]) for key in ("fqdn", "hostname", "machinename") if facts.get(key)]
+    is_other = name.partition(".")[0] not in [host.partition(".")[0] for host in hosts]
+    if hosts and is_other and not place.startswith("platform "):
+        yield f"these are the facts of {hosts[0]} ({place}), and not of the node {name}: --facts names others"
 
 
 def machine_name(facts: Facts) -> str:
@@ -154,7 +154,7 @@ def machine_name(facts: Facts) -> str:
 
 
 def last_saved_node(repository: Repository, store: Store, name: str) -> SavedNode | None:
-    """The node as the store has it, with the sensitive paths of the repository; None where it is not saved.
+    """The saved node, with the sensitive paths of the repository; None if it is not saved.
 
     raises: BadName, DocumentError, StoreError
     """
@@ -162,11 +162,9 @@ def last_saved_node(repository: Repository, store: Store, name: str) -> SavedNod
 
 
 def require_known_node(repository: Repository, store: Store, name: str, facts: Facts) -> None:
-    """Raise an error for a name that no node in the repository has, and neither the facts.
+    """Raise NodeNotFound, with similar names, unless the repository or the facts have a node of that name.
 
-    The facts have the name if the machine or the file of the facts has it. Saved nodes do not count: their names are
-    only used for the hint.
-    raises: NodeNotFound, with similar names
+    The facts have the name if it is the name of their machine, or of their file. Call it for a node that is not saved.
     """
     file = pathlib.PurePath(facts.locator.at(()).name).stem  # that describes the machine
     if repository.has_node(name) or name in (file, *(facts.tree.get(key) for key in _NAMES)):
@@ -196,8 +194,8 @@ def run_session(
     store:  for searches of recipes, and for the notes of the revision
     wanted: the facts and the other arguments of the run
     last:   the saved node, which is not changed. None for a new node; a new node without a run-list gets a warning
-    apply:  a function that applies the catalog and returns its report. The notes of the revision have the report, and
-            say that the run failed if a resource failed. In noop mode they never say so. None: nothing is applied
+    apply:  a function that applies the catalog and returns its report, for the notes of the revision. Without noop, a
+            failed resource makes the run a failed one. None: nothing is applied
     log:    called with each message of a cookbook file
     before_search: called before a recipe searches the store
     fleet:  the identifier of the call, for the notes of the revision
@@ -239,8 +237,8 @@ def save_failed(
 ) -> None:
     """Save a revision for a failed run: the class of the error, and the attributes from before. Raises nothing.
 
-    A new node (*last* is None) is saved without attributes, and only where a run-list was given, or nodes/ or Test
-    Kitchen describes the node.
+    A new node (*last* is None) is saved without attributes. If no run-list was given and the repository does not
+    describe the node, nothing is saved.
     """
     with contextlib.suppress(NodeattrsError):
         was = last.saved if last else _unrun(repository, name, wanted)
@@ -251,9 +249,9 @@ def save_failed(
 
 
 def _unrun(repository: Repository, name: str, wanted: NodeRequest) -> Saved | None:
-    """A node whose first run failed, to be saved: its run-list and environment, and no attribute.
+    """The node to save after a failed first run: with run-list and environment, and without attributes.
 
-    None where nodes/ does not describe it and no run-list was given: a slip in a name makes no node.
+    None if no run-list was given and the repository does not describe the node: its name may be a mistake.
     """
     run_list = None if wanted.run_list is None else list(wanted.run_list)
     json_attributes, environment = wanted.json_attributes, wanted.environment
@@ -267,7 +265,7 @@ def _unrun(repository: Repository, name: str, wanted: NodeRequest) -> Saved | No
         node.run_list = next((one for one in items if isinstance(one, list) and one), [])
     if not node.run_list and not repository.has_node(name):
         return None
-    # The next run begins in this environment: one that is not there is a slip, and must not stay.
+    # The next run begins in this environment, so a missing one is not saved.
     environments = [environment, given.get("chef_environment"), described.environment if described else None]
     for one in (repository.config.environment, *reversed(environments)):
         with contextlib.suppress(NodeattrsError):
@@ -290,7 +288,7 @@ def _sort_of(error: NodeattrsError) -> str:
 
 
 def _unknown_node(node: Node, repository: Repository) -> Iterator[NodeattrsError]:
-    """Yield a warning where a node has an empty run-list and no file in nodes/: its name may be a slip."""
+    """Yield a warning if a node has an empty run-list and no description: its name may be a mistake."""
     if node.run_list or repository.node_document(node.name) is not None:
         return
     close = near(node.name, repository.nodes())

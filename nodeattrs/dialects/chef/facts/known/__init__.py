@@ -21,7 +21,7 @@ _INSIDE = pathlib.PurePath("lib", "fauxhai", "platforms")
 
 
 def platforms(folder: pathlib.Path | None = None) -> dict[str, pathlib.Path]:
-    """ "NAME-VERSION" -> the file with the facts of that platform, sorted by name and version. No file is read.
+    """Platform ("debian-12") -> the file with its facts, sorted by name and version. No file is read.
 
     folder: further platforms in fauxhai's form, or a checkout of fauxhai; its files replace ours
     raises: NotFound, where *folder* does not exist
@@ -47,7 +47,7 @@ def _in_order(name: str) -> list[tuple[int, str]]:
 
 
 def platform_file(name: str, folder: pathlib.Path | None = None) -> pathlib.Path:
-    """The file with the facts of a platform. A name without a full version gives the newest version that fits.
+    """The file with the facts of a platform. A name without a full version gives the newest version of that name.
 
     name:   "ubuntu-22.04", "ubuntu-22" or "ubuntu"
     folder: a folder with further platforms in fauxhai's form, which replace ours; None: only ours
