@@ -115,8 +115,8 @@ class TaskContext:
         return [Layer(own, locator, title(level))] if own else []
 
     def evaluated_text(self, value: Any, answer: Variables) -> Any:
-        """A text or number with its templates evaluated, as text. ABSENT if one cannot be evaluated, or gives a map or
-        a list.
+        """A text or number with its templates evaluated, as text. ABSENT if a template cannot be evaluated, or if the
+        result is no text or number.
 
         answer: the variables of the host
         """
@@ -131,8 +131,9 @@ class TaskContext:
     def with_conditions_of(self, body: dict[Any, Any]) -> TaskContext:
         """A copy of the context to which the `when`, `tags` and `collections` of *body* are added.
 
-        body: the map of a play, a block or a task. `is_sure` of the copy is False if *body* has a key such as `until`,
-              or if a tag has a template
+        `is_sure` of the copy is False if *body* has a key such as `until`, or if a tag has a template.
+
+        body: the map of a play, a block or a task
         """
         tags = self.tags | tags_of(body)
         sure = self.is_sure and is_sure(body) and not any(map(is_template, tags))
@@ -227,9 +228,11 @@ def _gapped(given: Any) -> list[Any]:
 
 
 def give_parts_of_names(value: Any, answer: Variables, depth: int = 0) -> bool:
-    """Whether each template of a value surely gives a part of one name, without a `/`.
+    """Whether no template in a value can give a text with `/`. True for a value without templates.
 
-    True for facts, for results of tasks, for texts without `/`, and for templates of these; True without templates.
+    Each template must be a fact, a result of a task, or a variable whose texts have no `/`, also in templates of it.
+
+    depth: how many values this value is within; callers leave it at 0
     """
     return all(_is_part(name, answer, depth) for name in names_in_templates(value))
 

@@ -1,7 +1,7 @@
 """Note what tasks set for later tasks: set_fact, register, include_vars, gathered facts, add_host and group_by.
 
-The caller gives the tasks in their order; they do not run. If the variables so far decide that a task runs and what it
-sets, its values are kept. Otherwise an unknown layer says which variables the task may set.
+The caller gives the tasks in their order; they do not run. The variables so far may decide whether a task runs, and
+what it sets. Then the values are kept. Otherwise an unknown layer says which variables the task may set.
 
 A level is a number of Ansible's list of variable precedence, from 1 to 22; the highest wins. The character `GAP` marks
 the place of a template in a name.
@@ -162,8 +162,8 @@ class TaskEffects:
         """Note what a task with the module set_fact, include_vars or group_by sets. It is called for each pass of a
         loop.
 
-        Nothing is noted if a condition is surely false. An unknown layer is noted if it is not known whether the task
-        runs, or what it sets.
+        Nothing is noted if a condition is surely false. If it is not known whether the task runs, or what it sets, an
+        unknown layer is noted.
 
         context: the context of the task, with its conditions
         body:    the map of the task
@@ -307,9 +307,8 @@ class TaskEffects:
         self.included.append(Layer.unknown(title(18), MaySet(origin, names), reason))
 
     def _read(self, context: TaskContext, given: dict[Any, Any], name: str) -> list[Layer] | None:
-        """The layers of the file or folder that include_vars names;
-
-        None where it is not there, [] where the task would fail.
+        """The layers of the file or folder that include_vars names. [] if the task would fail. None if the file or
+        folder is not there.
         """
         path = next((folder / name for folder in context.search_folders("vars") if os.path.exists(folder / name)), None)
         if path is None:

@@ -284,7 +284,7 @@ class VariableFiles:
 
 
 def sealed_if_encrypted(document: Document, tree: Any) -> Any:
-    """*tree* itself; with each leaf as a secret where the whole document was encrypted."""
+    """A copy of *tree* in which each leaf is a secret, if the whole document was encrypted. Otherwise *tree* itself."""
     return sealed(tree) if isinstance(document, OpenedDocument) else tree
 
 

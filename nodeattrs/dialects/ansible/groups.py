@@ -110,7 +110,7 @@ class Host:
     groups: the groups that name it, by name, in the order in which it joined them
     layers: its variables in inventory files, in the order of reading; files of host_vars are not here
     source: the first file or list of hosts that named it; None for the implicit localhost
-    since:  one number for each entry of `groups`: how many pairs of parent and child the tree had when the host joined
+    since:  a number for each entry of `groups`: the pairs of parent and child in the tree when the host joined it
     """
 
     name: str
@@ -128,10 +128,11 @@ class InventoryTree:
     warn:          called for names of groups that are no names of variables, and for a host with the name of a group
     rename:        True: in a group's name, each character that a variable's name cannot have becomes `_`
 
-    Readers call `group` and `host`, which create what does not exist, and `nest` and `set_variables`. `group_name`
-    gives the name that a group gets here, and `port_of` the variable that a port behind a host's name sets. After the
-    last source `reconcile` is called once. After that, `groups_of` gives the groups of a host by strength. Before,
-    `groups_so_far` gives them in the order of joining. `ordered` sorts groups by strength, the weakest first.
+    Readers add to the tree with `group`, `host`, `nest` and `set_variables`. `group` and `host` create what does not
+    exist. `group_name` gives the name that a group gets here, and `port_of` the variable for a port behind a host's
+    name. After the last source `reconcile` is called once. After that, `groups_of` gives the groups of a host by
+    strength. Before, `groups_so_far` gives them in the order of joining. `ordered` sorts groups by strength, the
+    weakest first.
     """
 
     def __init__(self, warn: Warn, *, rename: bool = False) -> None:
@@ -188,8 +189,9 @@ class InventoryTree:
         return host
 
     def port_of(self, name: str, port: int | None) -> dict[str, Any]:
-        """The variable that a port behind a host's name sets; {} without a port, and for a host that was named
-        before, as there.
+        """The variable that a port behind a host's name sets: {"ansible_port": port}. {} without a port.
+
+        As in Ansible, a port counts only where the host is named for the first time: {} for a host that the tree has.
         """
         return {} if port is None or name in self.hosts else {"ansible_port": port}
 
@@ -308,7 +310,7 @@ def _number(value: Any, locator: Locator) -> int:
 
 
 class KnownHosts(NamedTuple):
-    """The hosts and groups by name that patterns select from; warn is called where a part of a pattern selects none."""
+    """The hosts and groups, by name, that patterns select from. warn: called for a part that selects no host"""
 
     hosts: Mapping[str, Any]
     groups: Mapping[str, Group]

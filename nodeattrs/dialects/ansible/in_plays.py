@@ -103,8 +103,7 @@ class _ReachSearch:
     def reachable_from(self, play: Play) -> _Reachable:
         """The roles and files of tasks that a play may reach, and what could not be followed.
 
-        Nothing is raised for a name that cannot be followed, or for a limit that is exceeded: the result's `unread` has
-        a layer for each.
+        Nothing is raised. If a name cannot be followed, or a limit is exceeded, `unread` of the result has a layer.
         """
         found = _Reachable()
         origin = play.document.locator("play", play.name, play.at).at(())
@@ -148,7 +147,8 @@ class _ReachSearch:
     def _tasks(self, step: _Step, play: Play, found: _Reachable) -> Iterator[_Step]:
         """Add the files of tasks that a step names; yields the steps of these files.
 
-        For a role's own tasks there is none.
+        Nothing for a step of a role without a name: all files of tasks of that role are added anyway.
+        raises: AnsibleError, for a step of a play without a name
         """
         known = {"playbook_dir": str(play.folder), "role_path": str(step.folder.parent)}
         name = filled_in(step.named.name, lambda one: known.get(one, ABSENT))
@@ -544,7 +544,7 @@ def _place_in_plays(origin: Origin, value: Any, level: int, plays: Iterable[tupl
 
 
 def _ranges(numbers: Iterable[int]) -> Iterator[str]:
-    """Numbers in their order, those in a row as one.
+    """Yield sorted numbers as texts. Numbers that follow each other become one text.
 
     >>> list(_ranges([1, 3, 4, 5]))
     ['1', '3 to 5']

@@ -39,8 +39,7 @@ _MOST_RANGES = 100
 
 
 def literal(text: str, budget: Budget | None = None) -> Any:
-    """The value of a text that is a Python literal. Any other text is returned unchanged; nothing else is raised for
-    it.
+    """The value of a text that is a Python literal. Any other text is returned unchanged.
 
     Tuples and sets become lists. Bytes and complex numbers become texts.
 
@@ -88,7 +87,7 @@ def _plain_key(key: Any) -> Any:
 
 def expanded_ranges(pattern: str, file: str | None = None, line: int | None = None) -> Iterator[str]:
     """Yield the host names of a pattern with ranges; the leftmost range changes slowest. A name without ranges is
-    yielded.
+    yielded as it is.
 
     file, line: for errors
     raises:     AnsibleError, for a bracket that is no range, a bad range, or more than `MOST_NAMES` names

@@ -261,9 +261,9 @@ class Inventory:
 
     @property
     def not_run(self) -> list[Origin]:
-        """The places of scripts and plugins that were not run, and of sources that could not be read by running them.
+        """The places of scripts and plugins that were not run, or whose run failed. [] if all sources were read.
 
-        Each may define hosts, groups and variables; [] where all sources were read.
+        Each of them may define hosts, groups and variables.
         """
         return [one.origin for one in self._sources.not_run]
 
@@ -397,7 +397,10 @@ class Inventory:
         return bool(host.layers) or is_named or self.facts.layer(host.name) is not None
 
     def magic_variables(self, host: Host) -> dict[str, Any]:
-        """The variables that Ansible sets for a host outside of plays, such as `group_names`, as far as known here."""
+        """The variables that Ansible sets for a host outside of plays, such as `group_names`: name -> value.
+
+        A variable that only a run of Ansible knows is left out.
+        """
         groups = self.tree.groups_of(host) if host.groups else []
         places = {"groups": self.hosts_of_groups(), "playbook_dir": str(self.playbook_dir)}
         return {**_names_and_source(host, groups), **places}
@@ -516,11 +519,10 @@ class Inventory:
         return self._plans[key]
 
     def _plugins(self, folders: Iterable[Path]) -> list[Layer]:
-        """An unknown layer for each plugin that may set variables, and for each setting of ansible.cfg that is not
-        followed.
+        """An unknown layer for each plugin that may set variables, and for each unread setting of ansible.cfg.
 
-        The plugin of group_vars and host_vars is left out. So is a module in a folder of plugins that sets nothing, or
-        that has to be enabled by name and is not.
+        The plugin of group_vars and host_vars is left out. Two kinds of modules are left out, too: a module that sets
+        nothing, and a module that must be enabled by name and is not.
         """
         config = self.config
         enabled = [one for one in config.vars_plugins_enabled if one.rpartition(".")[2] != "host_group_vars"]

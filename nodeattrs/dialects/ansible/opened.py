@@ -44,9 +44,9 @@ _GROUPS: Look = ("groups",)
 class AnsibleHosts(InRepository):
     """The hosts of a repository's inventories as subjects, each with its variables, for one version of the files.
 
-    `is_there` says whether there is an inventory. The inventories are those that a command, an option or nodeattrs.toml
-    names. If none is named, the inventory of ansible.cfg counts. Without ansible.cfg, inventories at usual places
-    count. They are read at the first question and kept. With several inventories a subject is called `inventory:host`.
+    The inventories are those that a command, an option or nodeattrs.toml names. If none is named, the inventory of
+    ansible.cfg counts. Without ansible.cfg, inventories at usual places count. They are read at the first question and
+    kept. `is_there` says whether there is one. With several inventories a subject is called `inventory:host`.
 
     `subjects` lists the hosts and `answer` gives the variables of one. `subjects` and `answer` also set `unread`, to
     the layers that could not be read. `lines_of` lists the lines of roles and plays that set a path, and `unread_lines`
@@ -72,7 +72,9 @@ class AnsibleHosts(InRepository):
 
     @property
     def is_there(self) -> bool:
-        """Whether there is an inventory: named by the caller or the settings, an ansible.cfg, or at a usual place."""
+        """Whether the caller or the settings name an inventory, or an ansible.cfg or an inventory at a usual place
+        exists.
+        """
         if self._asked is not None:
             return bool(self.inventories)
         if self.place is not None:
@@ -187,7 +189,8 @@ class AnsibleHosts(InRepository):
         return cache(lambda path: [places_in_plays(inventory, path) for inventory in self.inventories.values()])
 
     def answer(self, name: str) -> Answered:
-        """The variables of a host as one part, "variable". If the command names a task, they are those in the task.
+        """The variables of a host: {"variable": the tree with its traces}. If the command names a task, they are those
+        in the task.
 
         It also sets `unread`. In its traces encrypted values are withheld.
 
@@ -226,8 +229,9 @@ class AnsibleHosts(InRepository):
         return self._asked is None
 
     def look(self, name: str, look: Look) -> Any:
-        """The inventory of a host and its groups, the weakest first. They decide the answer of a host without variables
-        of its own.
+        """(id of the inventory, name of a group, name of a group ...) for a host, the weakest group first.
+
+        Two hosts with equal tuples have equal answers.
 
         raises: NotFound, for a host with variables of its own; AnsibleError
         """

@@ -79,9 +79,8 @@ class Playbook:
         """The tasks that a host meets, in the order in which they run; handlers come last in their play. Kept for each
         host.
 
-        A task whose `when` is the literal false is left out. Other conditions count only for includes: of an include
-        that surely does not run there are no tasks. [] for a host that no play selects. `unknown` has what may add
-        tasks.
+        A task whose `when` is the literal false is left out. Other conditions count only for includes: an include that
+        surely does not run gives no tasks. [] for a host that no play selects. `unknown` lists what may add tasks.
 
         cost:   one look at each task
         raises: AnsibleError, for a file or a role that is broken or not there

@@ -94,8 +94,8 @@ class Play:
         return error_at(self.document, (*self.at, *at), kind, message)
 
     def vars(self) -> list[Plan]:
-        """The layers of level 12: its `vars`, and those of imports; as one fold where there are several. raises:
-        AnsibleError
+        """The layers of level 12: its `vars`, then the `vars` of imports. A list of at most one plan: several layers
+        are one fold. [] without variables. raises: AnsibleError
         """
         own = checked_variables(self.body, self.document, self.at)
         locator = self.document.locator("play", self.name, (*self.at, "vars"))
@@ -187,10 +187,7 @@ def variables_before_hosts(
 
 
 def _patterns(play: Play, inventory: Inventory) -> tuple[tuple[str, ...] | None, str]:
-    """The patterns of a play's hosts, and "";
-
-    None and the reason, with a warning, where a template in them is not known.
-    """
+    """(The patterns of a play's hosts, ""). If a template in them is not known: (None, the reason), and a warning."""
     hosts = play.body["hosts"]
     if is_template(str(hosts)):
         found = layers_of_vars_files(play, inventory, variables_before_hosts(play, inventory, {}).known)

@@ -77,9 +77,8 @@ def listing(inventory: Inventory, *, export: bool = False, limit: str | None = N
 def nested_listing(inventory: Inventory, *, export: bool = False, limit: str | None = None) -> dict[str, Any]:
     """The data of `ansible-inventory --list --yaml`: groups within groups. {} if there is nothing to print.
 
-    As in Ansible, a host or group that is in several groups is printed in full only once. The variables of a host are
-    at its first place. A group is in full at its first place, unless it has no hosts there. At the other places it is
-    an empty map.
+    As in Ansible, a host or group that is in several groups is printed in full at its first place. At the other places
+    it is an empty map. A group with nothing to print is left out at its first place.
 
     export: True: variables of groups are in the groups; a group with variables is then printed without hosts, too
     limit:  a pattern; only hosts that it selects are listed. None: all hosts

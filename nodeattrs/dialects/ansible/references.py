@@ -29,7 +29,7 @@ _PASSED = frozenset(("venv", "node_modules", "__pycache__"))
 _YAML = (".yml", ".yaml", ".json")
 _READ = frozenset(("group_vars", "host_vars", "playbooks", "tasks", "handlers", "vars", "defaults", "meta"))
 PLAYED = frozenset(("tests", "molecule", "example", "examples"))
-"""Folders whose YAML Ansible reads, and those where it is a test's or an example."""
+"""_READ: folders whose YAML Ansible reads. PLAYED: folders with YAML of tests and examples."""
 _OF_ROLE = frozenset(("tasks", "handlers", "vars", "defaults", "meta", "templates", "files", "library"))
 _PAGES = (".md", ".rst", ".adoc", ".lock", ".svg", ".html", ".css", ".png", ".pem", ".crt")
 _MOST_FILES, _MOST_BYTES = 20_000, 1_000_000
@@ -152,15 +152,17 @@ class VariableReferences:
 
     @cached_property
     def missing_roles(self) -> dict[str, Origin]:
-        """The roles that are used and that the repository does not have, each with the first place that uses it."""
+        """Role -> the first place that uses it, for each role that the repository does not have."""
         known = {one.rpartition("/")[2] for one in self.roles}
         asked = {**self._called_roles, **self.used_roles}
         return {one: at for one, at in asked.items() if one.rpartition("/")[2] not in known and "{{" not in one}
 
     @cached_property
     def roles_with_absent_files(self) -> set[str]:
-        """The roles that name a file of variables which is not in the repository, and may set any variable; ""
-        outside of roles.
+        """The roles that name a file of variables that the repository does not have. "" stands for files outside of
+        roles.
+
+        Such a file may set any variable.
         """
         return {role for role, name in self.vars_files for one in self._possible_files(name) if not self._is_there(one)}
 
@@ -173,14 +175,14 @@ class VariableReferences:
         return [one for one in folders if not any(path.startswith(f"{one}/") for path in there)]
 
     def is_file_there(self, name: str) -> bool:
-        """Whether the repository has a file of that name; for a name with templates, each file that the name may
-        mean.
+        """Whether the repository has a file of that name. For a name with templates: whether it has each file that the
+        name may mean.
         """
         return all(map(self._is_there, self._possible_files(name)))
 
     def _possible_files(self, name: str) -> Iterator[str]:
-        """Yield the names that a name may mean: a variable with known file names is filled in, any other template is
-        `*`.
+        """Yield the names that a name may mean. A variable with known file names is filled in; any other template
+        becomes `*`.
         """
         known = next((found for found in _ALONE.finditer(name) if found[1] in self._named_files), None)
         values = ["*"] if known is None else self._named_files[known[1]]
@@ -335,11 +337,11 @@ class VariableReferences:
         self.mentions.setdefault(name, origin)
 
     def part_in(self, name: str) -> str:
-        """A noted part of names that *name* contains, so that an expression may compose the name; "" for none."""
+        """The first of `name_parts` that *name* contains: an expression may compose the name. "" for none."""
         return next((part for part in self.name_parts if part and part in name), "")
 
     def is_made(self, name: str) -> bool:
-        """Whether set_fact may compose the name: it begins and ends like a name that a task composes."""
+        """Whether a task may compose the name: it begins and ends like a name in a set_fact with a template."""
         return any((begin or end) and name.startswith(begin) and name.endswith(end) for begin, end in self._made_names)
 
     def _note_computed_names(self, text: str, where: Callable[[str], Origin]) -> None:

@@ -51,7 +51,7 @@ _TRAPS = {
     (21, 17): "vars of an include count more than vars of the tasks in it",
     (20, 19): "parameters of a role count more than what set_fact sets",
 }
-"""(winner's level, other's level) -> what people fall over there."""
+"""(winner's level, other's level) -> why the winner counts more, for pairs that people expect the other way round."""
 
 
 class Mention(NamedTuple):
@@ -144,10 +144,10 @@ _data = partial(as_json, withheld=True)
 
 
 def unread(layers: Iterable[Layer]) -> list[Unread]:
-    """One unread place for each layer, in the same order.
+    """One unread place for each layer, in the same order. [] without layers.
 
-    Its `paths` have a path of one step for each variable that the layer may set: ("ansible_*",) means all names
-    that begin with "ansible_". If they are empty, the layer may set any variable.
+    Its `paths` are the variables that the layer may set, each as a path of one step. ("ansible_*",) stands for all
+    names that begin with "ansible_". () as `paths` means that the layer may set any variable.
     layers: unknown layers only
     """
     found = []
@@ -245,8 +245,7 @@ def _no_environment(terms: Any, how: Any) -> list[Any]:
 def explained_variable(
     inventory: Inventory, answer: Variables, path: Path, *, render: Rendering | None = None
 ) -> _ExplainedVariable:
-    """The report on a path of a host's variables. An unset path is no error: the report then has a hint with similar
-    names.
+    """The report on a path of a host's variables. For an unset path it has a hint with similar names.
 
     If *answer* is outside of a task, the report also has the lines of the host's plays that set the path.
 
@@ -336,9 +335,9 @@ class SettingsReport:
         return {"version": 1, "settings": rows}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """Yield a line that says that the file is missing or ignored, if it is. Then yield one line for each setting.
+        """Yield one line for each setting that is set: its place, name and value.
 
-        The line of a setting has its place and its value. A setting that is not set has no line.
+        If ansible.cfg is missing or ignored, the first line says so.
         """
         if self.config.passed_over is not None:
             yield "ansible.cfg does not count: every user may write into its folder"

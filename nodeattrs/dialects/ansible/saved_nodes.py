@@ -2,8 +2,8 @@
 
 The first saves hosts of an inventory as nodes, for search, show, diff and history. The second prints saved nodes as a
 dynamic inventory, as Ansible runs it as a script. The attributes of a node are merged already, so all variables belong
-to hosts and none to groups. Attributes are no templates: a text that looks like a template is marked, so that Ansible
-does not evaluate it.
+to hosts and none to groups. A text that looks like a template is marked, and Ansible does not evaluate it: attributes
+are no templates.
 """
 
 from __future__ import annotations

@@ -71,8 +71,8 @@ class InventorySources:
     places:    after `read`, the folders whose group_vars and host_vars count, in order
     not_run:   after `read`, the sources that were not run, as exceptions with the reason
 
-    `read(sources)` takes the sources as texts. A source that cannot be read is a warning. `read` raises
-    AnsibleError only if ansible.cfg makes that an error, or if --run-inventory names no source.
+    `read(sources)` takes the sources as texts. A source that cannot be read is a warning. `read` raises AnsibleError
+    if ansible.cfg makes that an error, or if --run-inventory names something that is no source.
     """
 
     def __init__(
@@ -95,9 +95,9 @@ class InventorySources:
 
         sources: files, folders, and lists of hosts such as "web1,web2". A text with a comma is a list unless such a
                  file exists
-        raises:  AnsibleError of kind "unparsed": for a source that cannot be read, if ansible.cfg has
-                 `any_unparsed_is_failed`, or if none can be read, with `unparsed_is_failed`. AnsibleError, if
-                 --run-inventory names no source
+        raises:  AnsibleError of kind "unparsed", as ansible.cfg says: with `any_unparsed_is_failed` for a source that
+                 cannot be read, with `unparsed_is_failed` if none can be read. AnsibleError, if --run-inventory names
+                 something that is no source
         """
         for source in sources:
             path = self.files.folder / source
@@ -368,7 +368,8 @@ _SECONDS = 600
 
 
 class DynamicSources:
-    """The dynamic sources that an option names: scripts and plugins that may run, or whose output is in a file.
+    """The dynamic sources that an option names. A dynamic source is a script or plugin; it is run, or a file has its
+    output.
 
     files: reads files of the working folder
     named: the values of the option. SOURCE: the source is run. SOURCE=FILE: FILE is read as the output of the source,

@@ -40,11 +40,11 @@ _registered: dict[str, Callable[[Any, Any], Any]] = {}
 
 @taking(name=str, merger=Callable)
 def register_merger(name: str, merger: Callable[[Any, Any], Any]) -> None:
-    """Make a custom merger known under *name*.
+    """Register a custom merger under *name*. It replaces a merger that was registered under this name.
 
-    merger: called as `merger(root, options)`; the object has methods `_on_<type>(old, new)`,
-            the type being a class name in lower case, and may call `root.merge(old, new)`
-    raises: BadArgument, for a name that a definition cannot have or a built-in has
+    merger: called as `merger(root, options)`. It returns an object with methods `_on_<type>(old, new)`, where <type> is
+            a class name in lower case. They return the merged value, and may call `root.merge(old, new)`
+    raises: BadArgument, for a name of a built-in merger, and a name that is no identifier in lower case
     """
     if not name.isascii() or not name.isidentifier() or name != name.lower() or name in BUILT_IN:
         raise BadArgument(

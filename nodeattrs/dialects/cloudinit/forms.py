@@ -38,7 +38,7 @@ class FormText(NamedTuple):
     """The user-data of one machine in a document.
 
     path:      the path of the value in the document
-    text:      the user-data; None if the document does not have it, or if `is_config` is True
+    text:      the user-data; None if the document does not have it, and with `is_config` or `made`
     name:      the name of the machine; "" if the document gives none
     why:       the reason for a missing text, as the end of a sentence; "" for none
     is_config: whether the value is a mapping that is the cloud-config itself
@@ -112,7 +112,7 @@ class Form:
     marks:     maps of pattern -> regular expression. A document fits a map if the value at each pattern matches the
                expression; it has to fit one map
     at:        the patterns that lead to user-data
-    take:      called with a value, returns the text that the platform takes from it, or None as the text and a reason
+    take:      called with a value, returns a `_Taken`: the text that the platform takes from the value, or a reason
     why:       the reason for a value without a text, if *take* gives none
     is_config: True: the value is a mapping that is the cloud-config itself, and *take* is not called
     language:  called with a value, returns the template language of its text, or None

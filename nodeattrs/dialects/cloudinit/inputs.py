@@ -81,9 +81,9 @@ class Given(NamedTuple):
     unknown:  the reason why the user-data cannot be read; "" if it can
     data:     instance data for templates, from the meta-data of a folder or image; None for none
     settings: key -> text, for a profile or an instance of LXD; None for anything else
-    added:    the layers that the platform adds, and that the document does not have
+    added:    unknown layers that the platform adds to the user-data; the document does not have them
 
-    `sources` is *user*, or an unknown layer if the user-data cannot be read.
+    `sources` is *user* with *added*, or one unknown layer if the user-data cannot be read.
     """
 
     address: str
@@ -433,7 +433,7 @@ def _of_json(text: str, file: str, budget: Budget) -> list[Given] | None:
 
 
 def _of_terraform(outer: _Outer, budget: Budget) -> Iterator[Given]:
-    """The user-data of every resource of a plan or state; a `cloudinit_config` that a resource has is left out."""
+    """The user-data of each resource of a plan or state. A `cloudinit_config` that a machine has, too, is left out."""
     seen = set()
     for is_config, text, vendor in texts_in(outer.document.tree):
         one = _of_text(outer, (), text, budget)
@@ -511,7 +511,7 @@ def _of_source(text: str, outer: Blob, name: str, budget: Budget) -> Iterator[Gi
 def _named(one: GivenUserData, outer: Blob, budget: Budget) -> Blob | None:
     """The file that a source names, below the folder of the source; None where it is missing.
 
-    A source that is no file, such as standard input, has no folder, and nothing is read for it.
+    Standard input has no folder, so nothing is read for a file that it names.
     """
     if outer.folder is None or (path := _below(outer.folder, one.path)) is None:
         return None
@@ -545,7 +545,13 @@ def _literal(rows: Sequence[str], one: GivenUserData, file: str) -> Blob | None:
 
 
 def _of_documents(text: str, file: str, form: Form | None, budget: Budget) -> list[Given]:
-    """The machines in a stream of documents, by the forms that fit them, and those of secrets of Kubernetes."""
+    """The machines in a stream of documents: by each form that fits a document, and in secrets of Kubernetes.
+
+    If the stream is broken YAML, it is read once more without the documents that cannot have user-data.
+
+    form:   the only form to read by; None: any form that fits
+    raises: DocumentError
+    """
     syntax: Syntax = "json" if text.lstrip().startswith(("{", "[")) else "yaml"
     found: list[Given] = []
     rows = text.split("\n") if syntax == "yaml" else ()
@@ -601,7 +607,7 @@ def _of_text(outer: _Outer, above: TreePath, one: FormText, budget: Budget) -> G
 
 
 def _of_made(outer: _Outer, path: TreePath, made: Made, origin: Origin, budget: Budget) -> Given:
-    """A cloud-config that the platform makes. Its rows have the lines of the values, and inside a block the block's."""
+    """A cloud-config that the platform makes, as a Given. A row has the line of its value; in a block, its own line."""
     user = []
     for rows in made.parts:
         lines: list[int] = []
@@ -622,7 +628,7 @@ def _of_made(outer: _Outer, path: TreePath, made: Made, origin: Origin, budget: 
 
 
 def _within(outer: _Outer, line: int, text: str, is_packed: bool | None = None) -> Blob:
-    """A text of a document as a Blob, which knows its lines if the text is a block there. line: the line of its key"""
+    """A text of a document as a Blob, with its lines if the text is a block there. line: the line of its key"""
     blob = unwrapped(Blob(text, outer.file, packed=True), is_packed)
     return _block(outer.rows, line, blob) if blob.content == text else blob
 

@@ -85,11 +85,6 @@ class Instance:
         whole: Merged | None = None,
         shown: Callable[[TreePath, Any], Any] = lambda path, value: value,
     ) -> None:
-        """
-        has:   the stored config, a map; None without one
-        whole: the layers with their secrets, to compare; None: *merged*
-        shown: a function from a path and a value to the value that may be printed
-        """
         self.merged = merged
         self.file = None if has is None else has.file
         self._has = has
@@ -105,8 +100,7 @@ class Instance:
         return Instance(masked(self.merged, paths), self._has, self.merged, partial(guarded, sensitive=paths))
 
     def differing(self) -> Iterator[Differing]:
-        """Yield each path at which the stored config differs, in the order of the layers. Nothing is yielded without a
-        stored one.
+        """Yield each path at which the stored config differs, in the order of the layers. Nothing without a stored one.
 
         Values are compared as JSON, and the order of keys does not count. If two lists have different lengths, the
         whole list is one difference.

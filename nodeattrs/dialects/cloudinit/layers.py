@@ -60,9 +60,9 @@ class _Read:
     """A source that was read.
 
     part:    its config, with the number of its report; {} for an empty or broken source
-    row:     for a source that was merged before, how; None for others
+    row:     the merge that gave the source; None for a source that is a single config
     unknown: whether a part of it could not be read
-    title:   the name of a merged one
+    title:   the name of a source with a row
     """
 
     part: Part
@@ -173,7 +173,7 @@ class _Fold:
         return _Read(rows[-1].folding.result, rows[-1], bool(source.unknown), title) if rows else _SILENT
 
     def joined(self, sources: Iterable[_Read], last: Policy | None = None) -> _Read:
-        """Merge sources, the strongest first. last: the policy by which the weakest joins, not by its definition"""
+        """Merge sources, the strongest first. last: the policy for the weakest source; None: by its own definition"""
         rows = [source for source in sources if source.counts]
         folding, joinings = Folding(start=Part({}, 0)), []
         for index, source in enumerate(rows):
@@ -423,7 +423,7 @@ class _Disabled:
 def _switched(
     given: dict[str, Any], env: list[tuple[str, Any]], weak: list[tuple[str, Any]], fold: Callable[[], _Fold]
 ) -> dict[str, Any]:
-    """User-data and vendor-data by name; what other layers switch off is replaced by a `_Disabled`.
+    """User-data and vendor-data by name. If another layer switches one of them off, a `_Disabled` replaces it.
 
     raises: CloudConfigError of kind "vendor-switch", for a setting at which cloud-init stops
     """

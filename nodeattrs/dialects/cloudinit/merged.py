@@ -54,7 +54,7 @@ class Merged:
 
     parts:   the report of each part or source, in order
     rows:    the foldings, which are the merges that were done in order; the last one gave the result
-    unknown: number of a part -> the unknown layer that replaces it, for a part that could not be read
+    unknown: number of a part that could not be read -> the unknown layer that replaces it
     rules:   the settings of `merge`; None for merged layers
     sources: the parts as `merge` unpacked them, before templates were rendered; () for merged layers
 
@@ -92,7 +92,7 @@ class Merged:
 
     @cached_property
     def config(self) -> dict[Any, Any] | None:
-        """A copy of the merged config; {} if no config could be merged, None if no part was a cloud-config or patch."""
+        """A copy of the merged config. {} if all cloud-configs failed. None if no part is a cloud-config or patch."""
         return None if self._result is None else independent(self._result.value)
 
     @property
@@ -295,7 +295,7 @@ class _Masked(Merged):
         return claim._replace(value=WITHHELD if hidden else self._shown(setting.path, claim.value))
 
     def changes(self) -> Iterator[PartChanges]:
-        """What each part did to the result so far, part by part."""
+        """The changes of each part, as `Merged.changes` yields them, with secrets masked."""
         for step in super().changes():
             yield step._replace(changes=tuple(map(self._changed, step.changes)))
 
@@ -306,7 +306,7 @@ class _Masked(Merged):
 def masked(merged: Merged, sensitive: Iterable[Path] = ()) -> Merged:
     """A copy of a merged config for printing, in which each secret is replaced by "Sensitive(withheld)".
 
-    What a secret is, `secrets` decides; *sensitive* names further paths. Traces and changes hide secrets, too.
+    `secrets` decides which values are secret; *sensitive* adds further paths. Traces and changes hide secrets, too.
 
     >>> from nodeattrs.dialects.cloudinit.userdata import merge
     >>> masked(merge(["#cloud-config\\npassword: hunter2"])).config

@@ -37,7 +37,7 @@ ARCHIVE = "text/cloud-config-archive"
 PART_HANDLER = "text/part-handler"
 NODE_CONFIG = "application/node.eks.aws"
 HANDLED_ELSEWHERE = {PART_HANDLER, NODE_CONFIG}
-"""Types that another program on the machine handles: part handlers, and the NodeConfig of Amazon EKS."""
+"""Types of parts that another program on the machine handles: part handlers, and the NodeConfig of Amazon EKS."""
 INCLUDES = ("text/x-include-url", "text/x-include-once-url")
 SCRIPTS = (
     "text/x-shellscript",
@@ -60,7 +60,7 @@ class CloudPart(NamedTuple):
     line:     the line of the file on which the body begins; None if the file has the body in another form (base64,
               gzip)
     indent:   the number of blanks before each line of the body in the file, as in an archive; None for a body that a
-              platform makes from values in the file, so that its columns are not in the file
+              platform makes from values in the file: it has no columns there
     packed:   "gzip" for a part that was packed; else ""
     lost:     names of merge headers that unpacking lost
     lines:    for a rendered template: the line of the template for each line of the body. For a body that a platform
@@ -111,7 +111,7 @@ class CloudPart(NamedTuple):
 # --- what a text says -------------------------------------------------------------------
 
 MAX_BYTES = Limits().bytes
-"""The size of the largest text that is read, and of all that one call unpacks, unless other limits are in force."""
+"""The default limit of bytes: for a text that is read, and for all that one call unpacks."""
 
 # Tabs, byte order marks, "?" and "x:," in flow collections, lone tags, directives, escapes of half a surrogate pair.
 _READ_DIFFERENTLY = re.compile(
@@ -143,7 +143,7 @@ _SHORT, _LONG, _FEW = 2_000, 100_000, 2
 
 
 class _Python2(Loader):
-    """What reads a text as releases until 24.1 do."""
+    """The loader of PyYAML with the tag !!python/unicode, as in releases until 24.1."""
 
 
 def _text_of(loader: _Python2, node: yaml.ScalarNode) -> Any:
@@ -154,7 +154,10 @@ _Python2.add_constructor(PYTHON2, _text_of)
 
 
 def _kind_of_fault(text: str, loader: type[Loader]) -> Kind:
-    """Whether the original takes a text with tags for broken YAML, or fails itself: what it meets first counts."""
+    """The kind of an error in a text with tags: EMPTY if cloud-init takes it for broken YAML, VALUE if it fails itself.
+
+    The first error counts. EMPTY for a text whose loading may take long.
+    """
     if len(text) > _LONG or ("<<" in text and (len(text) > _SHORT or text.count("<<") > _FEW)):
         return EMPTY  # it takes its time, and writes out merge keys without end
     try:
@@ -177,8 +180,8 @@ def load_yaml(
     budget:   limits the reading; None: a new one for this text
     release:  the rules to read by; None: the newest
     repeated: a list to which keys that are written twice in one map are appended; None: they are not looked for
-    raises:   CloudConfigError of kind "empty", for broken YAML, with its line; of kind "value", for a scalar for which
-              cloud-init itself fails; of kind "too-large" or "too-deep", past the limits
+    raises:   CloudConfigError of kind "empty", for broken YAML, with its line; of kind "value", for a scalar at which
+              cloud-init itself fails; of kind "too-large" or "too-deep", past a limit
     """
     is_python2 = release is not None and release.python2
     try:

@@ -72,7 +72,7 @@ class _Operation:
 
 
 class _Effort:
-    """Counts the work of a patch, which is applied again for each explanation, with a new budget each time."""
+    """Counts the work of a patch. For each explanation the patch is applied again, with a new budget."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = self._next = budget
@@ -227,7 +227,10 @@ def _operated(before: Part, operation: Mapping[str, Any], own: Part) -> Part:
 
 
 def _at(part: Part, path: Path, entry: Part, change: Callable[[Part, Any, Part], Part]) -> Part:
-    """*part* with one container changed: change(container, last step, entry). () as the path gives *entry* itself."""
+    """A copy of *part* in which `change` replaces one container; *entry* itself for an empty path.
+
+    change: called with (the container, the last step of *path*, *entry*)
+    """
     if not path:
         return entry
     step, *rest = path

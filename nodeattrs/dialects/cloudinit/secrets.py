@@ -45,7 +45,8 @@ _LOOKS = re.compile(
 )
 _ENDS = ("passwd", "password", "passphrase", "secret", "token", "psk", "key", "_private")
 _SIGNS = ("$", "://", "-----BEGIN ", "PrivateKey")
-"""The ends of such keys, and a piece of each such text. Most keys and texts have none, and are not matched further."""
+"""_ENDS: the ends of secret keys. _SIGNS: a piece of each secret text. Most keys and texts have none of these, and are
+not matched further."""
 
 WITHHELD = str(Sensitive(""))
 """The text that replaces a secret."""

@@ -65,8 +65,9 @@ class PartReport(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The name of the part for people: its own name. A part that only has a number is named after its file: "FILE",
-        if it begins at line 1, else "FILE part-002". "?" if neither a name nor a file is known.
+        """The name of the part for people: its own name, if that is no number such as part-002.
+
+        Otherwise "FILE" for a part that begins at line 1 of its file, else "FILE part-002". "?" without name and file.
         """
         file = self.part.file
         if not self.filename:
@@ -116,7 +117,7 @@ def status_of(error: NodeattrsError) -> Status:
 class Joining(NamedTuple):
     """One part that was merged, at one step of a folding or at several. A folding is a merge of parts in order.
 
-    number:   the number of the part; 0 for a layer that was merged before and is no part
+    number:   the number of the part; 0 for a merge of several parts that is merged as one
     part:     the part itself
     filename: the name of the part or layer
     policy:   the policy that it was merged by; None for a JSON patch
@@ -144,7 +145,7 @@ class Row(NamedTuple):
 def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
     """Yield (joining, the result before it) for each part that was merged. A patch without operations is left out.
 
-    The results are computed again. Use each before asking for the next one, since its maps are then changed.
+    Results are computed again. A result is only valid until the next one is asked for: its maps change then.
     cost: grows with the size of the parts
     """
     for row in rows:
@@ -156,9 +157,7 @@ def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]
 
 
 def renumbered_rows(rows: Iterable[Row], offset: int) -> list[Row]:
-    """Copies of rows in which *offset* is added to the number of each part, in joinings and origins. The number 0 stays
-    0.
-    """
+    """Copies of rows in which *offset* is added to each number of a part, in joinings and origins. 0 stays 0."""
 
     def number(old: int) -> int:
         return old + offset if old else 0
@@ -245,7 +244,7 @@ def changes_of(rows: Iterable[Row]) -> Iterator[PartChanges]:
 
 
 def _touched(value: Any, policy: Policy, given: Any, before: Any) -> Any:
-    """The part of a value that a part of user-data may change: of maps that are merged only the keys that it has.
+    """A copy of the entries of a value that a part of user-data may change. In merged maps these are the part's keys.
 
     given:  the value of that part
     before: the value before it, which decides how they are merged

@@ -237,8 +237,7 @@ def unrendered(
 ) -> Layer | None:
     """The unknown layer that replaces a template that cannot be rendered; None if the template can be rendered.
 
-    data:     instance data. A template cannot be rendered without them, or if it uses a variable that is not known in
-              them
+    data:     instance data. None, or data that lack a variable of the template: it cannot be rendered
     template: the text of the template
     title:    the title of the layer
     origin:   the place of the template

@@ -25,7 +25,7 @@ _USER_DATA: dict[TreePath, bool | None] = {
 }  # fmt: skip
 """The paths of user-data in the values of resources -> whether it is unpacked as base64; None where providers differ.
 
-Of two the first one counts."""
+If a resource has two of them, the first one counts."""
 _GUESTINFO: TreePath = ("extra_config", "guestinfo.userdata")
 _ENCODINGS: dict[TreePath, tuple[str, tuple[str, ...]]] = {
     ("metadata", "user-data"): ("user-data-encoding", ("base64",)),
@@ -142,7 +142,7 @@ def _resources(module: Any, path: TreePath) -> Iterator[tuple[TreePath, Any]]:
 
 
 def _written(resource: Any, later: Any) -> tuple[TreePath, str | None] | None:
-    """Where a resource has user-data, and its text, or None for a text that the file does not have; None: nowhere."""
+    """(Path of a resource's user-data, its text). The text is None if the file does not have it. None: no user-data."""
     values = resource.get("values")
     keys = _CONFIG_KEYS if resource.get("type") in _CONFIGS else _USER_DATA
     texts = [(where, text) for where in keys if (text := _text_at(values, where))]
@@ -162,7 +162,7 @@ def _is_packed(kind: Any, values: Any, where: TreePath) -> bool | None:
 
 
 def _is_later(later: Any, where: TreePath, is_machine: bool) -> bool:
-    """Whether a value is known after the plan is applied; of a machine also a map that it would be in."""
+    """Whether a value is known only after the plan is applied. For a machine, a map around the value counts, too."""
     return any(dig(later, where[:end]) is True for end in range(1 if is_machine else len(where), len(where) + 1))
 
 
@@ -185,7 +185,7 @@ def _text_at(values: Any, where: TreePath) -> str | None:
 
 
 def _like_user_data(values: Any) -> TreePath | None:
-    """Where a text has a key that looks like user-data, in a form that is not known here."""
+    """The path of the first text that looks like user-data by its key or its first line; None for none."""
     open_: list[tuple[TreePath, Any]] = [((), values)] if isinstance(values, dict) else []
     while open_:
         path, value = open_.pop()

@@ -236,7 +236,7 @@ def unpack(
 
 
 class _Attached(NamedTuple):
-    """A part of a message that was unpacked: "gzip" or "", and the merge headers that it lost by that."""
+    """A part of a message. packed: "gzip" if it was unpacked, else ""; lost: merge headers that unpacking removed"""
 
     part: Message
     packed: str
@@ -244,7 +244,7 @@ class _Attached(NamedTuple):
 
 
 class _Unpacking:
-    """Unpacks blobs one after the other (`blob`); the numbers in names of parts go on, and so does the budget.
+    """Unpacks blobs one after the other (`blob`). All blobs share the budget and the numbers in the names of parts.
 
     attached: the number of parts of messages and texts so far
     walked:   the number of leaves so far; it gives parts in a message their numbers
@@ -301,7 +301,7 @@ class _Unpacking:
         return data
 
     def _leaves(self, found: Iterable[CloudPart | _Attached]) -> list[CloudPart]:
-        """The parts of all attached messages; only at the end, since a nested message changes the one around it."""
+        """The parts of all attached messages. *found* is read to its end first: a nested message changes its parent."""
         rows: list[CloudPart] = []
         for one in list(found):
             if isinstance(one, CloudPart):
@@ -527,7 +527,7 @@ def _set_header(part: Message, key: str, value: str) -> None:
 
 
 def _rewrapped(part: Message, kind: str, payload: str) -> Message:
-    """What was packed as a message of its own: only the name and the launch index come along."""
+    """A new message for an unpacked part. Of the old headers it has only the file name and the launch index."""
     new = MIMENonMultipart(*kind.split("/", 1))
     new.set_payload(payload)
     name = part.get_filename()
@@ -557,7 +557,7 @@ def _index_in(content: Any, budget: Budget) -> int | None:
 
 
 def _selected(part: Message, wanted: int | None) -> Iterator[Message]:
-    """The leaves of a part that the launch index lets through. A message in a part is a leaf and holds leaves."""
+    """Yield the leaves of a part that the launch index lets through. A message in a part is a leaf and has leaves."""
     if not _is_wanted(part, wanted):
         return
     if part.get_content_maintype() != "multipart":
@@ -589,13 +589,13 @@ _ENTRY_KEYS = (
 
 
 def _set_filename(part: Message, name: Any) -> None:
-    """Call a part something."""
+    """Set the file name of a part."""
     del part["Content-Disposition"]
     part.add_header("Content-Disposition", "attachment", filename=str(name))
 
 
 def _from_entry(entry: dict[Any, Any]) -> Message:
-    """A part of its own. raises: whatever stops cloud-init, too"""
+    """A message for an entry of an archive. raises: any exception, where cloud-init stops at the entry, too"""
     content = entry.get("content", "")
     kind = entry.get("type")
     if not kind:
@@ -619,7 +619,7 @@ def _from_entry(entry: dict[Any, Any]) -> Message:
 
 
 def _stops_as(part: Message, content: Any) -> bool:
-    """Whether cloud-init stops at an entry whose content is not text, because no handler has its type."""
+    """Whether cloud-init stops at an entry of an archive because its content is no text."""
     if not content or isinstance(content, (str, bytes)):
         return False
     if isinstance(content, list):

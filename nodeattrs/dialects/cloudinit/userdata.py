@@ -149,7 +149,7 @@ class _Effort:
 
 
 def _keys_in(part: CloudPart) -> dict[TreePath, int] | None:
-    """The keys of a template that a platform makes, with their lines; None for any other, which may set any key."""
+    """Path of a key -> its line, for a template that a platform makes; None for any other, since it may set any key."""
     rows = enumerate(part.text.split("\n"), 1)
     if part.indent is not None or "{%" in part.text or "{#" in part.text:
         return None

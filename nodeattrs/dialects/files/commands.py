@@ -160,9 +160,9 @@ class _Layers:
 
 
 def _policy(word: str | None, named: PlainFold | None, files: Sequence[str]) -> tuple[str, Sequence[PathRule]]:
-    """The name of the policy that is meant, and rules for paths: of --policy, which may be a file, else of the fold.
+    """(Name of the policy, rules for paths) of --policy, which may name a file; without --policy, those of the fold.
 
-    Without both, files of Terraform alone have Terraform's policy, and others the default.
+    Without both: Terraform's policy if all files are Terraform's, else the default policy.
     """
     if word is None and named is not None:
         return named.policy, named.rules

@@ -32,13 +32,13 @@ class Files(Dialect):
     )
 
     def open(self, side: Side, request: Request) -> Opened:
-        """One version of the files; nothing is read until a question is asked."""
+        """The folds in one version of the files. Nothing is read before the first question."""
         from nodeattrs.dialects.files.opened import Folds
 
         return Folds(side, request)
 
     def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[CheckedFiles]:
-        """Values of charts of Helm that no template reads, and misspelt keys; nothing where there is no chart.
+        """Yield the findings: values of charts that no template reads, and misspelt keys. Nothing without a chart.
 
         count: called with each Chart.yaml that is checked
         """

@@ -50,7 +50,7 @@ class Manifests:
 
     The constructor reads nothing. `in_folder` reads a folder at its first call and keeps the result.
 
-    sources: the GitRepository manifests of the repository, and its root; only kept here for callers
+    sources: the GitRepository manifests of the repository, and its root
     root:    the folder of the repository
     """
 
@@ -98,7 +98,7 @@ def releases(document: Document, manifests: Manifests) -> Iterator[tuple[str, Re
 
 
 def _release(document: Document, name: str, spec: dict[Any, Any], manifests: Manifests) -> Release:
-    """The release that a `spec` describes. The chart of a source in Git is read where the source is this repository."""
+    """The release that a `spec` describes. Its chart is here only if its source in Git is this repository."""
     values = [*_values(document, name, spec, manifests)]
     of_chart, reference = dig(spec, ("chart", "spec")), dig(spec, ("chartRef", "name"))
     if isinstance(reference, str):

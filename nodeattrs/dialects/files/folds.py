@@ -76,7 +76,7 @@ def layers_of(
     policy: str = "",
 ) -> Iterator[Layer]:
     """Read files, folders and patterns, one after the other, and yield their layers. Nothing is read before the first
-    one.
+    layer is asked for.
 
     A file that names other files may give unknown layers for them.
     words:  as a fold names files; `FILE#2` is the second document of FILE, and "-" standard input for a reader of
@@ -108,7 +108,7 @@ def layers_of(
 def _read(
     word: str, reader: LayerReader, folder: pathlib.Path, shown: Callable[[pathlib.Path], str], policy: str
 ) -> Iterator[tuple[LayerReader, list[Layer]]]:
-    """The layers of each file that a word means, with those that the file names, and the reader that read it."""
+    """Yield (the reader of a file, its layers with those of the files that it names) for each file of a word."""
     if word == STANDARD_INPUT and reader.pipes:
         own = in_own_syntax(reader, policy, word)
         layers = own.layers(standard_input(), word, "stdin")
@@ -144,9 +144,10 @@ def _with_secrets_of_npm(layer: Layer) -> Layer:
 
 
 def in_own_syntax(reader: LayerReader, policy: str, file: str) -> LayerReader:
-    """A reader of Git's or systemd's syntax for a file of that policy, and of npm's for a .npmrc; else the same reader.
+    """A copy of the reader with the syntax "git", "systemd" or "npm", if the file has that syntax; else *reader*.
 
-    A file is one of the policy if its name says so, or if neither its name nor the reader says its syntax.
+    A .npmrc has npm's syntax, unless the reader names another one. Under Git's or systemd's policy, a file has the
+    syntax of the policy if its name says so, or if neither its name nor the reader names a syntax.
     raises: BadArgument, for a document by its number under Git's policy
     """
     if is_of_npm(file) and not reader.syntax:
@@ -174,7 +175,7 @@ def _files(word: str, folder: pathlib.Path) -> list[pathlib.Path]:
 
 
 def _is_layer(folder: str, name: str) -> bool:
-    """Whether a folder that is named means this file, too: one with a known ending, and a drop-in of systemd."""
+    """Whether a file counts when its folder is named: it has a known ending, or is a drop-in of systemd."""
     is_drop_in = name.endswith(".conf") and read_otherwise(f"{folder}/{name}") != ""
     return is_drop_in or syntax_of(name) is not None
 
@@ -233,7 +234,7 @@ def folded(
 
 
 def _spelled(tree: Any, path: Path, uniform: Callable[[str], str]) -> Iterator[Path]:
-    """The paths in a tree that are *path* where keys are compared by *uniform*. An element "A=1" also has the key A."""
+    """Yield the paths in a tree that equal *path* after *uniform* on each key. An element "A=1" has the key A, too."""
     if not path:
         yield ()
         return

@@ -68,8 +68,8 @@ def found_folds(sources: GitSources) -> Mapping[str, FoundFold | None]:
     """Walk `sources.root`, eight levels deep: name -> fold of each chart, release, Compose file and profile of
     Spring; {} for none.
 
-    A chart has the path of its folder as its name; each values file beside it has its own path. A Compose file
-    has its own path. A release is FILE#NAME; FILE alone, with None, is a file of releases that cannot be read.
+    The name of a chart is the path of its folder. A values file beside a chart, a Compose file and a file of Spring
+    have their paths as names. A release has the name FILE#NAME. FILE -> None is a file of releases that cannot be read.
     source: Helm, "Values Files"; Compose Specification, "The Compose file"; Docker, "Merge Compose files"
     """
     found: dict[str, FoundFold | None] = {}
@@ -93,9 +93,9 @@ def found_folds(sources: GitSources) -> Mapping[str, FoundFold | None]:
 
 
 def found_fold(sources: GitSources, name: str) -> FoundFold | None:
-    """The fold that `found_folds` has under a name; None where it has none.
+    """The fold that `found_folds` has under a name; None if it has none.
 
-    Reads the files of this name alone, and for a release of Flux its sources in Git.
+    Only the files of this name are read, and for a release of Flux the GitRepository manifests.
 
     raises: DocumentError, for a file of releases that cannot be read
     """
@@ -125,10 +125,10 @@ def found_fold(sources: GitSources, name: str) -> FoundFold | None:
 
 
 def release_kind(root: Path, file: str) -> str:
-    """The kind of file of releases: "HelmRelease", "Application", "ApplicationSet", or "releases" for a helmfile.
+    """The kind of a file of releases: "HelmRelease", "Application", "ApplicationSet", or "releases" for a helmfile.
 
-    "" for any other file, a file that does not exist, and a file outside of the repository. The first matching line
-    decides; nothing is parsed.
+    "" for any other file, also for a file that does not exist or is outside of the repository. The first line with such
+    a kind decides; nothing is parsed.
     raises: DocumentError, for a file of releases that cannot be read, or is larger than 1,000,000 bytes
     """
     if not file.endswith(_MANIFESTS):
@@ -193,9 +193,10 @@ def is_of_terraform(file: str) -> bool:
 def policy_for(files: Sequence[str], folder: Path) -> str:
     """The name of the policy of the program that reads files with such names; else the name of the default policy.
 
-    files:  at least one, the weakest first, relative to *folder*. The name of the first file decides; for tsconfig,
-            Ruff, ESLint, .NET, Spring, Git, systemd, npm and Terraform the name of the last. A folder with a Chart.yaml
-            as the first gives Helm's policy
+    The first file decides about Helm and Compose, the last file about all other programs. A folder with a Chart.yaml as
+    the first file means Helm.
+
+    files: at least one, the weakest first, relative to *folder*
     """
     names = [os.path.basename(file) for file in files]
     if (folder / files[0] / CHART).is_file() or names[0] in ("values.yaml", "values.yml"):
@@ -258,10 +259,10 @@ def _named_by_dotenv(path: Path) -> Sequence[str]:
 
 
 def _of_spring(root: Path, steps: tuple[str, ...]) -> dict[str, PlainFold]:
-    """The folds of Spring's files in a folder "resources" and in "config" below it: one without a profile, and one for
-    each profile. {} for another folder, and for files of other frameworks.
+    """The folds of Spring's files in a folder "resources" and in "config" below it: the strongest file -> its fold.
 
-    Tests also read the files of the program, except those that a file of the same name hides.
+    There is one fold without a profile, and one for each profile. {} for another folder, and for files of other
+    frameworks. Tests also read the files of the program, except those that a file of the same name hides.
     source: Spring Boot, "Externalized Configuration", External Application Properties
     """
     if steps[-1:] != ("resources",):
@@ -295,9 +296,9 @@ def _names_of_spring(root: Path, folder: str) -> dict[str, str]:
 
 
 def _may_have(path: Path, pattern: re.Pattern[str]) -> bool:
-    """Whether a file has a text; True for a file that cannot be read, so that its answer says so.
+    """Whether a text of the pattern is in a file. True for a file that cannot be read: its answer then says so.
 
-    Such a file is no UTF-8 text, or outside of the border. One of more than a megabyte is not looked through.
+    True also for a file outside of the border, and for a file of more than a megabyte, which is not searched.
     """
     if border.is_layer_outside(path):
         return True

@@ -1,6 +1,6 @@
 """Find the paths of secrets in settings, as the fields of their class declare them.
 
-A field holds a secret if its type has `get_secret_value`, as SecretStr of pydantic has, or if it is declared with
+A field is secret if its type has `get_secret_value`, as pydantic's SecretStr does, or if it is declared with
 `repr=False`. If a type hint cannot be resolved, all fields of the class count as secret. `models` hides the values.
 """
 

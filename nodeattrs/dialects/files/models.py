@@ -61,7 +61,7 @@ class Loaded(Generic[Model]):
     folded: Folded
 
     def explain(self, key: str) -> str:
-        """Why a key has its value, as text: the layer that sets it, and a line for each layer that it overrides.
+        """Why a key has its value, as text: the layer that sets it, then a line for each layer that was overridden.
 
         key:    a dotted path, such as "db.port"
         raises: NoSuchAttribute, where it is not set; BadArgument, for a path that is not spelled right
@@ -154,7 +154,7 @@ def _without_values(message: str, value: Any) -> str:
 
 
 def _without_secrets(fault: _Fault, secrets: Sequence[Path], folded: Folded) -> _Fault:
-    """A fault whose message has no secret: one of a validator at a secret, and one with a secret in it, is replaced."""
+    """A fault without secrets. The message is replaced if it has a secret, or if a validator wrote it for a secret."""
     path = _path(fault, folded)
     tree = revealed(folded.value)
     texts = {text for secret in secrets for text in _leaves(dig(tree, secret))}
@@ -174,7 +174,7 @@ def _leaves(value: Any) -> Iterator[str]:
 
 
 def _by_cattrs(model: type[Model], value: Any) -> Model | list[_Fault]:
-    """The object, or what is wrong. pydantic reads what is no attrs class: cattrs would read "false" as true.
+    """The object, or its faults. pydantic reads types without attrs classes: cattrs would read "false" as true.
 
     raises: MissingExtra
     """
@@ -235,7 +235,7 @@ def _error(model: type[Any], faults: Sequence[_Fault], folded: Folded, env: str,
 
 
 def _path(fault: _Fault, folded: Folded) -> Path:
-    """The path in the tree that a fault is about: its steps without those that the tree does not have."""
+    """The path of a fault in the tree: its steps, except for steps that the tree does not have."""
     path: Path = ()
     for step in fault.path:
         if dig(folded.value, (*path, step)) is not ABSENT:

@@ -78,14 +78,14 @@ Values = ValuesFile | SetValue | Layer
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A release of Helm as a file describes it. No file that it names has been read.
+    """A release of Helm as a file describes it. The files that it names were not read.
 
     chart:  the folder of the chart, relative to the root of the repository; "": its files are not here
     origin: the line that names the chart
     values: the values that the release adds to the chart's own, the weakest first
-    reason: why the files of the chart are not here; it has no meaning if *chart* is given
+    reason: why the files of the chart are not here; without meaning if *chart* is given
 
-    `inline` yields the maps of values that are written in the file of the release itself.
+    `inline` yields the maps of values that the file of the release has itself.
     """
 
     chart: str
@@ -95,8 +95,7 @@ class Release:
 
     @property
     def inline(self) -> Iterator[Layer]:
-        """The maps of values that are written in the file of the release itself, the weakest first; unknown values are
-        left out."""
+        """The maps of values in the file of the release itself, the weakest first; unknown values are left out."""
         return (one for one in self.values if isinstance(one, Layer) and isinstance(one.value, dict))
 
 
@@ -132,7 +131,7 @@ _TOO_MANY = f"comes after {_MOST_SET} values of --set; it and the next ones were
 
 
 def _read(one: ValuesFile, reader: LayerReader, root: Path) -> list[Layer]:
-    """The layers of a values file; an unknown one where it was not read, none where it may be missing and is."""
+    """The layers of a values file. [] if an optional file is missing; an unknown layer for any other unread file."""
     if not one.path:
         return [unread_values(one.origin, border.REASON)]
     if os.path.isfile(root / one.path):
@@ -218,9 +217,9 @@ def origin_at(document: Document, path: TreePath, kind: str, name: object) -> Or
 
 
 def inline_layers(document: Document, value: Any, path: TreePath, name: str, mark: str = "") -> list[Layer]:
-    """The layers of values that are written in the file of a release, as a map or as a text in YAML.
+    """The layers of values that the file of a release has itself, as a map or as a text in YAML.
 
-    [] for a value that is neither, such as null. A text that is no YAML is one unknown layer.
+    [] for any other value, such as null. A text that is no YAML is one unknown layer.
 
     path: the path of *value* in the document
     name: the name of the release, in explanations

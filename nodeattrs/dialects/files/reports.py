@@ -96,9 +96,9 @@ class _TraceReport:
 
 
 def trace_report(folded: Folded, paths: Iterable[Path]) -> Report:
-    """Trace each path. raises: NoSuchAttribute, for the first path that no layer sets
+    """The report with a trace for each path. A path that one layer sets and another removes has a trace, too.
 
-    A path that a layer set and another one removed has a trace.
+    raises: NoSuchAttribute, for the first path that no layer sets
     """
     found = []
     for path in paths:
@@ -129,7 +129,7 @@ class LastChanges:
         return changes(self.before.value, self.after.value)
 
     def to_dict(self) -> dict[str, Any]:
-        """The changes; "before" and "after" have a value with its origins, and are left out where it is not set."""
+        """The changes. "before" and "after" have the value and its origins; each is left out if the path is not set."""
         return {"version": 1, "layer": self.title, "changes": [self._dict(one) for one in self.changes]}
 
     def _dict(self, change: TreeDifference) -> dict[str, Any]:

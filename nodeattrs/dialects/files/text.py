@@ -60,7 +60,7 @@ def _with_markers(value: Any) -> Any:
 
 
 def _without_secrets(value: Any) -> Any:
-    """A tree as `data` gives it, but without its secrets: a program that reads .env would take a marker for a value."""
+    """A tree as `data` gives it, but without its secrets. A program that reads .env would use a marker as the value."""
     if isinstance(value, dict):
         return {key: _without_secrets(entry) for key, entry in value.items() if not isinstance(entry, Sensitive)}
     if isinstance(value, list):

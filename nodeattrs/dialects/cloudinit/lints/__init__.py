@@ -54,7 +54,7 @@ _OPTIONS = {
 
 
 def refuse_unknown_options(definition: Definition) -> None:
-    """Check a definition from the command line. raises: BadArgument, for the first option without effect"""
+    """Do nothing for a definition whose options all have an effect. raises: BadArgument, for the first other option"""
     for fault in _about_options(definition, lambda name, message, hint: BadArgument(message, hint=hint)):
         raise fault
 

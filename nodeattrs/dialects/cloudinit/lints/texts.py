@@ -187,16 +187,14 @@ def _about_unknown(part: CloudPart) -> Iterator[_Found]:
 
 
 def is_for_another(text: str) -> bool:
-    """Whether user-data begins like user-data of another program, such as a script of PowerShell."""
+    """Whether a text begins like user-data for another program, such as a script of PowerShell."""
     return _OTHERS.match(text.lstrip()) is not None
 
 
 def foreign(part: CloudPart) -> tuple[str, str]:
-    """Returns (why cloud-init ignores a part, what the user can do), for a part of a type that cloud-init does not
-    know.
+    """Returns (why cloud-init ignores a part, what the user can do). The part has a type that cloud-init does not know.
 
-    The first text names the kind of file that the part looks like. If it looks like no known file, the text names the
-    type of the part.
+    The first text names the kind of file that the part looks like, or else the type of the part.
     """
     what = _BY_NAME.get((part.file or "").rpartition("/")[2].partition(".")[0])
     if what is not None:

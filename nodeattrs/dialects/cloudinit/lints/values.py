@@ -64,7 +64,7 @@ _FOREIGN = _words("coreos k3os rancher scheme_version set_hostname set_timezone 
 
 _FILE = _words("append content defer encoding owner path permissions source")
 _NEAR = 0.8
-"""How alike an unknown key has to be to a known one: `system` is no misspelt `system_info`."""
+"""How similar an unknown key must be to a known one to count as misspelt; `system` to `system_info` is not enough."""
 
 _FILLED_IN: tuple[Path, ...] = (
     ("hostname",), ("fqdn",), ("timezone",), ("locale",), ("keyboard",), ("password",), ("chpasswd",), ("users",),
@@ -76,7 +76,7 @@ _FILLED_IN: tuple[Path, ...] = (
 _NAMES: tuple[Path, ...] = (
     ("hostname",), ("fqdn",), ("timezone",), ("locale",), ("packages",), ("power_state", "mode"),
 )  # fmt: skip
-"""Names that no shell reads, and that have no hash in them: `$NAME` is not expanded there."""
+"""Paths of names that no shell reads. They contain no hash of a password, so `$NAME` is markup there."""
 _VARIABLE = re.compile(r"(?<![\w$])\$(?:[A-Za-z_]\w*|\([^)\n]*\))|@@\w+@@|__[A-Z][A-Z0-9_]*__")
 _BY_APT = {"${MIRROR}", "${RELEASE}", "${PRIMARY}", "${SECURITY}", "${KEY_FILE}"}
 """What cloud-init itself fills in below apt."""
@@ -131,10 +131,9 @@ def about_config(config: Any) -> Iterator[Warned]:
 
 
 def about_user_data(config: Any) -> Iterator[tuple[Kind, Path, str, str]]:
-    """Yield (name of the warning, path, message, hint) for each key in one part's config that has no effect in
-    user-data.
+    """Yield (name of the warning, path, message, hint) for each key of one part's config that user-data cannot set.
 
-    These are keys that cloud-init reads before there is user-data. Nothing for anything but a map.
+    cloud-init reads these keys before it has user-data. Nothing for anything but a map.
     """
     for above in ((), _INSTALLED):
         inner = dig(config, above)
