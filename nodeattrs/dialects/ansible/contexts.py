@@ -115,8 +115,8 @@ class TaskContext:
         return [Layer(own, locator, title(level))] if own else []
 
     def evaluated_text(self, value: Any, answer: Variables) -> Any:
-        """A text or number with its templates evaluated, as text. ABSENT if a template cannot be evaluated, or if the
-        result is no text or number.
+        """A text or number with its templates evaluated, as text. ABSENT if a template cannot be evaluated, or gives
+        another type, such as a list.
 
         answer: the variables of the host
         """

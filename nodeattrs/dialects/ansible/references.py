@@ -159,8 +159,7 @@ class VariableReferences:
 
     @cached_property
     def roles_with_absent_files(self) -> set[str]:
-        """The roles that name a file of variables that the repository does not have. "" stands for files outside of
-        roles.
+        """The roles that name a file of variables that the repository does not have. "" means files outside of roles.
 
         Such a file may set any variable.
         """

@@ -146,8 +146,8 @@ _data = partial(as_json, withheld=True)
 def unread(layers: Iterable[Layer]) -> list[Unread]:
     """One unread place for each layer, in the same order. [] without layers.
 
-    Its `paths` are the variables that the layer may set, each as a path of one step. ("ansible_*",) stands for all
-    names that begin with "ansible_". () as `paths` means that the layer may set any variable.
+    Its `paths` are the variables that the layer may set, each as a path of one step. ("ansible_*",) means all names
+    that begin with "ansible_". () as `paths` means that the layer may set any variable.
     layers: unknown layers only
     """
     found = []

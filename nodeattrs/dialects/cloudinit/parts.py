@@ -180,8 +180,8 @@ def load_yaml(
     budget:   limits the reading; None: a new one for this text
     release:  the rules to read by; None: the newest
     repeated: a list to which keys that are written twice in one map are appended; None: they are not looked for
-    raises:   CloudConfigError of kind "empty", for broken YAML, with its line; of kind "value", for a scalar at which
-              cloud-init itself fails; of kind "too-large" or "too-deep", past a limit
+    raises:   CloudConfigError of kind "empty", for broken YAML, with its line; of kind "value", for a scalar that
+              makes cloud-init itself fail; of kind "too-large" or "too-deep", past a limit
     """
     is_python2 = release is not None and release.python2
     try:

@@ -65,9 +65,10 @@ class PartReport(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The name of the part for people: its own name, if that is no number such as part-002.
+        """The name of the part for people: its own name.
 
-        Otherwise "FILE" for a part that begins at line 1 of its file, else "FILE part-002". "?" without name and file.
+        A part with a name by position, such as part-002, has the name of its file: "FILE" if it begins at line 1, else
+        "FILE part-002". "?" without name and file.
         """
         file = self.part.file
         if not self.filename:
@@ -145,7 +146,7 @@ class Row(NamedTuple):
 def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
     """Yield (joining, the result before it) for each part that was merged. A patch without operations is left out.
 
-    Results are computed again. A result is only valid until the next one is asked for: its maps change then.
+    Results are computed again. Use each result before the next one is computed, since its maps change then.
     cost: grows with the size of the parts
     """
     for row in rows:

@@ -619,7 +619,7 @@ def _from_entry(entry: dict[Any, Any]) -> Message:
 
 
 def _stops_as(part: Message, content: Any) -> bool:
-    """Whether cloud-init stops at an entry of an archive because its content is no text."""
+    """Whether cloud-init stops at an entry of an archive: its content is neither a text nor bytes."""
     if not content or isinstance(content, (str, bytes)):
         return False
     if isinstance(content, list):

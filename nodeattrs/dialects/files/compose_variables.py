@@ -198,7 +198,7 @@ class Filled(NamedTuple):
 
 def filled(layer: Layer, variables: Variables) -> Layer:
     """A copy of a layer with the variables of its texts filled in, and a `Filled` as its locator. Keys stay as they are
-    written. A layer that is no map is returned unchanged.
+    written. A layer without a map is returned unchanged.
 
     raises: DocumentError, at the line of a `${` without a name, and for texts that grow too large
     """

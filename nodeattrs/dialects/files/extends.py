@@ -120,7 +120,7 @@ def _true_or_false(text: str) -> Any:
 
 
 def with_named_files(layers: Iterable[Layer], policy: str = "") -> Iterator[Layer]:
-    """Yield each layer, and an unknown layer for each place at which its file names another file.
+    """Yield each layer, and an unknown layer for each place in its file that names another file.
 
     The unknown layer comes before the layer. If the named file overrides the layer, it comes after the layer.
 
@@ -136,7 +136,7 @@ def with_named_files(layers: Iterable[Layer], policy: str = "") -> Iterator[Laye
 
 
 def _named_in(layer: Layer, policy: str) -> Iterator[tuple[_Named, TreePath]]:
-    """Yield (entry of `_NAMED`, path in the file) for each place at which a file names another one that is not read."""
+    """Yield (entry of `_NAMED`, path in the file) for each place in a file that names another, unread file."""
     file = os.path.basename(layer.origin.at(()).file or "")
     for one in _NAMED:
         if policy == GIT and one.file == _GITCONFIG:
@@ -340,9 +340,9 @@ def with_included(
 ) -> list[Layer]:
     """Read the files that a config of Git includes. Returns *layers* with the layers of each file after its line.
 
-    An unknown layer stands for a file that is not read: outside of the repository, under a condition, or by a path that
-    depends on the user. It also stands for a file that does not exist here, since it may exist where Git runs. A
-    .gitmodules includes nothing.
+    A file that is not read has an unknown layer: it is outside of the repository, included under a condition, or its
+    path depends on the user. So has a file that does not exist here, since it may exist where Git runs. A .gitmodules
+    includes nothing.
 
     layers: the parts of the file at *path*, already read
     reader: reads the files as Git does

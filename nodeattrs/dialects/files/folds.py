@@ -75,8 +75,8 @@ def layers_of(
     shown: Callable[[pathlib.Path], str] = os.fspath,
     policy: str = "",
 ) -> Iterator[Layer]:
-    """Read files, folders and patterns, one after the other, and yield their layers. Nothing is read before the first
-    layer is asked for.
+    """Read files, folders and patterns, one after the other, and yield their layers. Nothing is read before the
+    first layer is taken.
 
     A file that names other files may give unknown layers for them.
     words:  as a fold names files; `FILE#2` is the second document of FILE, and "-" standard input for a reader of

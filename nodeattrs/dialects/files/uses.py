@@ -37,7 +37,7 @@ _LARGEST, _ALL, _MOST = 1_000_000, 20_000_000, 5_000
 class Uses:
     """The values and templates that the files of a chart use. `uses_of` makes one and fills it.
 
-    paths:    the paths of values that are read; each stands for all paths below it, too
+    paths:    the paths of values that are read; each includes all paths below it
     computed: path -> the place (FILE:LINE) that reads a value below it by a computed name
     defined:  the names of templates that the files define
     included: the name of a template that the files include -> the first place; the key "" is for a computed name
