@@ -410,7 +410,8 @@ class Inventory:
         return {name: list(group.all_hosts()) for name, group in self.groups.items()}
 
     def names_set_by_groups_like(self, name: str, folders: Iterable[Path]) -> frozenset[str] | None:
-        """The names of the variables that may be set by groups whose name fits *name*, or by groups above these.
+        """The names of the variables that some groups may set: groups whose name fits *name*, and the groups above
+        these.
 
         The group `all` is left out. A group that has only a file in group_vars counts, too. None if an unknown layer
         may set any variable.
@@ -489,7 +490,7 @@ class Inventory:
     def _inline(self, group: Group, level: int | None) -> list[Plan]:
         """The variables of a group in the inventory itself, as one fold that all of its hosts share; [] for none.
 
-        level: of the files of group_vars, where they count as if they stood in the inventory; None leaves them out
+        level: the level of files of group_vars that count as part of the inventory; None: there are no such files
         """
         if (group.name, level) not in self._plans:
             files = [] if level is None else self._files(self._sources.places, "group_vars", [group.name], level)

@@ -36,10 +36,9 @@ _BUILTIN = ("ansible.builtin.", "ansible.legacy.")
 
 
 def module_of(task: dict[Any, Any]) -> tuple[str, Any]:
-    """The module that a task runs, without the prefix of Ansible's own collection, and its arguments as they are
-    written.
+    """(Name of the module that a task runs, its arguments as they are written). ("", "") for a task without a module.
 
-    ("", "") for a task without a module.
+    The prefix of Ansible's own collection is removed from the name.
 
     >>> module_of({"name": "x", "ansible.builtin.set_fact": {"a": 1}})
     ('set_fact', {'a': 1})

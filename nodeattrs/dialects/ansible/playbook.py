@@ -165,7 +165,7 @@ class Playbook:
 
     @staticmethod
     def _may_have_other_hosts(play: Play, happened: TaskEffects) -> bool:
-        """Whether a play may select other hosts than the inventory says, since tasks may have put hosts into groups."""
+        """Whether a play may select other hosts than the inventory says: tasks may have put hosts into its groups."""
         words = [one.strip("!& ") for text in play.patterns or () for one in re.split("[,:]", text)]
         words = [one for one in words if one not in ("all", "*")]
         is_open = any(

@@ -38,7 +38,7 @@ _ODD = re.compile(r"^[\d\W]|\W")
 
 
 class SourceNotRun(Exception):
-    """A source that would have to be run, as an exception and as an entry of `InventorySources.not_run`.
+    """Raised for a source that cannot be read without running it. `InventorySources.not_run` lists these exceptions.
 
     unknown: the kind of the source, and the reason for messages
     origin:  the place: file and line

@@ -404,7 +404,7 @@ def _context(named: Callable[[str], Any]) -> Any:
 
 
 def _result_of_parts(parts: Iterable[Any]) -> Any:
-    """The value of a template's parts: a single part keeps its type, several are joined as text, none gives None."""
+    """The value of a template's parts. A single part keeps its type; several are joined as text. None for none."""
     found = [part for part in parts if part is not None]
     if len(found) < 2:
         return found[0] if found else None

@@ -113,8 +113,8 @@ class _DynamicInventory:
     def to_dict(self) -> dict[str, Any]:
         """The data that a script prints for Ansible.
 
-        For one host its variables. Else "_meta" with the variables of all hosts, each group with its hosts and its
-        variables, and "all" with the groups as its children.
+        For one host, its variables. Otherwise the groups, each with its hosts; "all" with the groups as its children;
+        and "_meta" with the variables of all hosts.
         raises: KeyError, where the one host was not added
         """
         if self.host:

@@ -53,9 +53,10 @@ _HINT = "--run-inventory runs it"
 _LISTS = ("host_list", "advanced_host_list")
 _CONSTRUCTED, _GENERATOR = "constructed", "generator"
 _SoFar = Callable[[dict[Any, Any], list[Path], Host, bool], Variables]
-"""A function that gives the variables of a host so far, for a file of the plugin `constructed`.
+"""A function that returns the variables of a host so far, for a file of the plugin `constructed`.
 
-It takes the options of that file, the folders of the sources before it, the host, and whether extra variables count.
+Its arguments: the options of that file, the folders of the sources before it, the host, and True if extra variables
+count.
 """
 
 
@@ -171,7 +172,7 @@ class InventorySources:
         return False
 
     def _is_evaluated(self, path: Path) -> bool:
-        """Whether a source that may be run is of a plugin that is evaluated here first."""
+        """Whether a source configures a plugin that is evaluated here. Such a source is only run if that fails."""
         is_configuration = path.is_file() and path.suffix in (".config", ".yml", ".yaml")
         if not is_configuration or self.dynamic.has_output(path):
             return False
@@ -221,7 +222,9 @@ class InventorySources:
         return document is not None and _plain(plugin) == _CONSTRUCTED and self._read_constructed(document)
 
     def _configured(self, path: Path) -> tuple[Document | None, str]:
-        """The document of a file, None where it is encrypted, and the plugin that it configures, "" for none."""
+        """(Document of a file, plugin that it configures). The document of an encrypted file is None; "" for no
+        plugin.
+        """
         document = self.files.document(path)
         plugin = document.tree.get("plugin") if document and isinstance(document.tree, dict) else None
         return document, plugin if isinstance(plugin, str) else ""

@@ -111,8 +111,8 @@ class RepositoryCheck:
     count:  called with the name of each file that is read; its result is ignored
     looked: the number of files in the folders that usually have playbooks or inventories
 
-    `warnings` yields the findings. `faults` lists the files that cannot be parsed, `encrypted` those that were not read
-    for that reason. `not_read` maps each source that was not read to the reason.
+    `warnings` yields the findings. `faults` lists the errors of files that cannot be parsed. `encrypted` lists the
+    encrypted files, which were not read. `not_read` maps each source that was not read to the reason.
     """
 
     NOTES = frozenset((UNUSED_VARIABLE, NOT_JUDGED))
@@ -311,10 +311,9 @@ class RepositoryCheck:
 def _note_definitions(
     inventory: Inventory, host: str, winning: set[tuple[Origin, str]], seen: dict[tuple[Origin, str], Origin]
 ) -> None:
-    """Add the definitions that a host has: those that count to *winning*, overridden ones to *seen* with the overriding
-    line.
+    """Add the definitions that count for a host to *winning*, and the overridden ones to *seen*, with the line above.
 
-    A definition of the value that counts is winning, too.
+    An overridden definition with the same value as the next one counts, too. A definition is (line, variable).
     """
     last: dict[str, tuple[tuple[Origin, str], Any]] = {}
     for layer in inventory.host(host).layers():

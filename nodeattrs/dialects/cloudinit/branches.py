@@ -51,7 +51,7 @@ class Way(NamedTuple):
     otherwise: bool
 
     def _takes(self, condition: str, holds: bool) -> bool:
-        """Whether the way takes a branch of *condition*: with *holds* the branch in which it holds, else the other."""
+        """Whether the way takes one branch of *condition*. holds: True for the branch in which the condition holds"""
         return self.chosen.get(condition, self.otherwise) == holds
 
     def _visited(self, branches: Sequence[_Branch]) -> set[int]:
@@ -81,7 +81,7 @@ class Ways(NamedTuple):
 
 
 def ways_of(tree: nodes.Template, budget: Budget) -> Ways:
-    """The ways through a parsed template: each branch is on one of them, if `MOST` ways are enough for that.
+    """The ways through a parsed template. Together they go through every branch, if `MOST` ways are enough.
 
     On the first way every condition holds, on the second none. The others lead to branches that are still missing. A
     template without open conditions has one way. A large template has at least two ways, but may have fewer than it

@@ -150,7 +150,7 @@ def read_instance(folder: Path, cloud_init: str = NEWEST) -> Instance:
 
 
 def _places(folder: Path) -> list[Path]:
-    """Where the files may be: in the folder, and below the root of the disk on which it is."""
+    """The folders that may have the files: *folder* itself, and the root of its disk if that is known."""
     parts = folder.absolute().parts
     inner = folder / "var/lib/cloud/instance"
     if inner.is_dir():

@@ -183,9 +183,9 @@ class Merged:
     def place_of(self, warned: Warned) -> Origin:
         """The place of a warning.
 
-        For a warning about a part, it is the place in the text if the warning has one. Otherwise it is the place of its
-        path, of the part's definition, or of the whole part. For a warning about the merged config (number 0), the
-        first part that set the path or a parent of it has the place. If no part did, the origin has no file.
+        A warning about a part has its own place in the text, or the place of its path. Without both, it is the place of
+        the part's definition, or of the whole part. A warning about the merged config (number 0) has the place of its
+        path, or of the nearest parent that is set, in the first part that set it; without one, it has no file.
         """
         if not warned.number:
             return self._place_at(warned.path or ())

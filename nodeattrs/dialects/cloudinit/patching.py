@@ -109,7 +109,10 @@ def patch_changes(operations: list[Any], budget: Budget) -> Iterator[_Operation]
 
 
 def patch_values(operations: list[Any], number: int) -> Part:
-    """The values of a patch as a map, with the origin *number*: index of the operation, as text -> its value."""
+    """A part with the values of a patch: index of the operation, as text -> its value. number: its origin
+
+    Operations without a value, such as "remove", are left out.
+    """
     values = {str(index): one["value"] for index, one in enumerate(operations) if "value" in one}
     return Part(values, At(number, ()))
 

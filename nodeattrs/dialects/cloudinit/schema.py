@@ -1,7 +1,7 @@
 """Check a merged config by cloud-init's own JSON schema: values that it does not allow, and keys that are deprecated.
 
-The user gives the file of the schema; none is part of nodeattrs. If the schema has alternatives, the message is about
-the one that fits the type of the value and matches furthest. Warnings have paths; `Merged.place_of` finds their lines.
+The user gives the file of the schema; none is part of nodeattrs. If the schema has alternatives for a value, the
+message is about the alternative that fits best. Warnings have paths; `Merged.place_of` finds their lines.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ class InstanceData:
         """For each line of the rendered *text*, the line of the file that it comes from. The template begins on line 2
         of the file.
 
-        () if another rendering does not give *text*, as with random values, or if it fails. cost: one more rendering
+        () if the template cannot be rendered to *text* again, as with random values. cost: one more rendering
         """
         environment = _environment(budget or Budget("a template"), self._way is None)
         marked = "".join(

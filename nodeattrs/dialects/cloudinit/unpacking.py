@@ -342,7 +342,7 @@ class _Unpacking:
         return self.search.find_block(body) if within.indent is None else (within.line, within.indent)
 
     def _gunzipped(self, data: bytes, otherwise: bytes | None) -> bytes:
-        """Unpacked data; where it is no gzip, *otherwise*, or an error if that is None."""
+        """Unpacked data. For data that are no gzip: *otherwise*, or if that is None, an error."""
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
                 content = packed.read(self.budget.remaining("bytes") + 1)

@@ -193,7 +193,7 @@ def _unread_overrides(layer: Layer, policy: str) -> Iterator[Layer]:
 
 
 def is_followed(file: str, policy: str) -> bool:
-    """Whether the files that a file extends are read: its name is TypeScript's or Ruff's, and *policy* is of that tool.
+    """Whether files that this file extends are read: by its name it is TypeScript's or Ruff's, as *policy* is.
 
     True for any name under ESLint's policy: its files may have any name.
     """
@@ -554,7 +554,7 @@ def _config_of_eslint(folder: Path, word: str) -> Path | None:
 
 
 def _module(path: Path) -> Path | None:
-    """The file that Node.js takes for a path: with one of its endings, or of a folder the main file or the index."""
+    """The file that Node.js takes for a path: with one of its endings; for a folder, the main file or the index."""
     described = _described(path)
     if described is None:
         return None

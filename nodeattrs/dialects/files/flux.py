@@ -59,7 +59,7 @@ class Manifests:
         self._read: dict[str, Sequence[Document]] = {}
 
     def in_folder(self, folder: str) -> Sequence[Document]:
-        """The ConfigMaps and Secrets in a folder, from its first 1,000 YAML files. Not from folders below it.
+        """The ConfigMaps and Secrets in a folder, from its first 1,000 YAML files. Folders in it are not searched.
 
         Files that cannot be read are left out.
         folder: below the root; raises: OSError, where it cannot be listed

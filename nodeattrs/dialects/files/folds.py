@@ -146,8 +146,8 @@ def _with_secrets_of_npm(layer: Layer) -> Layer:
 def in_own_syntax(reader: LayerReader, policy: str, file: str) -> LayerReader:
     """A copy of the reader with the syntax "git", "systemd" or "npm", if the file has that syntax; else *reader*.
 
-    A .npmrc has npm's syntax, unless the reader names another one. Under Git's or systemd's policy, a file has the
-    syntax of the policy if its name says so, or if neither its name nor the reader names a syntax.
+    A .npmrc has npm's syntax, unless the reader names one. Under the policy of Git or systemd, a file has its syntax if
+    the name of the file says so. A file without a syntax in its name or in the reader has it, too.
     raises: BadArgument, for a document by its number under Git's policy
     """
     if is_of_npm(file) and not reader.syntax:
@@ -273,7 +273,7 @@ def layers_of_fold(repository: Folder, one: PlainFold, policy: NamedPolicy, over
     """Read the files of a fold: its layers, the weakest first. Warnings are added to `repository.warnings`.
 
     repository: the folder to which relative names in the fold are relative
-    policy:     under Helm's policy a first file that is a chart is read as a chart with its subcharts
+    policy:     under Helm's policy, a chart as the first file is read with its subcharts
     over:       layers of further files, over those of the fold
     raises:     NoFileFits, DocumentError; BadArgument, for a second chart; MergeConflict, as `layers_over_chart`
     """

@@ -85,7 +85,7 @@ def load(
 ) -> Loaded[Model]:
     """Merge files, a .env file, variables and arguments, in this order, and make an object of *model*.
 
-    Later sources override earlier ones. A text of a variable that is a JSON list or map is read as a list or map.
+    Later sources override earlier ones. If the text of a variable is a JSON list or map, it is read as one.
 
     model:     a dataclass, an attrs class or a pydantic model
     files:     YAML, JSON, TOML, .ini or .properties, the weakest first

@@ -85,7 +85,7 @@ class _Found(NamedTuple):
 def about_part(report: PartReport, has_handler: bool) -> Iterator[Warned]:
     """Yield the warnings about the text of one part.
 
-    has_handler: whether any part is a part handler, so that a part of an unknown type may have a use
+    has_handler: True: the user-data has a part handler, so a part of an unknown type gives no warning
     """
     for one in _found(report, has_handler):
         place = None if one.line is None else (one.line, one.column)
