@@ -17,8 +17,8 @@ from nodeattrs.contract.sides import Side
 class Files(Dialect):
     """Plain files that are merged into one tree. `check` finds values of charts that no template reads.
 
-    Its subjects are the folds [fold.NAME] of nodeattrs.toml. If there are none, its subjects are the charts, releases of
-    Helm, Compose files and files of Spring in the folder.
+    Its subjects are the folds [fold.NAME] of nodeattrs.toml. If there are none: the charts, releases of Helm, Compose
+    files and files of Spring in the folder.
     """
 
     name = "folds"
