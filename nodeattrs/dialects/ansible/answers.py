@@ -43,7 +43,7 @@ class SharedFold(Fold):
     @cached_property
     def part(self) -> Part:
         """The merged value without origins, computed at the first access."""
-        return folded_once(Fold(self.children, self.policy)).result
+        return folded_once(self).result
 
 
 def folded_once(plan: Fold, numbers: Iterator[int] | None = None) -> Folding:

@@ -41,7 +41,6 @@ from nodeattrs.dialects.ansible.reports import (
     unread,
 )
 from nodeattrs.dialects.ansible.writing import as_json_text, as_yaml_text
-from nodeattrs.reports.screen import printable
 
 _EXITS = {0: "done", 1: "failed", 2: "usage", 5: "unknown layer"}
 _YAML = (("--yaml", "-y"), "YAML instead of JSON", FLAG, "as Ansible prints it")
@@ -74,12 +73,6 @@ def _left(question: Question, answer: Variables, rendered: Rendered | None) -> l
     return [place for _, place in found]
 
 
-def _open_places(answer: Variables, *, is_rendered: bool = False) -> list[Unread]:
-    """What was not read for a host, and the values that are encrypted; of rendered ones `_left` says so."""
-    kept = () if is_rendered else encrypted_at(answer.vars, (), answer.folded().origins)
-    return [*unread(answer.unread()), *kept]
-
-
 def _environment(question: Question) -> Mapping[str, str] | None:
     """The environment that templates may see."""
     return os.environ if question.arguments["environ"] else None
@@ -96,7 +89,9 @@ def _vars(question: Question) -> Output:
     asked = question.arguments
     inventory = inventory_of(asked)
     answer = answer_of(asked, inventory, asked["host"])
-    open_places = _open_places(answer, is_rendered=asked["render"])
+    open_places = unread(answer.unread())
+    if not asked["render"]:  # of rendered values, `_left` finds those that are encrypted
+        open_places += encrypted_at(answer.vars, (), answer.folded().origins)
     if asked["origins"]:
         return Output(set_variables(answer), warnings=inventory.warnings, unread=open_places)
     rendered = rendering_of(inventory, answer, _environment(question)).variables() if asked["render"] else None
@@ -120,10 +115,7 @@ def _graph(question: Question) -> Output:
     inventory = inventory_of(asked)
     text = graph(inventory, asked["group"], with_variables=asked["vars"])
     open_places = unread(inventory.unread(inventory.hosts if asked["vars"] else ()))
-    report: Groups | str = Groups(inventory, asked["group"], text)
-    if asked["format"] == "text":
-        report = "".join(f"{printable(line)}\n" for line in text.splitlines())
-    return Output(report, warnings=inventory.warnings, unread=open_places)
+    return Output(Groups(inventory, asked["group"], text), warnings=inventory.warnings, unread=open_places)
 
 
 def _explain(question: Question) -> Output:

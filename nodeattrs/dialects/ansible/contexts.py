@@ -179,7 +179,7 @@ def context_of_play(play: Play) -> TaskContext:
 def first_found_of(terms: Iterable[Any], folders: Sequence[Path], how: Mapping[str, Any]) -> list[str]:
     """The first existing file of the terms of the lookup first_found, as a list with one path.
 
-    [] if no file exists and the option `skip` is true at the end.
+    [] if no file exists and `skip` is true in the last options.
 
     terms:   names of files, lists of them, or maps with `files`, `paths` and `skip`; a map has the options of the terms
              after it, too

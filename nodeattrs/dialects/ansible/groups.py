@@ -110,7 +110,7 @@ class Host:
     groups: the groups that name it, by name, in the order in which it joined them
     layers: its variables in inventory files, in the order of reading; files of host_vars are not here
     source: the first file or list of hosts that named it; None for the implicit localhost
-    since:  a number for each entry of `groups`: the pairs of parent and child in the tree when the host joined it
+    since:  for each entry of `groups`, the number of pairs of parent and child in the tree when the host joined it
     """
 
     name: str
@@ -265,8 +265,9 @@ class InventoryTree:
     def reconcile(self) -> None:
         """Complete the tree after the last source.
 
-        A group without a parent becomes a child of `all`. A host without a group joins `ungrouped`. A host with another
-        group leaves `all` and `ungrouped`. A host that has the name of a group gives a warning.
+        A group without a parent becomes a child of `all`. A host without a group joins `ungrouped`; if a group has its
+        name, that group becomes a child of `ungrouped` instead. A host with another group leaves `ungrouped`, and each
+        host leaves `all` itself. A host that has the name of a group gives a warning.
         """
         self._forget_depths()
         for name, group in self.groups.items():

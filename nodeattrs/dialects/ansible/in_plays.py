@@ -295,7 +295,7 @@ _FOLDERS = ("playbooks", "plays")
 _PLAY = re.compile(r"\b(?:hosts|import_playbook)[\"']?[ \t]*:")
 _MARKS = ("hosts", "import_playbook", "ansible.builtin.import_playbook")
 """Keys of a play, or of an import of plays."""
-_OF_VARIABLES = ("", ".yml", ".yaml", ".json")
+
 _OF_TASKS = ("pre_tasks", "tasks", "post_tasks", "handlers")
 _KINDS = (("defaults", 2), ("vars", 15))
 
@@ -466,9 +466,9 @@ class _Plays:
                 paths = [*self.files.all_files_below(role / kind / "main")]
                 if main is not None and main.is_file():
                     paths = [main]
-                paths = [path for path in paths if path.suffix in _OF_VARIABLES]
+                paths = [path for path in paths if path.suffix in _YAML]
                 self._layers_by_file[role] += self._layers_of_files(paths, f"role {kind}", role.name, level)
-            others = (path for path in self.files.all_files_below(role / "vars") if path.suffix in _OF_VARIABLES)
+            others = (path for path in self.files.all_files_below(role / "vars") if path.suffix in _YAML)
             known = {layer.origin.at(()).file for layer, _ in self._layers_by_file[role]}
             rest = [path for path in others if self.files.shown(path) not in known]
             self._layers_by_file[role] += self._layers_of_files(rest, "include_vars", role.name, 18)

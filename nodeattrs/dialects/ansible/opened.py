@@ -72,8 +72,9 @@ class AnsibleHosts(InRepository):
 
     @property
     def is_there(self) -> bool:
-        """Whether the caller or the settings name an inventory, or an ansible.cfg or an inventory at a usual place
-        exists.
+        """Whether there is an inventory. One that the caller names must exist, or be a list of hosts.
+
+        If the caller names none: an inventory in the settings, an ansible.cfg, or an inventory at a usual place.
         """
         if self._asked is not None:
             return bool(self.inventories)
@@ -231,7 +232,7 @@ class AnsibleHosts(InRepository):
     def look(self, name: str, look: Look) -> Any:
         """(id of the inventory, name of a group, name of a group ...) for a host, the weakest group first.
 
-        Two hosts with equal tuples have equal answers.
+        Hosts with equal tuples have equal variables, except for those that Ansible sets itself.
 
         raises: NotFound, for a host with variables of its own; AnsibleError
         """

@@ -39,7 +39,6 @@ from nodeattrs.dialects.ansible.templates import filled_in, is_template, names_i
 from nodeattrs.dialects.ansible.values import MaySet
 from nodeattrs.formats.documents import Document
 
-_LookUp = Callable[[str], Any]
 _NOT_FILLED_IN = "the name of this file cannot be filled in"
 
 
@@ -227,7 +226,7 @@ def layers_of_prompts(play: Play, inventory: Inventory) -> list[Layer]:
     return found
 
 
-def layers_of_vars_files(play: Play, inventory: Inventory, look_up: _LookUp) -> list[Layer]:
+def layers_of_vars_files(play: Play, inventory: Inventory, look_up: Callable[[str], Any]) -> list[Layer]:
     """The layers of level 14: one for each entry of `vars_files` whose file exists and is not empty. [] for none.
 
     An entry whose name has a template without a known value gives an unknown layer and a warning. A file that does not
@@ -257,7 +256,7 @@ def layers_of_vars_files(play: Play, inventory: Inventory, look_up: _LookUp) -> 
     return found
 
 
-def _first_of(play: Play, names: list[Any], look_up: _LookUp) -> Any:
+def _first_of(play: Play, names: list[Any], look_up: Callable[[str], Any]) -> Any:
     """The first existing file of some names; None for none, ABSENT where a name before it cannot be filled in."""
     for one in names:
         name = filled_in(str(one), look_up)

@@ -126,7 +126,7 @@ def _by_group(inventory: Inventory, upper: str, lower: str) -> str:
 
 
 def mentions(answer: Variables, value: object) -> Iterator[Mention]:
-    """Yield the variables that a value's templates mention, in their order, with the values of the same host.
+    """Yield the variables that a value's templates mention, in their order, with their values for the same host.
 
     Variables that Ansible sets itself are left out. A variable without a value is yielded with ABSENT, and with the
     places of unknown layers that may set it.
@@ -314,7 +314,7 @@ class Groups:
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """The printed tree, line by line, as Ansible prints it."""
-        yield from self.text.splitlines()
+        yield from map(printable, self.text.splitlines())
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ from typing import Any
 from nodeattrs.codes import Code
 from nodeattrs.contract.command import Argument, Output, Question
 from nodeattrs.core.fold import Layer
-from nodeattrs.core.tree import ABSENT, spell, strict_key
-from nodeattrs.core.tree import Path as Steps
+from nodeattrs.core.tree import ABSENT, Path, spell, strict_key
 from nodeattrs.core.unread import Unread, sentences
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.faults import GROUP_NAME, VARIABLE_NAME
@@ -142,7 +141,7 @@ class _DynamicInventory:
                 self._note(VARIABLE_NAME.entry, f"the variable {name} is {word} for Ansible")
         return named
 
-    def _safe(self, value: Any, path: Steps) -> Any:
+    def _safe(self, value: Any, path: Path) -> Any:
         """A value without its secrets: ABSENT for a secret, a key of a map is left out, an element of a list is
         null.
         """

@@ -292,7 +292,7 @@ class MaySet:
 
     origin:   the place of the layer
     names:    the variables that the layer may set; None: any variable
-    prefixes: it may also set variables whose names begin so; without effect if `names` is None
+    prefixes: the layer may also set variables whose names begin with one of these; without effect if `names` is None
 
     `may_set(name)` is True if the layer may set a variable. `written` is `names` with the prefixes, for messages.
     """

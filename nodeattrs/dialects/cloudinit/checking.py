@@ -67,7 +67,7 @@ def configs_in(root: Path) -> dict[str, bool]:
 
 
 def checked_files(root: Path, count: Callable[[str], object]) -> Iterator[CheckedFiles]:
-    """Check the files below *root* that begin with `#cloud-config`. Yields one result for all; nothing without a file.
+    """Check the files below *root* that begin with `#cloud-config`. Yields one result for all, nothing without files.
 
     A template of Jinja is checked with each of its branches. A template of another program is checked in the same way
     if it has blocks, which are conditions or loops. A note names each template, since the text that a machine gets is

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from nodeattrs.core.tree import ABSENT, dig
-from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.cloudinit.kubeadm import Made, cloud_config_of
 from nodeattrs.dialects.cloudinit.other_templates import CLOUDFORMATION, TERRAFORM, Language
 from nodeattrs.formats.tags import Tagged
@@ -47,7 +46,7 @@ class FormText(NamedTuple):
     made:      the cloud-config that the platform makes of the value; None for a platform that passes a text on
     """
 
-    path: TreePath
+    path: Path
     text: str | None
     name: str = ""
     why: str = ""
@@ -62,12 +61,7 @@ class _Value(NamedTuple):
 
     value: Any
     tree: Any
-    path: TreePath
-
-    def sibling_value(self, key: str) -> Any:
-        """The value of another key in the map around this value; None where it is not there."""
-        found = dig(self.tree, (*self.path[:-1], key))
-        return None if found is ABSENT else found
+    path: Path
 
 
 class _Taken(NamedTuple):
@@ -161,9 +155,9 @@ def maps_in(value: Any) -> list[dict[Any, Any]]:
     return value if isinstance(value, list) and all(isinstance(one, dict) for one in value) else []
 
 
-def _values_at(tree: Any, pattern: _Pattern) -> Iterator[tuple[TreePath, Any, tuple[str, ...]]]:
+def _values_at(tree: Any, pattern: _Pattern) -> Iterator[tuple[Path, Any, tuple[str, ...]]]:
     """Each value that a pattern leads to, with its path and the names on the way; null and "" are left out."""
-    open_: list[tuple[TreePath, Any, tuple[str, ...], _Pattern]] = [((), tree, (), pattern)]
+    open_: list[tuple[Path, Any, tuple[str, ...], _Pattern]] = [((), tree, (), pattern)]
     while open_:
         path, value, words, left = open_.pop()
         if not left:
@@ -178,7 +172,7 @@ def _values_at(tree: Any, pattern: _Pattern) -> Iterator[tuple[TreePath, Any, tu
         open_ += reversed(found)
 
 
-def _stepped(path: TreePath, value: Any, words: tuple[str, ...], step: _Step) -> list[tuple[TreePath, Any, Any]]:
+def _stepped(path: Path, value: Any, words: tuple[str, ...], step: _Step) -> list[tuple[Path, Any, Any]]:
     """The values one step below."""
     if isinstance(step, _Where):
         rows = enumerate(value if isinstance(value, list) else ())
@@ -197,7 +191,7 @@ def _stepped(path: TreePath, value: Any, words: tuple[str, ...], step: _Step) ->
     return found[:1]
 
 
-_NAMES: tuple[TreePath, ...] = (
+_NAMES: tuple[Path, ...] = (
     ("metadata", "name"), ("name",), ("vmName",), ("LaunchTemplateName",), ("LaunchTemplateId",), ("InstanceId",),
     ("id",),
 )  # fmt: skip
@@ -338,7 +332,7 @@ def _is_arm_expression(text: str) -> bool:
 
 def _heat(one: _Value) -> _Taken:
     """What cloud-init gets of a server: with the format HEAT_CFNTOOLS Heat's own part handler takes the text."""
-    if one.sibling_value("user_data_format") not in ("RAW", "SOFTWARE_CONFIG"):
+    if dig(one.tree, (*one.path[:-1], "user_data_format")) not in ("RAW", "SOFTWARE_CONFIG"):
         why = "is for Heat's own tools, and not for cloud-init: write user_data_format: RAW"
         return _Taken(None, why=why)
     return _Taken(_heat_text(one.value, one.tree), False)

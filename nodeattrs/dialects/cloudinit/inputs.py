@@ -185,8 +185,8 @@ def vendor_in(blob: Blob) -> list[Blob]:
     """The parts of vendor-data, as a list of blobs: one blob, or the texts in a JSON file of OpenStack.
 
     A blob in base64 is decoded. A text that begins with "{" is read as JSON; if it cannot be parsed, it is returned as
-    it is. Its key `cloud-init` has a text, or a list; elements of the list that are no texts are left out. [] for any
-    other value under the key, for an empty text, and without the key.
+    it is. Its key `cloud-init` has a text, or a list; elements of the list that are no texts are left out. [] without
+    the key, and for an empty text or any other value under it.
     """
     text = _text(blob)
     if not text.lstrip().startswith("{"):

@@ -100,7 +100,9 @@ class Instance:
         return Instance(masked(self.merged, paths), self._has, self.merged, partial(guarded, sensitive=paths))
 
     def differing(self) -> Iterator[Differing]:
-        """Yield each path at which the stored config differs, in the order of the layers. Nothing without a stored one.
+        """Yield each path with different values in the two configs, in the order of keys of the merged layers.
+
+        Nothing without a stored config.
 
         Values are compared as JSON, and the order of keys does not count. If two lists have different lengths, the
         whole list is one difference.

@@ -490,9 +490,11 @@ def _disabled(name: str, source: Any) -> _Disabled:
 
 @taking(cmdline=str)
 def config_of_cmdline(cmdline: str, cloud_init: str = NEWEST) -> str:
-    """The YAML text between `cc:`, at the beginning of a word, and `end_cc` or the end; "" where there is no `cc:`.
+    """The YAML text of a kernel command line: it follows a `cc:` that begins a word, up to `end_cc` or the end.
 
-    Several texts are joined by line feeds. `%20` and the like are decoded, and `\\n` in the text becomes a line feed.
+    "" without `cc:`. Several texts are joined by line feeds. `%20` and the like are decoded, and `\\n` in the text
+    becomes a line feed.
+
     cloud_init: the release; until 23.1 `cc:` counts inside of a word, too
 
     >>> config_of_cmdline("root=/dev/sda cc: runcmd: [ls] end_cc quiet cc:a:%201")

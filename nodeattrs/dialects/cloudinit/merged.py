@@ -151,19 +151,15 @@ class Merged:
         return tuple(dict.fromkeys(self._claim(setting).origin for setting in self._walk(steps).standing))
 
     def _walk(self, steps: Path) -> Walk:
-        self._can_be_walked()
+        operations = sum(one.steps for row in self.rows for one in row.joinings if one.policy is None)
+        if operations and self._result is not None:  # each operation of a patch is applied again
+            Budget("the explanation").steps(_PER_LEFT * operations * measured(self._result.value))
         folding = with_earlier(self.rows[-1].folding if self.rows else Folding(), steps, self._locator)
         found, last = walk(folding, steps), folding
         for one in found.standing:  # a patch may have moved what was written under another key
             if [step for step in one.own if type(step) is str] != [step for step in steps if type(step) is str]:
                 last = with_earlier(last, one.own, self._locator)
         return found if last is folding else walk(last, steps)
-
-    def _can_be_walked(self) -> None:
-        """Check the size of an explanation: every operation of a patch is applied again. raises: TooMuch"""
-        operations = sum(one.steps for row in self.rows for one in row.joinings if one.policy is None)
-        if operations and self._result is not None:
-            Budget("the explanation").steps(_PER_LEFT * operations * measured(self._result.value))
 
     def _claim(self, setting: SetValue) -> Claim:
         layer = self.unknown.get(setting.source)

@@ -77,7 +77,7 @@ def merge(
     cloud_init: str = NEWEST,
     instance_data: InstanceData | None = None,
 ) -> Merged:
-    """Unpack and merge the user-data of one machine as cloud-init does.
+    """Unpack and merge the user-data of one machine as cloud-init does. Without parts, `config` of the result is None.
 
     parts:         user-data of any kind, in order: texts, bytes, paths, blobs, `CloudPart`s, or unknown layers
     mode:          "current": each part is merged by its own definition; "documented": by the stack of the older manual

@@ -118,7 +118,6 @@ class ChartSummary(NamedTuple):
 def chart_summary(folder: pathlib.Path, name: str) -> ChartSummary:
     """A `ChartSummary` of the chart in a folder. Nothing is rendered; its Chart.yaml and its subcharts' are read.
 
-    A folder without Chart.yaml gives a summary without dependencies.
     name:   the name of the folder, for messages
     raises: DocumentError, for a file that cannot be read or parsed
     """

@@ -16,8 +16,7 @@ from typing import Any
 
 from nodeattrs import border
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import ABSENT, dig
-from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import (
     NOT_HERE,
@@ -137,12 +136,12 @@ def _values(document: Document, name: str, spec: dict[Any, Any], manifests: Mani
             yield unread_values(origin, why, {_steps(target): origin.line or 1})
 
 
-def _steps(target: str) -> TreePath:
+def _steps(target: str) -> Path:
     """The steps of a `targetPath`, up to a list."""
     return tuple(target.partition("[")[0].split("."))
 
 
-def _meets(values: Any, steps: TreePath) -> bool:
+def _meets(values: Any, steps: Path) -> bool:
     """Whether values have something at a path, or instead of a map above it."""
     for step in steps:
         if not isinstance(values, dict):
@@ -153,7 +152,7 @@ def _meets(values: Any, steps: TreePath) -> bool:
     return True
 
 
-def _of_reference(document: Document, at: TreePath, one: dict[Any, Any], manifests: Manifests) -> Iterator[Values]:
+def _of_reference(document: Document, at: Path, one: dict[Any, Any], manifests: Manifests) -> Iterator[Values]:
     """The values that a ConfigMap or Secret has, if it lies beside the release."""
     kind, name = str(one.get("kind")), str(one.get("name"))
     key, target = str(one.get("valuesKey") or "values.yaml"), str(one.get("targetPath") or "")
@@ -194,7 +193,7 @@ def _is_named(manifest: Document, kind: str, name: str, space: Any) -> bool:
     return not (isinstance(own, str) and isinstance(space, str)) or own == space
 
 
-def _texts(manifest: Document, kind: str, key: str) -> Iterator[tuple[Document, str, TreePath]]:
+def _texts(manifest: Document, kind: str, key: str) -> Iterator[tuple[Document, str, Path]]:
     """The texts that a manifest has under a key, each with its place."""
     for table in ("data", "stringData"):
         text = dig(manifest.tree, (table, key))

@@ -85,8 +85,8 @@ def layers_of(
     folder: the folder to which words are relative
     shown:  called with a path, it returns the name of the file in places and messages
     policy: the name of the fold's policy. Under netplan's policy a folder is the root of a machine. Under TypeScript's,
-            Ruff's and ESLint's, the files that a file extends come before it. Git's and systemd's read their files.
-            Under Spring's, the profiles in the names of files decide which documents count
+            Ruff's and ESLint's, the files that a file extends come before it. Under Git's and systemd's, files are read
+            in their own syntax. Under Spring's, profiles in the names of files decide which documents count
     raises: NoFileFits, for a pattern that matches no file; DocumentError
     """
     words = [*words]
@@ -213,7 +213,7 @@ def folded(
     rules:     paths with another way to merge than the policy's
     sensitive: paths of secrets. Their values become `Sensitive` objects; this changes the values of *layers*
     strict:    True: an unknown layer is an error
-    charts:    the charts of Helm whose values are the first layers; not used with a policy that is not Helm's
+    charts:    the charts whose values are the first layers; policies other than Helm's ignore them
     raises:    MergeConflict; UnknownLayer with *strict*; BadArgument, if there is no layer
     """
     paths = list(sensitive)
@@ -314,11 +314,10 @@ def layers_over_chart(
     chart:  the folder of the chart
     files:  the layers of the values files, the weakest first
     reader: reads the files of the chart
-    policy: with a policy that is not Helm's, no chart is read, and the result has only *files*
+    policy: one of Helm's policies
     shown:  a function from a file to its name in messages
     raises: DocumentError; MergeConflict, if the values of a subchart are not a map
     """
-    if not isinstance(policy, HelmPolicy):
-        return FoldLayers(files)
+    assert isinstance(policy, HelmPolicy)
     charts = charts_at(chart, reader, shown(chart).replace(os.sep, "/"), policy, files)
     return FoldLayers([*(one.laid for one in charts), *files], charts)

@@ -28,9 +28,8 @@ from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.formats.documents import Document, content_of, decoded, parse_all
 from nodeattrs.formats.encrypted import marked, may_be_encrypted
 from nodeattrs.formats.layers import LayerReader
-from nodeattrs.policies.helm import ChartValues
+from nodeattrs.policies.helm import HELM, ChartValues
 from nodeattrs.policies.helm_set import set_layers
-from nodeattrs.policies.named import NamedPolicy
 
 _DEPTH = 100
 """Maps and lists inside one another, in a file that describes releases."""
@@ -99,12 +98,11 @@ class Release:
         return (one for one in self.values if isinstance(one, Layer) and isinstance(one.value, dict))
 
 
-def layers_of_release(repository: Folder, release: Release, policy: NamedPolicy) -> FoldLayers:
+def layers_of_release(repository: Folder, release: Release) -> FoldLayers:
     """Read the chart and the values files of a release: its layers, the weakest first.
 
     A missing chart, a missing values file, and each `--set` after the first 200 are unknown layers.
     repository: the folder to which the names in *release* are relative; warnings are added to its warnings
-    policy:     as for `layers_over_chart`
     raises:     DocumentError, for a file that cannot be parsed; MergeConflict
     """
     reader = LayerReader(warnings=repository.warnings)
@@ -122,7 +120,7 @@ def layers_of_release(repository: Folder, release: Release, policy: NamedPolicy)
         else:
             files.append(one)
     if release.chart:
-        return layers_over_chart(repository.root / release.chart, files, reader, policy, repository.shown)
+        return layers_over_chart(repository.root / release.chart, files, reader, HELM, repository.shown)
     chart = ChartValues((), unread_values(release.origin, release.reason))
     return FoldLayers([chart.laid, *files], [chart])
 
@@ -253,7 +251,7 @@ def _having(value: Any, mark: str, path: TreePath) -> Iterator[TreePath]:
 
 
 def has_mark(value: Any, mark: str) -> bool:
-    """Whether a text has a mark, at any depth of maps and lists; keys count, too. False for a value without texts."""
+    """Whether any text in a value has a mark, at any depth of maps and lists; keys count, too. False without texts."""
     if isinstance(value, dict):
         return any(has_mark(one, mark) for pair in value.items() for one in pair)
     if isinstance(value, list):
