@@ -31,7 +31,7 @@ _NOTHING: dict[Any, Any] = {}
 """The value of a layer without anything about a variable: it is not merged, and its number is left out."""
 _BY_ANSIBLE = "set by Ansible itself"
 _OF_GROUPS = (title(3), title(7))
-"""Where sources and tasks stand that may change groups."""
+"""Titles of unknown layers that may change groups: of sources and of tasks."""
 
 
 class SharedFold(Fold):
@@ -106,7 +106,7 @@ def only_variable(plan: Plan, name: Any) -> Plan:
 
 
 def _withheld(plan: Plan, paths: Iterable[Path]) -> Plan:
-    """A plan whose values at sensitive paths are secrets; the same object where no layer has such a path."""
+    """A copy of a plan with secrets at sensitive paths; the plan itself if no layer has such a path."""
     if isinstance(plan, Layer):
         value = withheld(plan.value, paths) if isinstance(plan.value, dict) else plan.value
         return plan if value is plan.value else Layer(value, plan.origin, plan.title, plan.policy)

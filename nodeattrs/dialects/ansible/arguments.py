@@ -78,7 +78,7 @@ INVENTORY = (
 OF_FOLDER = tuple(
     one._replace(keywords={**one.keywords, "dest": "repo"}) if one.name == "folder" else one for one in INVENTORY
 )
-"""The same for verbs: --folder names the folder of their question."""
+"""The arguments of INVENTORY for verbs, where --folder is stored as the folder of the question, "repo"."""
 TASK = (
     Argument(
         ("--playbook",),

@@ -67,7 +67,7 @@ def known_names(noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _left(question: Question, answer: Variables, rendered: Rendered | None) -> list[Unread]:
-    """The places whose templates were not evaluated, [] without rendering; the caller is warned of each."""
+    """The places whose templates were not evaluated; [] if *rendered* is None. The caller is warned of each."""
     found = [] if rendered is None else [*not_evaluated(answer, rendered)]
     question.caller.warn(warning for warning, _ in found)
     return [place for _, place in found]
@@ -90,7 +90,7 @@ def _vars(question: Question) -> Output:
     inventory = inventory_of(asked)
     answer = answer_of(asked, inventory, asked["host"])
     open_places = unread(answer.unread())
-    if not asked["render"]:  # of rendered values, `_left` finds those that are encrypted
+    if not asked["render"]:  # with --render, `_left` lists the encrypted values
         open_places += encrypted_at(answer.vars, (), answer.folded().origins)
     if asked["origins"]:
         return Output(set_variables(answer), warnings=inventory.warnings, unread=open_places)

@@ -264,9 +264,9 @@ class TaskEffects:
             self._may_include(origin, reason, None if is_open else names)
 
     def _by_name(self, context: TaskContext, files: Any, answer: Variables) -> frozenset[str] | None:
-        """The variables in the files that names with templates may mean; None where it may be any file.
+        """The variables in the files that names with templates may mean; None if they may mean any file.
 
-        A name that is one template may be any file, unless the template is a fact.
+        A name that is a single template may mean any file, unless the template is a fact.
         """
         if not give_parts_of_names(files, answer):
             return None
@@ -286,7 +286,7 @@ class TaskEffects:
         return names_set_by(layer for path in paths if path.is_file() for layer in self._layers_of_files([path]))
 
     def _layers_of_files(self, paths: Iterable[Path]) -> list[Layer]:
-        """The layers of files that include_vars reads; [] where one of them is broken, so that the task fails."""
+        """The layers of files that include_vars reads; [] if one of them is broken: the task then fails."""
         try:
             return self.files.layers_of_files(paths, "include_vars", "", title(18))
         except AnsibleError:

@@ -279,7 +279,7 @@ class InventoryTree:
             is_grouped = any(group not in ("all", "ungrouped") for group in host.groups)
             if is_grouped and name in ungrouped.hosts:
                 del ungrouped.hosts[name], host.groups["ungrouped"]
-                self._taken_out.add(name)  # also where a group below has it, until another one comes below
+                self._taken_out.add(name)  # it has no `ungrouped`, even if a group below `ungrouped` has the host
             elif not is_grouped and name in self.groups and name not in ungrouped.hosts:
                 self.nest("ungrouped", name)  # Ansible finds the group of that name first
                 self._taken_out -= self.groups[name].all_hosts().keys()
@@ -339,7 +339,8 @@ def hosts_matching(pattern: Iterable[str], known: KnownHosts) -> list[str]:
     plain = [part for part in parts if part[0] not in "&!"] or ["all"]
     found: dict[str, None] = {}
     for part in plain:
-        found |= dict.fromkeys([part] if part in known.hosts else _one(part, known))  # also where a group is named so
+        # The host counts, also if a group has the same name.
+        found |= dict.fromkeys([part] if part in known.hosts else _one(part, known))
     for part in parts:
         if part[0] == "&":
             both = set(_one(part[1:], known))
@@ -367,7 +368,7 @@ def _one(part: str, known: KnownHosts) -> list[str]:
         return names
     _, place, first, last = found.groups()
     begin = _place(place or first)
-    if place or (last and _place(last) == 0):  # an end of 0 is none, there
+    if place or (last and _place(last) == 0):  # Ansible takes an end of 0 for no end
         return names[begin : begin + 1 or None] if -len(names) <= begin else []
     return names[begin : _place(last) + 1 if last else None]
 

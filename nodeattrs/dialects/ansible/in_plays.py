@@ -321,14 +321,14 @@ class PlaceInPlays:
 
     @property
     def where(self) -> str:
-        """The plays in words: "site.yml plays 2 to 4 and upgrade.yml play 1"; says so where hosts are not known."""
+        """The plays in words, such as "site.yml plays 2 to 4 and upgrade.yml play 1", with a note on unknown hosts."""
         found = [f"{name} play{'s' * (len(its) > 1)} {', '.join(_ranges(its))}" for name, its in self.plays.items()]
         return " and ".join(found) + (" (for which hosts is not known)" if self.has_unknown_hosts else "")
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsInPlays:
-    """What the plays of a repository say of one path of a variable.
+    """The lines of plays and roles that set one path of a variable.
 
     found:  the places that set it, the highest level first
     unread: the places that were not read and may set it

@@ -244,7 +244,7 @@ class _Ini:
         if len(words) != 1:
             raise self._error(f"a child is one name, and this is {line!r}", "variables belong into [group:vars]")
         child = words[0]
-        self.tree.group_name(child, self.file, self.line)  # warns; a renamed child is no group here, as there
+        self.tree.group_name(child, self.file, self.line)  # only warns: as in Ansible, the child is not renamed
         if child == self.group:
             raise self._error(f"{child} would be its own child")
         if child in self.declared:
@@ -268,7 +268,7 @@ class _Ini:
         self.lines[name] = self.line
 
     def _require_sections(self) -> None:
-        """raises: AnsibleError, where a group is named and has no section"""
+        """Check that each named group has a section. raises: AnsibleError"""
         for name, asked in self.waiting.items():
             parent, self.line = asked[0]
             what = f"the group {name}, a child of {parent}" if parent else f"the group {name} of [{name}:vars]"

@@ -499,8 +499,9 @@ class Inventory:
         return self._plans[group.name, level]
 
     def _files(self, places: Iterable[Path], kind: str, names: list[str], level: int) -> list[Plan]:
-        """The layers of the files of names, one fold for each place; a later place is stronger. [] where the plugin
-        is off.
+        """The layers of the files of some hosts or groups, one fold for each place; a later place is stronger.
+
+        [] if the plugin host_group_vars is off. kind: "group_vars" or "host_vars"
         """
         if "host_group_vars" not in (one.rpartition(".")[2] for one in self.config.vars_plugins_enabled):
             return []

@@ -33,7 +33,7 @@ _OF_PLAYS = (".yml", ".yaml")
 """Endings of playbooks, and of the files of roles and variables."""
 
 _OF_ROLES = frozenset(("defaults", "handlers", "meta", "playbooks", "roles", "tasks", "vars"))
-"""Folders whose files plays and roles read, also by names that are filled in."""
+"""Folders whose files plays and roles may read."""
 
 _NAME = re.compile(r"[\w.-]+")
 
@@ -67,7 +67,7 @@ class AnsibleHosts(InRepository):
 
     @cached_property
     def _asked(self) -> Mapping[str, Any] | None:
-        """The arguments of a command of the dialect; None where all dialects have the question."""
+        """The arguments of a command of this dialect; None for a question to all dialects."""
         return self.request.options.get("ansible")
 
     @property

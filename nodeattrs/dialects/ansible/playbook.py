@@ -154,7 +154,7 @@ class Playbook:
             outside = replace(context_of_play(play), is_in_play=not is_open)
             if host in names and is_there:
                 yield from walk.tasks_of_play(outside, self._roles_reader(play), *self._roles_of(play))
-            elif is_open and is_there:  # what its tasks may set counts, and they are none that are met
+            elif is_open and is_there:  # the effects of its tasks count, but the host may not reach them
                 deque(walk.tasks_of_play(outside, self._roles_reader(play), *self._roles_of(play)), 0)
             elif names and self._mentions_delegate_facts(play):
                 origin = play.document.locator("play", play.name, play.at).at(())
@@ -325,7 +325,7 @@ class Playbook:
 
 
 def _known_magic(magic: dict[str, Any], task: Task) -> dict[str, Any]:
-    """Ansible's own variables, without groups and facts where tasks may have changed them."""
+    """Ansible's own variables, without those for groups, hosts and facts that tasks may have changed."""
     changed = {"groups", "group_names"} if task.groups else set()
     changed |= {"groups", *_OF_PLAY} if task.joined_groups else set()
     changed |= {"ansible_facts"} if task.gathered or any(type(one.value) is Unknown for one in task.facts) else set()

@@ -257,7 +257,7 @@ def layers_of_vars_files(play: Play, inventory: Inventory, look_up: Callable[[st
 
 
 def _first_of(play: Play, names: list[Any], look_up: Callable[[str], Any]) -> Any:
-    """The first existing file of some names; None for none, ABSENT where a name before it cannot be filled in."""
+    """The first existing file of some names. None if none exists; ABSENT if a name before it cannot be filled in."""
     for one in names:
         name = filled_in(str(one), look_up)
         if name is ABSENT:

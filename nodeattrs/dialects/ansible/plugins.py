@@ -188,7 +188,7 @@ class ConstructedFile:
 class _Expressions(Rendering):
     """Evaluates expressions with the variables of one host.
 
-    Ansible's own variables count only where they are known here.
+    One of Ansible's own variables counts as absent if its value is not known here.
     """
 
     def value_of_name(self, name: str) -> Any:

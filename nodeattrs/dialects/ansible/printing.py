@@ -107,7 +107,7 @@ def _nested(
 def _flat(inventory: Inventory, name: str, hosts: set[str], export: bool, seen: set[str]) -> dict[str, Any]:
     """The data of `ansible-inventory --list --toml`: all groups side by side, `all` without its children.
 
-    A host's variables stand where the host is met first. A group that is met again loses them, as in Ansible.
+    The variables of a host are at its first place. A group that comes again has no variables of hosts, as in Ansible.
     raises: AnsibleError
     """
     group, body = inventory.groups[name], dict[str, Any]()
@@ -195,7 +195,7 @@ def _pairs(variables: dict[str, Any], depth: int) -> Iterator[str]:
 
 
 class _Cipher(str):
-    """An encrypted text inside a value; its `repr` is the one that Ansible prints."""
+    """An encrypted text inside a value. Its `repr` is what Ansible prints."""
 
     def __repr__(self) -> str:
         return f"EncryptedString(ciphertext={str(self)!r})"

@@ -51,7 +51,7 @@ _SETTING = re.compile(r"\b([A-Za-z_]\w*)(?:`|[\"']?\s*[:=])")
 _ANCHORED = re.compile(r"^(\w+):\s*&(\w+)", re.MULTILINE)
 _FOREIGN = re.compile(r"^(?:apiVersion|kind|site_name):", re.MULTILINE)
 _KEPT_BACK = re.compile(r"(?i)(?:group|host)_vars(?:/|$)|(?:secret|vault|private|cred|passw)[^/]*\.(?:ya?ml|json)$")
-"""What is no playbook; and names of files that hold variables, in .gitignore."""
+"""_FOREIGN: a key of a YAML file that is no playbook. _KEPT_BACK: names in .gitignore of files with variables."""
 _ALONE = re.compile(r"\{\{\s*(?!not\b)([A-Za-z_]\w*)\s*\}\}", re.ASCII)
 """A template that is one name, as most are."""
 _ONE = re.compile(r"\{\{(?:(?!\}\}).)*\}\}", re.DOTALL)
@@ -59,8 +59,8 @@ _SECTION = re.compile(r"\[([^\]]+)\]")
 _INVENTORY = re.compile(r"^\[[^\]\n]+:(?:vars|children)\]", re.MULTILINE)
 _KEY = re.compile(r"\w+")
 _CUT = re.compile(r"^[^'\"#]*?\s(\w+)=([^'\"\s#]+)#\S")
-"""A template that is all of a text; a section of INI, and in one of an inventory a variable with a comment behind it,
-or with a `#` within it.
+"""_ONE: one template. _SECTION: the header of a section in INI. _INVENTORY: a section that only inventories have.
+_CUT: a variable of a host with a `#` in its value.
 """
 _MACRO = re.compile(r"\{%-?\s*macro\s+(\w+)")
 _LITERAL = re.compile(r"'(\w+)'|\"(\w+)\"")
@@ -84,7 +84,7 @@ _OWN_TEXT = """
 OWN = MAGIC.union(_OWN_TEXT.split())
 """Names that need not be set."""
 WORDS = PLAY | ROLE | TASK
-"""What is a word of plays and tasks, and may be a variable besides."""
+"""The keywords of plays and tasks, which may also be names of variables."""
 
 
 @dataclass(frozen=True, slots=True)

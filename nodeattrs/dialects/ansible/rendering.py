@@ -50,8 +50,8 @@ _SCALARS = (str, int, float, type(None), datetime.date)
 class Rendered(NamedTuple):
     """A value with its templates evaluated.
 
-    value: where a template could not be evaluated, its text
-    left:  path of such a template -> the reason
+    value: the evaluated value; a template that could not be evaluated stays a text in it
+    left:  path of a template that could not be evaluated -> the reason
     """
 
     value: Any

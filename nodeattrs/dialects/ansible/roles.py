@@ -281,9 +281,9 @@ class RoleReader:
         yield from (base / name for base in (folder, self.files.folder))
 
     def _of(self, role: Path, kind: str, name: str, entry: RoleEntry, stem: Any, level: int) -> list[Plan]:
-        """The layers of `defaults` or `vars` of a role; an unknown one where *stem* is ABSENT.
+        """The layers of `defaults` or `vars` of a role; [] without files, an unknown layer if *stem* is ABSENT.
 
-        raises: AnsibleError, where the entry names a file that is not there
+        raises: AnsibleError, if the entry names a file that does not exist
         """
         if stem is ABSENT:
             origin = entry.document.locator(f"role {kind}", name, entry.at).at(())

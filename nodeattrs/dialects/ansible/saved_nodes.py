@@ -125,7 +125,7 @@ class _DynamicInventory:
         return {"_meta": {"hostvars": self.hosts}, "all": {"children": list(groups), "vars": {}}, **groups}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The same data as a tree of text lines."""
+        """The data of `to_dict` as a tree of text lines."""
         yield from tree_lines(self.to_dict(), screen)
 
     def _named(self, host: str, found: dict[str, Any]) -> dict[str, Any]:
@@ -216,7 +216,9 @@ def _node(answer: Variables, sensitive: Any) -> Node:
 
 
 def _winning(answer: Variables) -> Iterable[tuple[Layer, list[Any]]]:
-    """The layers whose value counts, each with the names of its variables; of merged maps the strongest layer."""
+    """(Layer, names of its variables that count) for each layer with such variables. A merged map counts as the value
+    of its strongest layer.
+    """
     last = {name: layer for layer in answer.layers() if isinstance(layer.value, dict) for name in layer.value}
     found: dict[int, tuple[Layer, list[Any]]] = {}
     for name, layer in last.items():

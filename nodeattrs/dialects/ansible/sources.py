@@ -486,7 +486,7 @@ class _Output:
             if name != "_meta":
                 self._group(str(name), body)
         known = {} if meta is None else self._of(self._of(meta, dict, "_meta").get("hostvars"), dict, "hostvars")
-        for name in self.named:  # others of `_meta` do not count
+        for name in self.named:  # hosts that only `_meta` has do not count
             own = known.get(name, {}) if meta is not None or ask is None else ask(name)
             values = _decoded(self._of(own, dict, f"the variables of {name}"))
             self._note(self.tree.hosts[name], values, self._at(name, ("_meta", "hostvars", name)), title(8))
@@ -525,7 +525,7 @@ class _Output:
 
 
 def _printed(value: Any) -> str:
-    """A value as text, to compare values: equal where ansible-inventory prints the same; "" for ABSENT."""
+    """A value as text, to compare values as ansible-inventory prints them; "" for ABSENT."""
     return "" if value is ABSENT else json.dumps(as_json(value), sort_keys=True)
 
 

@@ -1,4 +1,4 @@
-"""Findings of `check` in a repository of Ansible: what is probably not meant, without running anything.
+"""Findings of `check` in a repository of Ansible: probable mistakes, found without running anything.
 
 Unused:    a variable is set, and no template, condition, task or program has its name.
 Undefined: a template needs a variable, and no file, task or program could set it.
@@ -230,7 +230,7 @@ class RepositoryCheck:
                 yield one
 
     def _possible_use(self, one: VariableDefinition) -> tuple[str, Origin | None]:
-        """Why a variable may be used without its name, and the place; ("", None) where nothing does."""
+        """(Why a variable may be used without its name, the place). ("", None) if there is no reason."""
         found = self._references
         if found.missing_roles and (not one.role or self._is_of_missing(one.name)):
             role, origin = next(iter(found.missing_roles.items()))
@@ -252,7 +252,7 @@ class RepositoryCheck:
                 continue
             if not origin.file.startswith(self._folders):  # elsewhere other programs have such templates
                 continue
-            if PLAYED & set(Path(origin.file).parts):  # who runs the tests gives what they want
+            if PLAYED & set(Path(origin.file).parts):  # tests get variables from the command that runs them
                 continue
             role = found.role_of(Path(origin.file))
             is_put_together = found.part_in(name) or found.is_made(name)
@@ -279,13 +279,13 @@ class RepositoryCheck:
     @cached_property
     def _inventories(self) -> list[Inventory]:
         """The inventories of ansible.cfg, else those at usual places. raises: NodeattrsError"""
-        if self._config_fault is not None:  # no inventory can be asked without it
+        if self._config_fault is not None:  # no inventory can be read without it
             return []
         sources = [()] if names_inventory(self.root) else [(one,) for one in inventories_in(self.root).values()]
         return [Inventory(*some, folder=self.root, lenient=True) for some in sources]
 
     def _complete_inventories(self) -> list[Inventory]:
-        """The inventories with hosts; [] where one of them has a source that was not read, or cannot be read at all."""
+        """The inventories with hosts; [] if one of them has an unread source, or cannot be read."""
         try:
             found = [one for one in self._inventories if one.hosts]
         except NodeattrsError:

@@ -49,7 +49,7 @@ _MOST_FILES = 20_000
 
 
 class _Form(Enum):
-    """What a file is: plain, a template of cloud-init's, or one of another program, with blocks or without any."""
+    """The form of a file: plain, a template of cloud-init, or a template of another program with or without blocks."""
 
     PLAIN = "plain"
     JINJA = "jinja"

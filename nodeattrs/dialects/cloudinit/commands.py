@@ -138,7 +138,10 @@ def _warnings(merged: Merged, with_lints: bool, ignored: Sequence[str]) -> list[
 
 
 def _printable(merged: Merged, question: Question) -> Merged:
-    """What may be printed of it. raises: BadArgument, for a message of parts that have secrets in them"""
+    """The merged config without its secrets, unless --show-secrets is given.
+
+    raises: BadArgument, for --format mime if a part has a secret
+    """
     options = question.arguments
     if options["show_secrets"]:
         return merged

@@ -89,7 +89,7 @@ def _base64(one: _Value) -> _Taken:
 
 
 def _either(one: _Value) -> _Taken:
-    """A text or base64: several platforms have this form, and differ in that."""
+    """A text that may be base64: several platforms have this form, and some take base64."""
     return _Taken(_text(one))
 
 
@@ -217,7 +217,7 @@ def _kubevirt(one: _Value) -> _Taken:
 
 
 def _karpenter(one: _Value) -> _Taken:
-    """What cloud-init gets of a node class: the family of the image decides how Karpenter passes it on."""
+    """The user-data of a node class of Karpenter. The family of the image decides whether cloud-init gets it."""
     text, spec = _text(one), one.tree["spec"]
     aliases = [alias for _, alias, _ in _values_at(spec, ("amiSelectorTerms", _EACH, "alias"))]
     family = str(spec.get("amiFamily") or next(iter(aliases), "")).lower()
@@ -242,12 +242,12 @@ def _kubeadm(one: _Value) -> _Taken:
 
 
 def _harvester(one: _Value) -> _Taken:
-    """Of a ConfigMap the text as it is; of a machine's config plain or as base64."""
+    """The text of a ConfigMap, not decoded; the text of a machine's config, plain or as base64."""
     return _Taken(_text(one), False if one.path[0] == "data" else None)
 
 
 def _gce(one: _Value) -> _Taken:
-    """The item beside it with the key `user-data-encoding` says whether it is base64."""
+    """The user-data of an instance. Another item, `user-data-encoding`, says whether it is base64."""
     items = dig(one.tree, one.path[:-2])
     encodings = [value for _, value, _ in _values_at(items, (_Where("key", "user-data-encoding"), "value"))]
     return _Taken(_text(one), encodings == ["base64"])
@@ -259,7 +259,7 @@ def _cloudformation(one: _Value) -> _Taken:
 
 
 def _intrinsic(value: Any) -> str | None:
-    """A text with CloudFormation's functions: what they fill in stays as markup."""
+    """A text with CloudFormation's functions, in which filled-in values stay as markup; None for other functions."""
     name, inner = _function(value)
     if isinstance(value, str):
         return value
@@ -272,7 +272,7 @@ def _intrinsic(value: Any) -> str | None:
 
 
 def _filled_in(value: Any) -> Language | None:
-    """CloudFormation, where one of its functions fills in a text."""
+    """The language CLOUDFORMATION if a function fills in the text; else None."""
     name, inner = _function(value)
     if name in ("Sub", "Join"):
         return CLOUDFORMATION
@@ -290,7 +290,7 @@ def _function(value: Any) -> tuple[str, Any]:
 
 
 def _reference(value: Any) -> str:
-    """Markup for what another resource says."""
+    """Markup for a value of another resource."""
     name, inner = _function(value)
     steps = inner if isinstance(inner, list) else [inner]
     shown = ".".join(step for step in steps if isinstance(step, str))
@@ -331,7 +331,7 @@ def _is_arm_expression(text: str) -> bool:
 
 
 def _heat(one: _Value) -> _Taken:
-    """What cloud-init gets of a server: with the format HEAT_CFNTOOLS Heat's own part handler takes the text."""
+    """The user-data of a server of Heat. With the format HEAT_CFNTOOLS, Heat's own part handler takes the text."""
     if dig(one.tree, (*one.path[:-1], "user_data_format")) not in ("RAW", "SOFTWARE_CONFIG"):
         why = "is for Heat's own tools, and not for cloud-init: write user_data_format: RAW"
         return _Taken(None, why=why)

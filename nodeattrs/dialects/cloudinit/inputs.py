@@ -67,7 +67,7 @@ _SECRET = re.compile(r"""(?m)^[^\S\n]*["']?kind["']?\s*:\s*["']?(?:Secret|List)\
 
 
 FORM_NAMES = (*(one.name for one in FORMS), *SOURCES)
-"""What --input-form takes."""
+"""The values of --input-form."""
 
 
 class Given(NamedTuple):
@@ -329,7 +329,7 @@ def _of_any_form(text: str, file: str, budget: Budget) -> list[Given] | None:
 
 
 _CD, _IMAGES = 0x8001, ((54, b"FAT1"), (82, b"FAT32"))
-"""Where the image of a CD has its mark; the marks of other images, each with its place."""
+"""_CD: the offset of the mark in the image of a CD. _IMAGES: (offset, mark) of other images."""
 _IMAGE = "is an image of a disk: unpack its user-data into a folder, and name that"
 
 
@@ -358,7 +358,7 @@ def _in_image(blob: Blob) -> list[Blob]:
 
 
 _BROKEN = (struct.error, ValueError, IndexError, KeyError, AttributeError, TypeError, OverflowError, RecursionError)
-"""What pycdlib raises for an image that is cut off, beside its own errors."""
+"""Exceptions of pycdlib for an image that is cut off, besides its own errors."""
 
 _SEEDS: dict[str, dict[str, str]] = {
     "cidata": {"user": "/user-data", "vendor": "/vendor-data", "meta": "/meta-data"},
@@ -634,7 +634,7 @@ def _within(outer: _Outer, line: int, text: str, is_packed: bool | None = None) 
 
 
 _BESIDE = 5
-"""How many lines may be between a key and its block: comments, and the line of the key itself."""
+"""The most lines from a key to the end of the comments before its block."""
 
 
 def _block(rows: Sequence[str], line: int, blob: Blob) -> Blob:

@@ -340,7 +340,7 @@ class _Translation:
         return self._text[max(before - 1, 0) : before] in ("", "\n") and self._text[behind : behind + 1] in ("", "\n")
 
     def _blanks(self, piece: _Piece) -> tuple[int, int]:
-        """Where the blanks before a tag begin, and where those behind it end."""
+        """(Index of the first blank before a tag, index behind the last blank after it)."""
         start, end = piece.start, piece.end
         while start and self._text[start - 1] in " \t":
             start -= 1

@@ -114,7 +114,7 @@ def _bicep_value(text: str, at: int, line: int) -> GivenUserData:
 
 
 def _of_escape(found: re.Match[str]) -> str:
-    """What an escape of Bicep means; the one of `${` is written as its language of templates has it."""
+    """The character of an escape in Bicep. An escaped `${` stays escaped, as `${!`."""
     return _BLANKS_OF.get(found[1], found[1]) if found[1] else "${!"
 
 

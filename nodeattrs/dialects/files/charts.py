@@ -374,7 +374,7 @@ class _Import:
     is_unknown: bool
 
     def unread(self, path: Path) -> _Chart:
-        """What is imported into the chart at *path*, as a chart with unknown values."""
+        """A chart with unknown values, for the values that are imported into the chart at *path*."""
         reason = "imports values of a subchart that were not all read (import-values)"
         lines = {(*path, *self.target): self.origin.line or 1}
         return _Chart(ChartValues(path, Layer.unknown(self.origin.name, self.origin, reason, lines)), {}, ())

@@ -30,7 +30,7 @@ from nodeattrs.project.config import PlainFold
 from nodeattrs.reports.findings import Finding
 
 _NAMED = 3
-"""How many paths a note names."""
+"""The most paths that a note names."""
 _ANCHOR = re.compile(r":\s*&\w")
 
 

@@ -125,7 +125,7 @@ class _Layers:
 
     @property
     def warnings(self) -> list[DocumentError]:
-        """What was read and is probably not meant."""
+        """Warnings about probable mistakes in the files."""
         kept = self._repository.warnings if self._repository else ()
         return [*self._reader.warnings, *kept, *warnings_of_dotted_keys(self.all)]
 
@@ -206,7 +206,7 @@ def _fold(question: Question) -> Output:
 
 
 def _unread(layers: Sequence[Layer], tree: Folded, paths: Sequence[TreePath]) -> Iterator[Unread]:
-    """What may change the tree, or some paths in it."""
+    """Yield the unread places that may change the tree; with *paths*, those that may change one of the paths."""
     for path in paths:
         yield from unread_below(tree.trace, path)
         yield from encrypted_at(dig(tree.value, path), path, tree.origins)

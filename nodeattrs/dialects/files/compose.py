@@ -30,7 +30,7 @@ from nodeattrs.policies import COMPOSE, policy_named
 from nodeattrs.policies.compose import PROFILES
 
 _SECTIONS = ("services", "volumes", "networks", "secrets", "configs", "models")
-"""What is taken from an included file."""
+"""The sections that are taken from an included file."""
 _ACTIVE = "COMPOSE_PROFILES"
 """The variable that names the active profiles."""
 _MOST = 500
@@ -47,7 +47,7 @@ class _File(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where the files of a project are read.
+    """The folder and the variables for reading some files of a project.
 
     home:      the folder to which the paths in them are relative
     variables: the variables that count in them

@@ -110,7 +110,7 @@ class Variables:
         return Fill("".join([*texts, text[end:]]), tuple(dict.fromkeys(used)), tuple(dict.fromkeys(unset)))
 
     def _value(self, name: str, sign: str, word: str, written: str, depth: int) -> Fill:
-        """What `${NAME}` becomes. sign: such as ":-"; "" for none; word: the text after it; raises: ValueError"""
+        """The `Fill` for `${NAME}`. sign: such as ":-", or ""; word: the text after the sign; raises: ValueError"""
         one = self.known.get(name, Fill("", unset=(name,)))
         is_set = name in self.known and not (sign.startswith(":") and one.text == "")
         if sign.endswith("?") and not is_set:

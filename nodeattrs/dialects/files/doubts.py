@@ -25,7 +25,8 @@ _CONDITIONS: tuple[tuple[Path, str], ...] = (
     (("spring", "config", "activate", "oncloudplatform"), "on the platform"),
     (("spring", "profiles"), "under the profile"),
 )
-"""Where Spring says when a document counts, in small letters without dashes; the last one up to version 2.3."""
+"""(Path of Spring's condition for a document, words for messages). Paths as `spelled_paths` takes them; the last one is
+of Spring up to 2.3."""
 
 
 _OF_GIT = r"(?:.*/)?(?:(?:\.|dot_)?gitconfig(?:[.-](?!tmpl|j2|erb|json|ya?ml|toml)[\w-]+)?|\.gitmodules|git/config)"

@@ -55,7 +55,7 @@ _DEEPEST = 10
 
 
 class _Named(NamedTuple):
-    """Where files of a tool name other files or presets.
+    """The path under which files of a tool name other files or presets.
 
     file:     a pattern of the names of such files
     path:     the path in a file under which it names others, in small letters
@@ -227,7 +227,7 @@ def with_bases(
 
 
 class _Following(NamedTuple):
-    """How the files are read that a file extends.
+    """How to find and read the files that a file extends.
 
     reader: reads them
     shown:  called with a path, it returns the name of the file in places and messages
@@ -292,7 +292,7 @@ def _with_bases_of_ruff(layer: Layer, path: Path, reader: LayerReader, shown: Ca
 
 
 def _home_of_ruff(path: Path) -> TreePath:
-    """Where a file has the settings of Ruff."""
+    """The path of Ruff's settings in a file."""
     return ("tool", "ruff") if path.name == "pyproject.toml" else ()
 
 
@@ -323,7 +323,7 @@ def _made_void(settings: dict[str, Any]) -> set[str]:
 
 
 def _base_of_ruff(base: Layer, source: TreePath, target: TreePath, void: set[str]) -> Layer:
-    """What of a base counts in the file that extends it, below the path *target*."""
+    """The layer of a base of Ruff for the file that extends it: its settings without *void*, at the path *target*."""
     settings = dig(base.value, source)
     kept = _without({"extend", *void}, settings) if isinstance(settings, dict) else {}
     if isinstance(kept.get("lint"), dict):
@@ -435,7 +435,7 @@ def _unread_base(name: str, origin: Origin, reason: str) -> Layer:
 
 
 def _inherited(base: Layer) -> Layer:
-    """What of a base counts in the files that extend it."""
+    """The layer of a base without the keys of `_OWN`."""
     if not isinstance(base.value, dict):
         return base
     return Layer(_without(_OWN, base.value), base.origin, base.title)

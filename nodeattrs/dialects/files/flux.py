@@ -34,7 +34,7 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Document, content_of, decoded
 
 _FILLED = "${"
-"""How a text begins that Flux fills in."""
+"""The beginning of a variable that Flux fills in."""
 _MOST = 1_000
 """The most files beside a release in which a ConfigMap or Secret is looked for."""
 _KIND = re.compile(r"\b(?:ConfigMap|Secret)\b", re.ASCII)

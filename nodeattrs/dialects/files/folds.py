@@ -181,7 +181,7 @@ def _is_layer(folder: str, name: str) -> bool:
 
 
 _NETPLAN = ("lib/netplan", "etc/netplan", "run/netplan")
-"""Where netplan has its files below the root of a machine; a file of a later folder hides its namesake."""
+"""Netplan's folders below the root of a machine; a file of a later folder hides a file of the same name."""
 
 
 def _netplan(root: pathlib.Path) -> list[pathlib.Path]:

@@ -34,7 +34,7 @@ _NAMED_COMPOSE = re.compile(r"(?:docker-)?compose(?:[-.].+)?\.ya?ml")
 _SERVICES = re.compile(r"""(?:^|[{,]\s*)["']?(?:services|include)["']?[ \t]*:""", re.MULTILINE)
 """A key that each Compose file has. Another file of the same name may be data of Hiera, for a role."""
 _ENDINGS = ("yaml", "yml", "properties")
-"""Of two files of Spring in one folder the later one in this order counts."""
+"""Endings of Spring's files in one folder, the weakest first."""
 _SPRING = re.compile(r"^[ \t]*[\"']?spring\b", re.MULTILINE)
 """A key of Spring itself. Other frameworks have files of the same names."""
 _OVERRIDES = (
@@ -51,7 +51,7 @@ _MANIFEST = re.compile(rb"^(?:kind:[ \t]*[\"']?(HelmRelease|Application|Applicat
 _IN_BRACES = re.compile(
     rb"""\b(?:kind["']?\s*:\s*["']?(HelmRelease|Application|ApplicationSet)\b|(releases)["']?\s*:\s*\[)"""
 )
-"""The same in a file that begins with a brace, such as JSON. A Go template begins with two."""
+"""What `_MANIFEST` finds, in a file that begins with a brace, such as JSON. A Go template begins with two braces."""
 _BRACE = re.compile(rb"\s*\{(?!\{)")
 _HELMFILE = re.compile(rb"""\bchart["']?\s*:|<<:|\binherit["']?\s*:""")
 _LARGEST = 1_000_000

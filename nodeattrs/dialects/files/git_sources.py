@@ -28,9 +28,9 @@ _KIND = re.compile(
 _LARGEST, _MOST, _DEPTH = 1_000_000, 20_000, 8
 """Bytes of a manifest, the most YAML files that are read, and the most folders inside one another."""
 _FILLED = "${"
-"""How a text begins that Flux fills in."""
+"""The beginning of a variable that Flux fills in."""
 _ADDRESS = re.compile(r"\w[\w+.-]*://|[\w.-]+@[\w.-]+:")
-"""How the address of a repository on another machine begins."""
+"""The beginning of the address of a repository on another machine."""
 _USER = re.compile(r"(?<=://)[^/]*@")
 _FIXED = ("commit", "semver", "tag")
 """Fields of `ref` that name a commit or a version. A branch is taken to be the files that are here."""

@@ -59,7 +59,7 @@ _LARGEST = 5_000_000
 _SIGNS = re.compile(r"[{},]")
 """The signs before which helmfile writes a backslash in a value of `--set`."""
 _VALUES = ("Values", "StateValues", "Environment.Values")
-"""How a template names the values of the environment."""
+"""The names for the values of the environment in templates."""
 
 
 def releases(root: Path, file: str, environment: str | None = None) -> Iterator[tuple[str, Release]]:
@@ -156,7 +156,7 @@ class _Helmfile:
         return [*dict.fromkeys(named)] if named and named != [_DEFAULT] else [""]
 
     def scope(self, environment: str) -> dict[str, str]:
-        """What templates may name in an environment: its name, and its literal values.
+        """Name in a template -> text: the name of an environment, and its literal values.
 
         Values of an environment lie over the values of each part of the helmfile. Secrets of an environment lie over
         both, and are not read: with them no value is known.

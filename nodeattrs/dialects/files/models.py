@@ -34,7 +34,7 @@ _OF_PROGRAMS = ("value_error", "assertion_error", "union_tag_invalid")
 
 
 class _Fault(NamedTuple):
-    """What is wrong with a value, as the library of the model says.
+    """A fault of a value, as the library of the model reports it.
 
     path:       steps in the model, with tags of unions
     is_missing: whether there is no value

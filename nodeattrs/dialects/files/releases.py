@@ -38,13 +38,13 @@ _MOST_SET = 200
 _INDEX = re.compile(r"\[\s*\+?0*(\d{4,})\s*\]", re.ASCII)
 """An index of 1,000 or more, which would make a list as long."""
 TEMPLATE_MARK = "{{"
-"""How a Go template begins."""
+"""The beginning of a Go template."""
 _BLOCK = re.compile(r"[|>][-+\d]*\s*(?:#.*)?$")
 """The end of a line behind which a text of several lines begins."""
 
 
 NOT_HERE = "is not in this repository"
-"""Why a chart or file of a release is not read, where it does not exist."""
+"""The reason for a chart or file of a release that does not exist."""
 
 
 class ValuesFile(NamedTuple):

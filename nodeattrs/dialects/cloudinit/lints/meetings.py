@@ -214,7 +214,7 @@ def _key(entry: Any) -> Any:
 
 
 def _gone(below: Any, above: Any) -> int:
-    """How many entries of a list or mapping a replacement does not have."""
+    """The number of entries of a list or mapping that its replacement does not have; 0 for another old value."""
     if isinstance(below, dict):
         kept = above if isinstance(above, dict) else {}
         return sum(key not in kept for key in below)

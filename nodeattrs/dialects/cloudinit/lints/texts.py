@@ -68,7 +68,7 @@ INSTANCE_DATA = re.compile(r"\{\{-?[ \t]*(?:ds|v\d|merged_cfg|sys_info)\b[^}\n]*
 _BLOCKS = re.compile(r"%\{ *(?:if|for|else|end)|\{%.*?%\}|<%.*?%>|\{\{-? *(?:if|range|end|with)\b")
 _LINES = 20
 _LOOKED_AT = 4096
-"""How many characters of a text are searched for the kind of file that it is."""
+"""The characters at the beginning of a text that are searched for the kind of its file."""
 
 
 class _Found(NamedTuple):
@@ -114,7 +114,7 @@ def _found(report: PartReport, has_handler: bool) -> Iterator[_Found]:
 
 
 def _about_template(report: PartReport) -> Iterator[_Found]:
-    """Broken YAML with the markup of a template where it breaks, or with that of whole blocks anywhere."""
+    """Yield the warning about broken YAML that has blocks of a template, or markup near the line that is broken."""
     part, error = report.part, report.error
     if not isinstance(error, DocumentError):
         return
@@ -127,7 +127,7 @@ def _about_template(report: PartReport) -> Iterator[_Found]:
 
 
 def _about_rendered(text: str) -> Iterator[_Found]:
-    """Variables that were not there when a template of Jinja was rendered: their names stand in the text."""
+    """Yield a warning for each variable that a rendered template lacked: its name is in the text."""
     for found in re.finditer(rf"{MISSING}([\w.]+)", text):
         message = f"the template asks for {found[1]}, which the instance data do not have"
         hint = "`cloud-init query --all` shows what there is; write {{ name | default('x') }} for what may be missing"
@@ -157,7 +157,7 @@ def markup_in(text: str) -> str | None:
 
 
 def _about_unknown(part: CloudPart) -> Iterator[_Found]:
-    """What may be wrong with the beginning of a text of an unknown type."""
+    """Yield the warning about a part of an unknown type: its first line is nearly right, or it is no user-data."""
     text = part.text
     if text.startswith("\ufeff"):
         message = (
