@@ -122,7 +122,7 @@ def _explain(question: Question) -> Output:
     asked = question.arguments
     inventory = inventory_of(asked)
     answer, path = answer_of(asked, inventory, asked["host"]), parse(asked["path"])
-    if path[:1] == ("hostvars",) and len(path) > 2 and not asked["playbook"]:  # in a task they have facts, too
+    if path[:1] == ("hostvars",) and len(path) > 2 and not asked["playbook"]:  # in a task, `hostvars` also has facts
         answer, path = inventory.host(str(path[1])), path[2:]
     render = rendering_of(inventory, answer, _environment(question)) if asked["render"] else None
     report = explained_variable(inventory, answer, path, render=render)

@@ -361,7 +361,7 @@ def _split(pattern: str) -> list[str]:
 
 
 def _one(part: str, known: KnownHosts) -> list[str]:
-    is_whole = part in known.hosts or part.startswith("~")  # brackets of a regular expression are its own
+    is_whole = part in known.hosts or part.startswith("~")  # brackets in a regular expression are no index
     found = None if is_whole else _INDEX.fullmatch(part)
     names = _named(found[1] if found else part, known)
     if not found:

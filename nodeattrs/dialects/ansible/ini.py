@@ -57,7 +57,7 @@ def literal(text: str, budget: Budget | None = None) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)
             tree = ast.parse(text.lstrip(" \t"), mode="eval")
-            for node in ast.walk(tree):  # charged before Python evaluates them
+            for node in ast.walk(tree):  # the budget counts them before Python evaluates them
                 if isinstance(node, ast.Constant) and type(node.value) is int and node.value.bit_length() >= WIDE:
                     (budget or Budget("inventory")).integer(node.value)
             return _plain(ast.literal_eval(tree))
@@ -76,7 +76,7 @@ def _plain(value: Any) -> Any:
         return {_plain_key(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
-    if value is ... or (type(value) is int and too_long(value)):  # one in decimal digits is none for Python, too
+    if value is ... or (type(value) is int and too_long(value)):  # Python, too, refuses such a long integer
         raise ValueError("no value")
     return str(value) if isinstance(value, complex) else value
 

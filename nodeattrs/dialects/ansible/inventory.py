@@ -109,7 +109,7 @@ class FactCache:
         facts, file = self.facts_of(host)
         steering = [name for name in facts if name in _STEERING or _INTERPRETER.fullmatch(name)]
         injected = {name: value for name, value in facts.items() if name not in steering}
-        if not self._inject:  # then this one is there for every host
+        if not self._inject:
             injected = {"ansible_local": facts.get("ansible_local", {})}
         return Layer(injected, Origin("facts", host, file or None), title(11)) if injected else None
 
@@ -456,7 +456,7 @@ class Inventory:
         groups = [group for group in self.tree.groups_of(host) if group.name != "all"]
         beside = None if playbook_dir is None else [playbook_dir]
         if self._sources.places[-1:] == beside and self._order == PRECEDENCE:
-            beside = []  # the inventory's files, added just before, are the same ones
+            beside = []  # the inventory's files are the same, and come just before
         plan = [one for entry in self._order for one in self._layers_of_entry(entry, groups, beside)]
         of_groups = [one for one in changed if one.title == title(7)]
         own = [*as_one_fold(host.layers, self.policy), *self._unknown(8)]
@@ -571,7 +571,7 @@ def _names_and_source(host: Host, groups: list[Group]) -> dict[str, Any]:
 @lru_cache(maxsize=64)
 def _sets_nothing(source: str) -> bool:
     """Whether a vars plugin has one method `get_vars`, which only returns an empty map. The source is not run."""
-    if source.count("get_vars") != 1:  # it may be set otherwise
+    if source.count("get_vars") != 1:  # code may set the method in another way
         return False
     try:
         module = ast.parse(source)

@@ -76,7 +76,7 @@ class ConstructedFile:
         for host in [*self.tree.hosts.values()]:
             sees_extra = is_yes(self._options.get("use_extra_vars", False))
             self._compose(host, _Expressions(self._given(host, sees_extra)))
-            expressions = _Expressions(self._given(host, sees_extra))  # without the groups that conditions add
+            expressions = _Expressions(self._given(host, sees_extra))  # before conditions add groups to the host
             self._conditions(host, _Expressions(self._given(host, False)))
             for index, entry in enumerate(self._option("keyed_groups", list)):
                 self._keyed(host, expressions, entry, ("keyed_groups", index))

@@ -262,14 +262,14 @@ class VariableReferences:
         if document is None:
             self.encrypted.append(relative.as_posix())
             return
-        if path.suffix == ".json" and not _READ & set(relative.parts):  # of other programs, dashboards say
+        if path.suffix == ".json" and not _READ & set(relative.parts):  # of other programs, such as dashboards
             self._text(path)
             return
         written = _readable(path)
         self._note_parts(written, relative)
         self.words.update(name for name, anchor in _ANCHORED.findall(written) if f"*{anchor}" in written)
         comments = "\n".join(_COMMENT.findall(written))
-        self.settable.update(_SETTING.findall(comments), _GIVEN.findall(written))  # what a user may give
+        self.settable.update(_SETTING.findall(comments), _GIVEN.findall(written))  # variables that a user may give
         self.words.update(word for text in _SHOWN.findall(written) for word in _WORD.findall(text))
         place = self.role_of(relative)
         if self._holds_variables(relative) and isinstance(document.tree, dict):
@@ -387,7 +387,7 @@ class _DocumentWalk:
             elif isinstance(entry, str) and entry.endswith(_YAML) and "{{" not in entry:
                 self.found._named_files.setdefault(name, set()).add(entry)
             plain = name.rpartition(".")[2]
-            is_called = "{{" in str(value.get("hosts"))  # with -e, which may give more
+            is_called = "{{" in str(value.get("hosts"))  # such hosts come from -e
             if plain in ("roles", "dependencies") and isinstance(entry, list):
                 self._ask(_roles_named(entry), (*at, key), is_called=is_called)
             if plain in ("vars_files", "include_vars") and not PLAYED & set(Path(self.document.file).parts):
@@ -517,7 +517,7 @@ def _names_needed(text: str) -> frozenset[str]:
 
         try:
             code = jinja2.meta.TrackingCodeGenerator(environment)
-            code.optimizer = None  # it takes the cube of how deep an expression is
+            code.optimizer = None  # its time grows with the cube of the depth of an expression
             code.visit(environment.parse(text))
             found = code.undeclared_identifiers
         except (jinja2.TemplateError, RecursionError):

@@ -64,7 +64,7 @@ class _Passed(str):
     __slots__ = ()
 
 
-class _NeedsAnsible(Exception):  # not an error: an answer
+class _NeedsAnsible(Exception):
     """Raised inside a template by something that needs Ansible; the template then stays unevaluated."""
 
 

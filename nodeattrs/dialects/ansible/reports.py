@@ -227,7 +227,7 @@ def rendering_of(inventory: Inventory, answer: Variables, environment: Mapping[s
     folders = [inventory.playbook_dir / "files", inventory.playbook_dir]
     lookups: dict[str, Any] = {"first_found": lambda terms, how: first_found_of(terms or [how], folders, how)}
     hosts = None
-    if isinstance(answer, InTask):  # what tasks have set for other hosts is not followed there
+    if isinstance(answer, InTask):  # no `hostvars`: what tasks set for other hosts is not followed
         lookups |= answer.task.context.lookups()
     else:
         hosts = inventory.hosts, inventory.host

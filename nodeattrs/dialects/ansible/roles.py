@@ -247,7 +247,7 @@ class RoleReader:
 
     def _found(self, name: str, folder: Path, parent: Role | None, entry: RoleEntry) -> Path:
         for candidate in self._candidates(name, folder, parent, entry.collections):
-            if os.path.isdir(candidate):  # a name too long for a disk is of nothing there
+            if os.path.isdir(candidate):  # False for a name that is too long for the disk
                 return candidate
         hint = "roles are sought in roles/ beside the playbook, in roles_path and beside the playbook"
         hint = self.requirement_hint(name) or hint

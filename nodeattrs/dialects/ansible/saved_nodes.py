@@ -146,7 +146,7 @@ class _DynamicInventory:
         null.
         """
         if value == MARKER:
-            if self.host:  # of all hosts it would be said at every call, and Ansible calls it an error
+            if self.host:  # with --list each call would repeat it, and Ansible shows it as an error
                 self._note(ValueWithheld.entry, f"{spell(path)} is a secret, and left out")
             return ABSENT
         if isinstance(value, dict):

@@ -103,7 +103,7 @@ class InventorySources:
         for source in sources:
             path = self.files.folder / source
             if "," in source and not os.path.exists(path):
-                self._host_list(source)  # beside it there are no files of variables
+                self._host_list(source)  # a list has no folder with files of variables
             else:
                 folder = path if os.path.isdir(path) else path.parent
                 if self.places[-1:] != [folder]:

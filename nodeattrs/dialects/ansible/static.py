@@ -131,7 +131,7 @@ class RepositoryCheck:
         self.looked = sum(path.startswith(self._folders) for its in self._references.paths.values() for path in its)
 
     def _warn(self, kind: Kind, message: str, file: str | None, line: int | None) -> None:
-        if kind == DUPLICATE_KEY and MERGED not in message:  # that one is meant
+        if kind == DUPLICATE_KEY and MERGED not in message:  # a key beside a merge is there on purpose
             self._warnings.append(new_warning(kind, message, file, line))
 
     @property
@@ -247,10 +247,10 @@ class RepositoryCheck:
             return
         asked = {"", *(one.rpartition("/")[2] for one in found.used_roles)} - found.roles_with_absent_files
         for name, origin in found.mentions.items():
-            is_fact = name.startswith("getent_")  # the module of that name sets them
+            is_fact = name.startswith("getent_")  # the module getent sets these facts
             if is_fact or name in found.settable or name in found.guarded or len(name) < _SHORTEST or not origin.file:
                 continue
-            if not origin.file.startswith(self._folders):  # elsewhere other programs have such templates
+            if not origin.file.startswith(self._folders):  # in other folders, templates may be of other programs
                 continue
             if PLAYED & set(Path(origin.file).parts):  # tests get variables from the command that runs them
                 continue

@@ -357,9 +357,9 @@ class TaskWalk:
             spelled = (
                 path for one in names for folder in folders for path in self.roles.files.paths_matching(folder, one)
             )
-            own = self.roles.files.folder / inside.document.file  # to include it again would never end
+            own = self.roles.files.folder / inside.document.file  # including it again would never end
             paths = [path for path in dict.fromkeys(spelled) if path.is_file() and path not in (own, *self._tried)]
-            if self._last == (paths, self.effects.layer_count()):  # a pass of a loop that can set nothing else
+            if self._last == (paths, self.effects.layer_count()):  # this pass of a loop can set nothing new
                 return
             unsure = replace(self._with_apply(inside, given, at), is_sure=False)
             for path in paths:
@@ -446,7 +446,7 @@ class TaskWalk:
         if stem not in ("main", ABSENT) and self.roles.find_file(role.path / "tasks", stem) is None:
             raise AnsibleError(NO_FILE, f"the role {role.name} has no tasks/{stem}", file=inside.document.file)
         yield from self._tasks_of_role_file(inside, role, "tasks", stem)
-        self._unit += [(outside, one) for one in role.with_dependencies()]  # after what their tasks import
+        self._unit += [(outside, one) for one in role.with_dependencies()]  # after the roles that their tasks import
 
     def _named_role(self, inside: TaskContext, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Role | None:
         """The role that a task names; None, and noted, where its name is not known. raises: AnsibleError
@@ -468,7 +468,7 @@ class TaskWalk:
         role = self.roles.read(_role_entry_of_task(plain, given, inside, at), inside.play.folder, inside.role)
         role.limits = [given.get(key, "main") for key in _FILES]
         role.handlers = role.limits[-1]
-        if own:  # they count as those of an entry, too, which replacing shows to handlers alone
+        if own:  # they also count like `vars` of an entry; under REPLACE only handlers see that
             its = role.entry if self.roles.policy is MERGE else role.include_variables
             its += inside.with_variables(own, at, 15, "include_role").outer_variables[-1:]
         return role

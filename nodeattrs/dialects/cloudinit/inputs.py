@@ -198,7 +198,7 @@ def vendor_in(blob: Blob) -> list[Blob]:
     written = tree.get("cloud-init") if isinstance(tree, dict) else None
     if isinstance(written, str):
         written = [written] if written else []
-    texts = written if isinstance(written, list) else []  # another kind is no vendor-data to cloud-init either
+    texts = written if isinstance(written, list) else []  # cloud-init ignores other types
     return [Blob(one, blob.file, packed=True) for one in texts if type(one) is str]
 
 

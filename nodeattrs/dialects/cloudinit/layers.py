@@ -440,7 +440,7 @@ def _switched(
         for name, key in vendors.items():
             setting = settings.get(key, {})
             if isinstance(setting, dict) and not _names(dict(weak)["built-in"], key):
-                setting = fold().release.builtin[key] | setting  # whatever is given in the place of the built-in values
+                setting = fold().release.builtin[key] | setting  # also if *builtin* is another map
             found[name] = _vendor(name, found[name], setting)
     return found
 

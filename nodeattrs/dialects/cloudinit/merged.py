@@ -156,7 +156,7 @@ class Merged:
             Budget("the explanation").steps(_PER_LEFT * operations * measured(self._result.value))
         folding = with_earlier(self.rows[-1].folding if self.rows else Folding(), steps, self._locator)
         found, last = walk(folding, steps), folding
-        for one in found.standing:  # a patch may have moved what was written under another key
+        for one in found.standing:  # a patch may have moved a value from another key
             if [step for step in one.own if type(step) is str] != [step for step in steps if type(step) is str]:
                 last = with_earlier(last, one.own, self._locator)
         return found if last is folding else walk(last, steps)
@@ -246,7 +246,7 @@ class Merged:
         """
         steps = as_path(path)
         titles = {report.number: report.title for report in self.parts}
-        # Parts without a file are all called part-001; only what lies in files can be laid twice.
+        # Parts without a file are all called part-001, so equal places do not mean the same line.
         named = all(report.part.file for report in self.parts if report.part.type)
         return traced(self._walk(steps), steps, dig(self.value, steps), self._claim, titles, once=named)
 

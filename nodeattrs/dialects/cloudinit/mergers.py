@@ -447,7 +447,7 @@ def _like(model: Part, part: Part) -> Part:
 def _joined(mode: str, whole: bool, lower: Part, upper: Part) -> Part:
     old, new = _as_list(lower), _spread(mode, whole, upper)
     if not new.value:
-        return lower  # an empty list is still the one that was there
+        return lower  # without new items the old list keeps its origins
     joined = concat(old, new) if mode == "append" else concat(new, old)
     return _like(lower, joined)
 

@@ -39,7 +39,7 @@ def pack(parts: Iterable[CloudPart], how: Definition | None = None) -> str:
         if not slash:
             raise BadArgument(f"{row.filename or 'a part'} cannot be packed: it cannot be read", hint="leave it out")
         part: MIMEBase
-        if HALF_PAIR.search(row.text):  # bytes that are no text travel as they are
+        if HALF_PAIR.search(row.text):  # the part has bytes that are no text
             part = MIMEBase(main, sub)
             part.set_payload(row.text.encode("utf-8", "surrogateescape"))
             encode_base64(part)

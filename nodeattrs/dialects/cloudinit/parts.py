@@ -159,7 +159,7 @@ def _kind_of_fault(text: str, loader: type[Loader]) -> Kind:
     The first error counts. EMPTY for a text whose loading may take long.
     """
     if len(text) > _LONG or ("<<" in text and (len(text) > _SHORT or text.count("<<") > _FEW)):
-        return EMPTY  # it takes its time, and writes out merge keys without end
+        return EMPTY  # loading it may take long, since PyYAML writes out merge keys
     try:
         yaml.load(text, loader)
     except (yaml.YAMLError, TypeError, ValueError):
@@ -209,7 +209,7 @@ def marks_of(text: str) -> Mark:
     """
     builder = _CloudInit(Text("", text))
     builder.pure = _is_read_differently(text)
-    builder.texts = Safe.texts  # what was read by any release has its lines
+    builder.texts = Safe.texts  # with the tags of all releases
     builder.run()
     return builder.mark
 

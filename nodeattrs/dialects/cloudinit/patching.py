@@ -68,7 +68,7 @@ class _Operation:
         made = _operated(before, operation, own)
         if made.value == value:
             return Part(value, made.origins)
-        return remade(made, value, own.origins)  # what an alias shares with a changed place has changed, too
+        return remade(made, value, own.origins)  # a value that an alias shares has changed at its other places, too
 
 
 class _Effort:

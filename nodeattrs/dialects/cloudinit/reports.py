@@ -173,7 +173,7 @@ def _needs_the_machine(warned: Warned, merged: Merged) -> bool:
     if warned.name in _ABOUT_KEYS or warned.is_about_key:
         return False
     value = ABSENT if warned.path is None else dig(merged.value, warned.path)
-    if value is None and any(report.part.language for report in merged.parts):  # its lines may be a placeholder
+    if value is None and any(report.part.language for report in merged.parts):  # a placeholder may give its value
         return True
     if warned.name in (SCHEMA, SCHEMA_DEPRECATED) and isinstance(value, (dict, list)):
         return any(str(entry).startswith(MISSING) for entry in value)

@@ -140,7 +140,7 @@ def _validator_of(schema: Any) -> Any:
 
     checker = Draft4Validator.TYPE_CHECKER.redefine("string", lambda _, value: isinstance(value, (str, bytes)))
     words: Any = {"deprecated": _noted, "changed": _noted, "oneOf": _one_of, "anyOf": _any_of}
-    # Not `extend`: what stands beside a $ref counts here, and draft 4 passes over it.
+    # Not `extend`: draft 4 ignores the keywords beside a $ref, and cloud-init does not.
     made: Any = create(Draft4Validator.META_SCHEMA, {**Draft4Validator.VALIDATORS, **words}, type_checker=checker)
     made.is_valid = _is_valid
     try:

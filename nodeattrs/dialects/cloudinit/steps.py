@@ -252,7 +252,7 @@ def _touched(value: Any, policy: Policy, given: Any, before: Any) -> Any:
     """
     verdict = policy.verdict(type(before), type(given))
     if type(verdict) is not Meet or not isinstance(value, dict):
-        return value if isinstance(verdict, Rule) else _apart(value)  # a handler may go on with what is in it
+        return value if isinstance(verdict, Rule) else _apart(value)  # a handler may change the value later
     inner = verdict.policy
     return {
         key: _touched(value[key], inner.at(key), one, before.get(key, ABSENT))

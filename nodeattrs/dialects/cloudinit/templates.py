@@ -127,7 +127,7 @@ class InstanceData:
         try:
             with rendering(budget):
                 tree = _environment(budget, self._way is None).parse(template)
-        except module().TemplateError:  # rendering it says what is wrong
+        except module().TemplateError:  # `render` raises the error
             return None
         known = {("ds", "meta_data"), *(("v1", key) for key in self.tree["v1"]), *((key,) for key in self.tree["v1"])}
         asked = (chain for chain in _asked(tree) if not any(chain[: len(one)] == one for one in known))

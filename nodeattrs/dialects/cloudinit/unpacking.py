@@ -382,7 +382,7 @@ class _Unpacking:
             elif kind == ARCHIVE:
                 yield from self._archived(payload or "")
             else:
-                # cloud-init types the whole message after each of its parts; walking on does not mind
+                # As in cloud-init, each part sets the type of the whole message. The walk does not depend on it.
                 _set_header(base, "Content-Type", kind)
                 yield self._attached(part, "gzip" if packed else "", lost)
 
@@ -424,9 +424,9 @@ class _Unpacking:
 
     def _part(self, leaf: Message, attached: _Attached) -> CloudPart:
         payload = self._payload(leaf)
-        body = payload if isinstance(payload, (str, bytes)) else b""  # it holds parts, or a number of an archive
+        body = payload if isinstance(payload, (str, bytes)) else b""  # else: a list of parts, or a number in an archive
         kind = leaf.get_content_type()
-        name = leaf.get_filename() or f"part-{self.walked:03d}"  # one in a message has none, and is counted from 0
+        name = leaf.get_filename() or f"part-{self.walked:03d}"  # a message in a part has no name; numbers begin at 0
         self.walked += 1
         first: dict[str, Any] = {}
         for key, value in leaf.items():
@@ -446,7 +446,7 @@ class _Unpacking:
                 raise
             return  # cloud-init reads an archive with broken YAML as an empty one
         if isinstance(entries, set):
-            entries = sorted(entries, key=str)  # an order of its own would change from run to run
+            entries = sorted(entries, key=str)  # the order of a set differs from run to run
         for number, entry in enumerate(entries if isinstance(entries, list) else (), 1):
             if isinstance(entry, str):
                 entry = {"content": entry}
@@ -456,7 +456,7 @@ class _Unpacking:
             self.budget.bytes(len(content) if isinstance(content, (str, bytes)) else 0)
             try:
                 part = _from_entry(entry)
-            except Exception as error:  # whatever stops cloud-init: odd types, odd headers, odd text
+            except Exception as error:  # wrong types, headers and texts raise many exceptions
                 raise CloudConfigError(
                     BAD_ARCHIVE,
                     f"entry {number} of the archive cannot be made a part: {error}",
@@ -624,7 +624,7 @@ def _stops_as(part: Message, content: Any) -> bool:
         return False
     if isinstance(content, list):
         return True
-    # What is declared as several parts, and has none, is never looked at.
+    # cloud-init never looks at an entry that is declared as multipart and has no parts.
     known = part.get_content_type() in (CLOUD_CONFIG, JSONP, JINJA, *SCRIPTS)
     return not known and part.get_content_maintype() != "multipart"
 

@@ -198,9 +198,8 @@ class _Run:
             self.reports.append(self._of_other_program(number, part, name))
         elif part.type in SCRIPTS:
             self.reports.append(PartReport(number, part, name, "script"))
-        elif (
-            part.type in INCLUDES and not part.headers
-        ):  # one in an archive has headers, and cloud-init does not look at it
+        elif part.type in INCLUDES and not part.headers:
+            # An include in an archive has headers, and cloud-init ignores it.
             layer = Layer.unknown(*_named(part, name), f"is {part.body!r}, which was not fetched")
             self.reports.append(self._unknown(number, part, name, layer, "include"))
         else:
@@ -312,7 +311,7 @@ class _Run:
         except NodeattrsError as raised:
             error = raised
         error = self._placed(error, part, name)
-        if error.kind == UNKNOWN_MERGER or NOT_RUN in error.message:  # cloud-init may have that merger there
+        if error.kind == UNKNOWN_MERGER or NOT_RUN in error.message:  # on the machine cloud-init may have the merger
             self._unknown(number, part, name, Layer.unknown(*_named(part, name), error.message), "failed")
         return PartReport(number, part, name, status_of(error), error=error)
 
@@ -348,7 +347,7 @@ class _Run:
         if self.how is not None:
             return self.how, "asked"
         if self.mode == "documented":
-            policy_of(own, self.mode)  # one that cannot be built fails its own part, not the next one
+            policy_of(own, self.mode)  # an error in it is an error of its own part
             return self.stack[-1]
         return (own, source) if own.mergers else (PART_DEFAULT, "default")
 

@@ -201,7 +201,7 @@ def _file(application: _Application, at: TreePath, text: str, chart: str, is_opt
             origin,
             is_optional,
         )
-    # A file of another source; it may be missing only where the repository is known to be this one.
+    # A file of another source. It is not read if the repository or the revision is known to be another one.
     ref, _, path = text[1:].partition("/")
     source = next((one for _, one in application.sources if one.get("ref") == ref), None)
     reason = (

@@ -145,7 +145,7 @@ class _Values:
         is_own = layer in self.defaults
         unread = [*self._unread(layer.value, ())]
         if not is_own and 1 < len(layer.value) == len([path for path in unread if len(path) == 1]):
-            return  # no key is of this chart: the file has the values of another one
+            return  # the chart reads none of these keys: the file is for another chart
         for path in unread:
             if is_own or all(dig(one.value, path) is ABSENT for one in self.defaults):
                 yield from self._finding(layer, path, severity)

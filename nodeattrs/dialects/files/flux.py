@@ -75,7 +75,7 @@ class Manifests:
         try:
             text = decoded(content_of(self.root / path, path), path)
             documents = parse_documents(text, path) if _KIND.search(text) else []
-        except DocumentError:  # another program reads it, and it may be a template
+        except DocumentError:  # it may be a template of another program
             return
         for one in documents:
             if isinstance(one.tree, dict) and one.tree.get("kind") in ("ConfigMap", "Secret"):
@@ -129,7 +129,7 @@ def _values(document: Document, name: str, spec: dict[Any, Any], manifests: Mani
     yield from inline_layers(document, spec.get("values"), ("spec", "values"), name, _FILLED)
     for at, one in references:
         target = str(one.get("targetPath") or "")
-        is_below = "." in target or "[" in target  # a top key of the release wins over any value with a target
+        is_below = "." in target or "[" in target  # of a single top key, the value of the release always wins
         if is_below and isinstance(spec.get("values"), dict) and _meets(spec["values"], _steps(target)):
             origin = origin_at(document, at, str(one.get("kind")), str(one.get("name")))
             why = f"has the targetPath {target}, which the values of the release have, too; either may win"

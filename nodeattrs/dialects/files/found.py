@@ -105,7 +105,7 @@ def found_fold(sources: GitSources, name: str) -> FoundFold | None:
         kind = release_kind(root, file)
         environments = (own.rpartition("/")[0], None) if kind == "releases" else (None,)
         found = (_releases(manifests, file, kind, one).get(own) for one in environments) if kind else iter(())
-        return next(filter(None, found), None)  # a template that is filled in may give a release another name
+        return next(filter(None, found), None)  # with another environment, a template may give the release another name
     if (root / name / CHART).is_file():
         return PlainFold((name,), "helm")
     folder, _, base = name.rpartition("/")
@@ -120,7 +120,7 @@ def found_fold(sources: GitSources, name: str) -> FoundFold | None:
     for chart in dict.fromkeys((folder, above)):
         if (root / chart / CHART).is_file():
             return _of_chart(root / chart, Path(chart).parts, os.listdir(root / chart)).get(name)
-    releases_in(name, manifests)  # it raises the error for which a file has no releases
+    releases_in(name, manifests)  # raises DocumentError for a file of releases that cannot be read
     return None
 
 

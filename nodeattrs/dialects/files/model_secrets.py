@@ -68,7 +68,7 @@ def _fields(kind: Any) -> Iterator[_Field]:
     hints: dict[str, Any] = dict.fromkeys((*declared, *of_attrs))
     try:
         hints |= get_type_hints(kind, include_extras=True)
-    except (NameError, TypeError):  # a name in a type is not defined; pydantic may have found it elsewhere
+    except (NameError, TypeError):  # a type has an undefined name; pydantic may know it
         is_hidden = not described
     else:
         is_hidden = False
