@@ -98,10 +98,10 @@ def inventory_of(arguments: Mapping[str, Any]) -> Inventory:
     raises: AnsibleError, also where no named source exists
     """
     with held_back(False):  # what is run was named, one by one
-        return opened(arguments)
+        return open_inventory(arguments)
 
 
-def opened(arguments: Mapping[str, Any]) -> Inventory:
+def open_inventory(arguments: Mapping[str, Any]) -> Inventory:
     """The inventory that the arguments name. Its sources are read; code runs only by the caller's rule (`core.code`).
 
     Shell completion calls it without more, and then nothing may run. Settings of nodeattrs.toml files near the named

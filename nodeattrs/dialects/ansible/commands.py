@@ -25,7 +25,7 @@ from nodeattrs.dialects.ansible.arguments import (
     VARIABLE,
     answer_of,
     inventory_of,
-    opened,
+    open_inventory,
 )
 from nodeattrs.dialects.ansible.config import config_of
 from nodeattrs.dialects.ansible.printing import graph, printed_inventory, printed_variables
@@ -59,7 +59,7 @@ def known_names(noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
     arguments: the values of the options, and `host` for the named host
     raises:    AnsibleError; UnknownLayer, if a source would have to run
     """
-    inventory = opened(arguments)
+    inventory = open_inventory(arguments)
     if noun == "HOST":
         return inventory.hosts
     hosts = [arguments["host"]] if arguments.get("host") else inventory.hosts

@@ -21,7 +21,7 @@ from nodeattrs.dialects.ansible.arguments import answer_of, inventory_of
 from nodeattrs.dialects.ansible.in_plays import SettingsInPlays, places_in_plays
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import MAGIC
-from nodeattrs.dialects.ansible.references import PLAYED
+from nodeattrs.dialects.ansible.references import TEST_FOLDERS
 from nodeattrs.dialects.ansible.reports import layers_of, unread
 from nodeattrs.dialects.ansible.static import inventories_in, is_repository, names_inventory
 from nodeattrs.dialects.ansible.values import as_attribute
@@ -147,7 +147,11 @@ class AnsibleHosts(InRepository):
         file is not looked at.
         """
         path = PurePosixPath(self.side.named(file))
-        if path.suffix not in _OF_PLAYS or any(step.startswith(".") for step in path.parts) or PLAYED & set(path.parts):
+        if (
+            path.suffix not in _OF_PLAYS
+            or any(step.startswith(".") for step in path.parts)
+            or TEST_FOLDERS & set(path.parts)
+        ):
             return False
         groups = {name for one in self.inventories.values() for name in one.groups}
         hosts = {name for one in self.inventories.values() for name in one.hosts}

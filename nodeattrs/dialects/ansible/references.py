@@ -28,7 +28,7 @@ from nodeattrs.formats.jinja import module
 _PASSED = frozenset(("venv", "node_modules", "__pycache__"))
 _YAML = (".yml", ".yaml", ".json")
 _READ = frozenset(("group_vars", "host_vars", "playbooks", "tasks", "handlers", "vars", "defaults", "meta"))
-PLAYED = frozenset(("tests", "molecule", "example", "examples"))
+TEST_FOLDERS = frozenset(("tests", "molecule", "example", "examples"))
 """_READ: folders whose YAML Ansible reads. PLAYED: folders with YAML of tests and examples."""
 _OF_ROLE = frozenset(("tasks", "handlers", "vars", "defaults", "meta", "templates", "files", "library"))
 _PAGES = (".md", ".rst", ".adoc", ".lock", ".svg", ".html", ".css", ".png", ".pem", ".crt")
@@ -255,7 +255,7 @@ class VariableReferences:
             document = self.files.document(path)
         except AnsibleError as error:
             is_play = len(relative.parts) == 1 and not _FOREIGN.search(_readable(path))
-            if is_play or (_READ & set(relative.parts) and not PLAYED & set(relative.parts)):
+            if is_play or (_READ & set(relative.parts) and not TEST_FOLDERS & set(relative.parts)):
                 self.faults.append(error)
             self._text(path)
             return
@@ -390,7 +390,7 @@ class _DocumentWalk:
             is_called = "{{" in str(value.get("hosts"))  # such hosts come from -e
             if plain in ("roles", "dependencies") and isinstance(entry, list):
                 self._ask(_roles_named(entry), (*at, key), is_called=is_called)
-            if plain in ("vars_files", "include_vars") and not PLAYED & set(Path(self.document.file).parts):
+            if plain in ("vars_files", "include_vars") and not TEST_FOLDERS & set(Path(self.document.file).parts):
                 role = self.found.role_of(Path(self.document.file))
                 for one in _files_named(entry):
                     origin = self.document.locator("vars file", "", (*at, key)).at(())

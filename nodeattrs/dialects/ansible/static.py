@@ -41,7 +41,7 @@ from nodeattrs.dialects.ansible.files import VariableFiles
 from nodeattrs.dialects.ansible.groups import PRIORITY
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import MERGE, RESERVED, title
-from nodeattrs.dialects.ansible.references import PLAYED, WORDS, VariableDefinition, VariableReferences, is_role
+from nodeattrs.dialects.ansible.references import TEST_FOLDERS, WORDS, VariableDefinition, VariableReferences, is_role
 from nodeattrs.dialects.ansible.values import MERGED
 from nodeattrs.errors import NodeattrsError
 
@@ -252,7 +252,7 @@ class RepositoryCheck:
                 continue
             if not origin.file.startswith(self._folders):  # in other folders, templates may be of other programs
                 continue
-            if PLAYED & set(Path(origin.file).parts):  # tests get variables from the command that runs them
+            if TEST_FOLDERS & set(Path(origin.file).parts):  # tests get variables from the command that runs them
                 continue
             role = found.role_of(Path(origin.file))
             is_put_together = found.part_in(name) or found.is_made(name)

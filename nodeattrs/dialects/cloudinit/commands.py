@@ -27,7 +27,7 @@ from nodeattrs.dialects.cloudinit.config_text import json_tree, yaml_text
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
 from nodeattrs.dialects.cloudinit.instance import read_instance
 from nodeattrs.dialects.cloudinit.lints import refuse_unknown_options
-from nodeattrs.dialects.cloudinit.lints.texts import foreign
+from nodeattrs.dialects.cloudinit.lints.texts import why_ignored
 from nodeattrs.dialects.cloudinit.merged import Merged, masked
 from nodeattrs.dialects.cloudinit.packing import pack
 from nodeattrs.dialects.cloudinit.parts import CloudPart
@@ -117,7 +117,7 @@ def _refuse_foreign(merged: Merged) -> None:
     """raises: CloudConfigError, where there are parts, and cloud-init ignores each of them"""
     if merged.parts and all(report.is_foreign for report in merged.parts):
         first = merged.parts[0].part
-        message, way = foreign(first)
+        message, way = why_ignored(first)
         raise CloudConfigError(INPUT, message, file=first.file, line=first.line, hint=way)
 
 

@@ -64,7 +64,7 @@ def registered_mergers() -> dict[str, Callable[[Any, Any], Any]]:
     return dict(_registered)
 
 
-def known(name: str) -> bool:
+def is_known_merger(name: str) -> bool:
     """Whether a registered merger or one of an installed package has that name; False for built-in ones."""
     return name in _registered or name in _offered()
 
@@ -94,7 +94,7 @@ def _offered() -> dict[str, Any]:
 def make_merger(name: str, options: Any, root: Root) -> Any:
     """Import a custom merger and call it. Returns the object that it makes.
 
-    name:    a name for which `known` is true
+    name:    a name for which `is_known_merger` is true
     options: the options of the definition; a tuple becomes a list
     root:    the first argument of the merger
     raises:  CloudConfigError, for any error of the merger, and if the merger is from a package and code may not run

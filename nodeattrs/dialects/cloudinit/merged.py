@@ -23,7 +23,7 @@ from nodeattrs.core.tree import ABSENT, Path, as_path, dig
 from nodeattrs.core.walk import SetValue, Walk
 from nodeattrs.dialects.cloudinit.lints import Warned, warnings_of
 from nodeattrs.dialects.cloudinit.mergers import Definition, Mode
-from nodeattrs.dialects.cloudinit.parts import JSONP, CloudPart, dumped, independent, measured
+from nodeattrs.dialects.cloudinit.parts import JSONP, CloudPart, dumped, independent, value_count
 from nodeattrs.dialects.cloudinit.patching import PatchLocator
 from nodeattrs.dialects.cloudinit.places import YamlLocator, with_earlier
 from nodeattrs.dialects.cloudinit.releases import Release
@@ -153,7 +153,7 @@ class Merged:
     def _walk(self, steps: Path) -> Walk:
         operations = sum(one.steps for row in self.rows for one in row.joinings if one.policy is None)
         if operations and self._result is not None:  # each operation of a patch is applied again
-            Budget("the explanation").steps(_PER_LEFT * operations * measured(self._result.value))
+            Budget("the explanation").steps(_PER_LEFT * operations * value_count(self._result.value))
         folding = with_earlier(self.rows[-1].folding if self.rows else Folding(), steps, self._locator)
         found, last = walk(folding, steps), folding
         for one in found.standing:  # a patch may have moved a value from another key

@@ -498,7 +498,7 @@ def _known(spec: MergerSpec) -> str:
     if not isinstance(spec.name, str):
         raise CloudConfigError(DEFINITION, f"the name of a merger is a text, not {spec.name!r}")
     name = spec.name.removeprefix("m_")
-    if name in BUILT_IN or custom.known(name):
+    if name in BUILT_IN or custom.is_known_merger(name):
         return name
     raise CloudConfigError(
         UNKNOWN_MERGER,

@@ -298,7 +298,7 @@ def _too_deep() -> TooDeep:
     return TooDeep(f"nested deeper than {MAX_DEPTH} levels, or inside itself", path=())
 
 
-def measured(value: Any) -> int:
+def value_count(value: Any) -> int:
     """The number of values in a tree; an object that is in it several times counts each time.
 
     cost:   one visit for each object, even if it is there often
@@ -331,7 +331,7 @@ def _sized(value: Any, known: dict[int, tuple[int, int]], open_: set[int], room:
     return size
 
 
-def same(left: Any, right: Any) -> bool:
+def strictly_equal(left: Any, right: Any) -> bool:
     """Whether two trees are equal and all their values have the same types: 1 is neither 1.0 nor True.
 
     The order of keys is ignored.

@@ -20,7 +20,7 @@ from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.cloudinit.codes import PATCH_CONFLICT, PATCH_INVALID, PATCH_SYNTAX, TOO_DEEP
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
-from nodeattrs.dialects.cloudinit.parts import measured
+from nodeattrs.dialects.cloudinit.parts import value_count
 from nodeattrs.errors import NodeattrsError, TooDeep, TooMuch, missing_extra
 
 _INDEX = re.compile(r"\d{1,18}", re.ASCII)
@@ -171,11 +171,11 @@ def _applied(operation: Any, before: Any, effort: _Effort, is_last: bool) -> Any
     jsonpatch = _library()
     try:
         if operation.get("op") == "copy":
-            effort.budget.values(measured(dig(before, _steps(operation["from"], before))))
+            effort.budget.values(value_count(dig(before, _steps(operation["from"], before))))
         effort.copied(before)
         value = jsonpatch.JsonPatch([operation]).apply(before)
         if is_last:
-            effort.budget.steps(measured(value))
+            effort.budget.steps(value_count(value))
         return value
     except TooMuch as error:
         raise past_a_limit(error, "the patch") from None

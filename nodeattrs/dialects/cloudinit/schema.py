@@ -23,7 +23,7 @@ from nodeattrs.dialects.cloudinit.config_text import path_with_own_keys, with_te
 from nodeattrs.dialects.cloudinit.lints.texts import markup_in
 from nodeattrs.dialects.cloudinit.lints.values import foreign_key
 from nodeattrs.dialects.cloudinit.lints.warned import Severity, Warned
-from nodeattrs.dialects.cloudinit.parts import kind_of, measured
+from nodeattrs.dialects.cloudinit.parts import kind_of, value_count
 from nodeattrs.dialects.cloudinit.secrets import WITHHELD, guarded
 from nodeattrs.errors import BadArgument, missing_extra
 from nodeattrs.formats.documents import read
@@ -91,7 +91,7 @@ class Schema:
         """
         if foreign_key(config):
             return
-        Budget("the check by the schema").steps(_STEPS_A_VALUE * measured(config))
+        Budget("the check by the schema").steps(_STEPS_A_VALUE * value_count(config))
         tree = with_text_keys(config, lambda value: value)
         without_secrets = guarded((), tree, sensitive=self._sensitive)
         found: dict[tuple[Path, str], tuple[str, bool]] = {}

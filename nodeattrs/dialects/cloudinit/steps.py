@@ -22,7 +22,7 @@ from nodeattrs.core.policy import Meet, Policy, Rule
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.dialects.cloudinit.faults import REJECTED, kind_of
 from nodeattrs.dialects.cloudinit.mergers import Definition
-from nodeattrs.dialects.cloudinit.parts import HANDLED_ELSEWHERE, CloudPart, same
+from nodeattrs.dialects.cloudinit.parts import HANDLED_ELSEWHERE, CloudPart, strictly_equal
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.yaml_events import RepeatedKey
 
@@ -286,9 +286,9 @@ def _differences(before: Any, after: Any, path: Path, met: tuple[Policy, Any] | 
         inner = {key: (policy.at(key), given[key]) for key in given}
         yield from _entries(before, after, path, given, inner)
     elif isinstance(before, dict) and isinstance(after, dict):
-        if not same(before, after):
+        if not strictly_equal(before, after):
             yield from _entries(before, after, path, dict.fromkeys((*after, *before)), {})
-    elif not same(before, after):
+    elif not strictly_equal(before, after):
         yield Change(path, "extended" if _holds(after, before) else "replaced", before, after)
 
 
@@ -310,7 +310,9 @@ def _holds(after: Any, before: Any) -> bool:
         return after.startswith(before) or after.endswith(before)
     if isinstance(after, list) and isinstance(before, list):
         count = len(before)
-        return len(after) > count and (same(after[:count], before) or same(after[len(after) - count :], before))
+        return len(after) > count and (
+            strictly_equal(after[:count], before) or strictly_equal(after[len(after) - count :], before)
+        )
     return False
 
 
@@ -324,7 +326,7 @@ def _dropped(given: Any, before: Any, after: Any, path: Path) -> Iterator[Change
                 yield Change((*path, key), "dropped", ABSENT, entry)
             else:
                 yield from _dropped(entry, dig(before, (key,)), after[key], (*path, key))
-    elif not same(given, after) and same(before, after):
+    elif not strictly_equal(given, after) and strictly_equal(before, after):
         yield Change(path, "dropped", before, given)
     elif isinstance(given, list) and isinstance(after, list) and len(given) > len(after):
         yield Change(path, "dropped", before, given[len(after) :])

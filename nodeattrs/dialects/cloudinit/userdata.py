@@ -44,7 +44,7 @@ from nodeattrs.dialects.cloudinit.parts import (
     SCRIPTS,
     CloudPart,
     load_config,
-    measured,
+    value_count,
 )
 from nodeattrs.dialects.cloudinit.patching import operations_of, patch_changes, patch_values
 from nodeattrs.dialects.cloudinit.places import YamlLocator
@@ -143,7 +143,7 @@ class _Effort:
         """Count a text that was read; with aliases its config is larger than the text. raises: TooMuch, TooDeep"""
         self._read += len(text)
         if "*" in text and config is not None:
-            size = measured(config)
+            size = value_count(config)
             self.budget.values(size)
             self._read += size
 

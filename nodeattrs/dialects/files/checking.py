@@ -34,7 +34,7 @@ _NAMED = 3
 _ANCHOR = re.compile(r":\s*&\w")
 
 
-def checked(root: Path, count: Callable[[str], object]) -> Iterator[CheckedFiles]:
+def check_charts(root: Path, count: Callable[[str], object]) -> Iterator[CheckedFiles]:
     """Check the charts of a folder: one `CheckedFiles` with all findings, nothing where there is no chart.
 
     A chart that cannot be read gets a note as its finding.

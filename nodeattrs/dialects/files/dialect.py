@@ -42,9 +42,9 @@ class Files(Dialect):
 
         count: called with each Chart.yaml that is checked
         """
-        from nodeattrs.dialects.files.checking import checked
+        from nodeattrs.dialects.files.checking import check_charts
 
-        return checked(folder, count)
+        return check_charts(folder, count)
 
     def commands(self) -> Mapping[str, Command]:
         """The one command, `nodeattrs fold`, under the name ""."""

@@ -116,7 +116,7 @@ def _conditional(layer: Layer, profiles: Collection[str]) -> Iterator[Layer]:
     yield layer
 
 
-def activated(layers: Iterable[Layer], profiles: Collection[str]) -> Iterator[Layer]:
+def unread_profiles(layers: Iterable[Layer], profiles: Collection[str]) -> Iterator[Layer]:
     """Yield an unknown layer for each place in files of Spring that activates further profiles; nothing for none.
 
     profiles: the profiles that are active. Empty: they are not known, and `spring.profiles.active` counts, too

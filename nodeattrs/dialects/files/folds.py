@@ -30,11 +30,11 @@ from nodeattrs.core.tree import Path
 from nodeattrs.dialects.files.charts import CHART, charts_at
 from nodeattrs.dialects.files.compose import layers_of_project
 from nodeattrs.dialects.files.doubts import (
-    activated,
     is_of_npm,
     policy_of_repeated,
     profiles_of,
     read_otherwise,
+    unread_profiles,
     with_unknown,
 )
 from nodeattrs.dialects.files.extends import (
@@ -102,7 +102,7 @@ def layers_of(
                 yield layer
                 seen.append(layer)
     if policy == SPRING:
-        yield from activated(seen, profiles)
+        yield from unread_profiles(seen, profiles)
 
 
 def _read(

@@ -28,7 +28,7 @@ from nodeattrs.dialects.cloudinit.codes import (
 from nodeattrs.dialects.cloudinit.lints.values import about_user_data
 from nodeattrs.dialects.cloudinit.lints.warned import Warned
 from nodeattrs.dialects.cloudinit.mergers import Verb
-from nodeattrs.dialects.cloudinit.parts import same
+from nodeattrs.dialects.cloudinit.parts import strictly_equal
 from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, joinings_with_results
 
 _Met = tuple[str, Part, Part, Path]
@@ -229,7 +229,7 @@ def _meetings(policy: Policy, below: Part, above: Part, path: Path = ()) -> Iter
     for one in decisions(policy, below, above, path):
         old, new = one.lower.value, one.upper.value
         verb = _verb(one.verdict)
-        if old is ABSENT or verb is None or (verb == "take" and same(old, new)):
+        if old is ABSENT or verb is None or (verb == "take" and strictly_equal(old, new)):
             continue
         if verb == "keep" and not (isinstance(old, list) and isinstance(new, list)):
             continue

@@ -183,7 +183,7 @@ def _about_unknown(part: CloudPart) -> Iterator[_Found]:
         if not row.lstrip().startswith("#"):
             break
     if not is_for_another(text):
-        yield _Found(UNKNOWN_TYPE, *foreign(part))
+        yield _Found(UNKNOWN_TYPE, *why_ignored(part))
 
 
 def is_for_another(text: str) -> bool:
@@ -191,7 +191,7 @@ def is_for_another(text: str) -> bool:
     return _OTHERS.match(text.lstrip()) is not None
 
 
-def foreign(part: CloudPart) -> tuple[str, str]:
+def why_ignored(part: CloudPart) -> tuple[str, str]:
     """Returns (why cloud-init ignores a part, what the user can do). The part has a type that cloud-init does not know.
 
     The first text names the kind of file that the part looks like, or else the type of the part.
