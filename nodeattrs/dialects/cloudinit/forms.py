@@ -64,33 +64,18 @@ class _Value(NamedTuple):
     path: Path
 
 
-class _Taken(NamedTuple):
-    """The user-data that a platform takes from a value.
-
-    text:      None where the document does not have it
-    is_packed: whether the platform unpacks it as base64; None where it takes both
-    why:       the reason for a missing text; "" for `Form.why`
-    made:      the cloud-config that the platform makes of the value; None for a platform that passes a text on
-    """
-
-    text: str | None
-    is_packed: bool | None = None
-    why: str = ""
-    made: Made | None = None
-
-
-def _as_it_is(one: _Value) -> _Taken:
+def _as_it_is(one: _Value) -> FormText:
     """A text that is not unpacked."""
-    return _Taken(_text(one), False)
+    return FormText(one.path, _text(one), is_packed=False)
 
 
-def _base64(one: _Value) -> _Taken:
-    return _Taken(_text(one), True)
+def _base64(one: _Value) -> FormText:
+    return FormText(one.path, _text(one), is_packed=True)
 
 
-def _either(one: _Value) -> _Taken:
+def _either(one: _Value) -> FormText:
     """A text that may be base64: several platforms have this form, and some take base64."""
-    return _Taken(_text(one))
+    return FormText(one.path, _text(one))
 
 
 def _text(one: _Value) -> str | None:
@@ -106,7 +91,8 @@ class Form:
     marks:     maps of pattern -> regular expression. A document fits a map if the value at each pattern matches the
                expression; it has to fit one map
     at:        the patterns that lead to user-data
-    take:      called with a value, returns a `_Taken`: the text that the platform takes from the value, or a reason
+    take:      called with a value, returns the `FormText` that the platform takes from it, without name and language.
+               It has a reason or `made` in place of a text
     why:       the reason for a value without a text, if *take* gives none
     is_config: True: the value is a mapping that is the cloud-config itself, and *take* is not called
     language:  called with a value, returns the template language of its text, or None
@@ -118,7 +104,7 @@ class Form:
     what: str
     marks: tuple[dict[_Pattern, str], ...]
     at: tuple[_Pattern, ...]
-    take: Callable[[_Value], _Taken] = _as_it_is
+    take: Callable[[_Value], FormText] = _as_it_is
     why: str = "is written in a form that is not read here"
     is_config: bool = False
     language: Callable[[Any], Language | None] = lambda value: None
@@ -139,11 +125,13 @@ class Form:
         for path, value, words in values:
             if path in above_others:
                 continue
-            is_config = self.is_config and isinstance(value, dict)
-            taken = _Taken(None) if self.is_config else self.take(_Value(value, tree, path))
+            if self.is_config:
+                taken = FormText(path, None, is_config=isinstance(value, dict))
+            else:
+                taken = self.take(_Value(value, tree, path))
             name = "/".join(word for word in (above, *words) if word)
-            why = "" if is_config or taken.text is not None else taken.why or self.why
-            yield FormText(path, taken.text, name, why, is_config, taken.is_packed, self.language(value), taken.made)
+            why = "" if taken.is_config or taken.text is not None else taken.why or self.why
+            yield taken._replace(name=name, why=why, language=self.language(value))
 
 
 def _has_mark(tree: Any, pattern: _Pattern, looks: str) -> bool:
@@ -210,52 +198,54 @@ def _name_of(row: Any) -> str:
 # --- the text that a value means
 
 
-def _kubevirt(one: _Value) -> _Taken:
+def _kubevirt(one: _Value) -> FormText:
     """`userData` as it is, `userDataBase64` unpacked; the other keys name a secret."""
     key = one.path[-1]
-    return _Taken(_text(one), key == "userDataBase64") if key in _TEXTS else _Taken(None)
+    return FormText(one.path, _text(one) if key in _TEXTS else None, is_packed=key == "userDataBase64")
 
 
-def _karpenter(one: _Value) -> _Taken:
+def _karpenter(one: _Value) -> FormText:
     """The user-data of a node class of Karpenter. The family of the image decides whether cloud-init gets it."""
     text, spec = _text(one), one.tree["spec"]
     aliases = [alias for _, alias, _ in _values_at(spec, ("amiSelectorTerms", _EACH, "alias"))]
     family = str(spec.get("amiFamily") or next(iter(aliases), "")).lower()
     if family.startswith(("bottlerocket", "windows")):
-        return _Taken(None, why="is read by the image's own tools, and not by cloud-init")
+        return FormText(one.path, None, why="is read by the image's own tools, and not by cloud-init")
     is_message = str(text).lstrip().startswith(("MIME-Version:", "Content-Type:"))
     if family.startswith("al2023") and not is_message:
-        return _Taken(None, why="is passed on as a NodeConfig or a script of Amazon Linux 2023: write a MIME message")
-    return _Taken(text, False)
+        return FormText(
+            one.path, None, why="is passed on as a NodeConfig or a script of Amazon Linux 2023: write a MIME message"
+        )
+    return FormText(one.path, text, is_packed=False)
 
 
-def _kubeadm(one: _Value) -> _Taken:
+def _kubeadm(one: _Value) -> FormText:
     """The cloud-config that Cluster API makes of a spec; other bootstrap providers make theirs of other keys."""
     if not str(one.tree["kind"]).startswith("Kubeadm"):
-        return _Taken(None)
+        return FormText(one.path, None)
     if dig(one.value, ("format",)) == "ignition":
-        return _Taken(None, why=IGNITION)
+        return FormText(one.path, None, why=IGNITION)
     try:
-        return _Taken(None, made=cloud_config_of(one.value))
+        return FormText(one.path, None, made=cloud_config_of(one.value))
     except (AttributeError, TypeError, ValueError):
-        return _Taken(None, why="is no spec of Cluster API")
+        return FormText(one.path, None, why="is no spec of Cluster API")
 
 
-def _harvester(one: _Value) -> _Taken:
+def _harvester(one: _Value) -> FormText:
     """The text of a ConfigMap, not decoded; the text of a machine's config, plain or as base64."""
-    return _Taken(_text(one), False if one.path[0] == "data" else None)
+    return FormText(one.path, _text(one), is_packed=False if one.path[0] == "data" else None)
 
 
-def _gce(one: _Value) -> _Taken:
+def _gce(one: _Value) -> FormText:
     """The user-data of an instance. Another item, `user-data-encoding`, says whether it is base64."""
     items = dig(one.tree, one.path[:-2])
     encodings = [value for _, value, _ in _values_at(items, (_Where("key", "user-data-encoding"), "value"))]
-    return _Taken(_text(one), encodings == ["base64"])
+    return FormText(one.path, _text(one), is_packed=encodings == ["base64"])
 
 
-def _cloudformation(one: _Value) -> _Taken:
+def _cloudformation(one: _Value) -> FormText:
     """`Fn::Base64` packs a text, and EC2 unpacks it; a text alone has to be base64."""
-    return _Taken(_intrinsic(one.value), None if isinstance(one.value, str) else False)
+    return FormText(one.path, _intrinsic(one.value), is_packed=None if isinstance(one.value, str) else False)
 
 
 def _intrinsic(value: Any) -> str | None:
@@ -302,9 +292,9 @@ _NAMED = re.compile(r"(variables|parameters)\('(\w+)'\)")
 _LITERAL = re.compile(r"'((?:[^']|'')*)'")
 
 
-def _arm(one: _Value) -> _Taken:
+def _arm(one: _Value) -> FormText:
     """`base64()` packs a text, and Azure unpacks it."""
-    return _Taken(_arm_text(one.value, one.tree), not str(one.value).startswith("[base64"))
+    return FormText(one.path, _arm_text(one.value, one.tree), is_packed=not str(one.value).startswith("[base64"))
 
 
 def _arm_text(value: Any, tree: Any) -> str | None:
@@ -330,12 +320,12 @@ def _is_arm_expression(text: str) -> bool:
     return text.startswith("[") and not text.startswith("[[")
 
 
-def _heat(one: _Value) -> _Taken:
+def _heat(one: _Value) -> FormText:
     """The user-data of a server of Heat. With the format HEAT_CFNTOOLS, Heat's own part handler takes the text."""
     if dig(one.tree, (*one.path[:-1], "user_data_format")) not in ("RAW", "SOFTWARE_CONFIG"):
         why = "is for Heat's own tools, and not for cloud-init: write user_data_format: RAW"
-        return _Taken(None, why=why)
-    return _Taken(_heat_text(one.value, one.tree), False)
+        return FormText(one.path, None, why=why)
+    return FormText(one.path, _heat_text(one.value, one.tree), is_packed=False)
 
 
 def _heat_text(value: Any, tree: Any) -> str | None:
