@@ -228,9 +228,9 @@ def _gapped(given: Any) -> list[Any]:
 
 
 def give_parts_of_names(value: Any, answer: Variables, depth: int = 0) -> bool:
-    """Whether no template in a value can give a text with `/`. True for a value without templates.
+    """Whether no template in a value gives a text with `/`. True for a value without templates.
 
-    Each template must be a fact, a result of a task, or a variable whose texts have no `/`, also in templates of it.
+    Facts and results of tasks count as texts without `/`. Any other template must be a variable with known texts.
 
     depth: how many values this value is within; callers leave it at 0
     """

@@ -261,9 +261,9 @@ class Inventory:
 
     @property
     def not_run(self) -> list[Origin]:
-        """The places of scripts and plugins that were not run, or whose run failed. [] if all sources were read.
+        """The places of sources that were not read: scripts and plugins that were not run or failed, encrypted files.
 
-        Each of them may define hosts, groups and variables.
+        [] if all sources were read. Each of them may define hosts, groups and variables.
         """
         return [one.origin for one in self._sources.not_run]
 

@@ -39,8 +39,8 @@ _ODD = re.compile(r"^[\d\W]|\W")
 class SourceNotRun(Exception):
     """Raised for a source that cannot be read without running it. `InventorySources.not_run` lists these exceptions.
 
-    unknown: the kind of the source, and the reason for messages
-    origin:  the place: file and line
+    unknown:    the kind of the source, and the reason for messages
+    file, line: the place, which is then the attribute `origin`
     """
 
     def __init__(self, unknown: Unknown, file: str, line: int | None = 1) -> None:

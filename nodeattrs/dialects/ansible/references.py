@@ -91,7 +91,9 @@ WORDS = PLAY | ROLE | TASK
 class VariableDefinition:
     """A variable that a file of variables sets.
 
-    role: the role of the file; "." for a repository that is a role, "" outside of roles
+    name:   the name of the variable
+    origin: the line that sets it
+    role:   the role of the file; "." for a repository that is a role, "" outside of roles
     """
 
     name: str
@@ -152,7 +154,7 @@ class VariableReferences:
 
     @cached_property
     def missing_roles(self) -> dict[str, Origin]:
-        """Role -> the first place that uses it, for each role that the repository does not have."""
+        """Role -> the first place that uses it, for each used role that the repository does not have."""
         known = {one.rpartition("/")[2] for one in self.roles}
         asked = {**self._called_roles, **self.used_roles}
         return {one: at for one, at in asked.items() if one.rpartition("/")[2] not in known and "{{" not in one}

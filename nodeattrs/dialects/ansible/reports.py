@@ -57,8 +57,9 @@ _TRAPS = {
 class Mention(NamedTuple):
     """A variable that a template mentions.
 
-    value:   ABSENT where it is not set
-    origins: the lines that set it; where it is not set, the unknown layers that may set it
+    name:    the name of the variable
+    value:   its value; ABSENT if it is not set
+    origins: the lines that set it; if it is not set, the places of unknown layers that may set it
     """
 
     name: str

@@ -52,6 +52,7 @@ class MergeRules(NamedTuple):
 class Merged:
     """A merged config, with a report for each part, and explanations of each value. `merge` and `merge_layers` make it.
 
+    result:  the merged config with the origins of its values; None without a config
     parts:   the report of each part or source, in order
     rows:    the foldings, which are the merges that were done in order; the last one gave the result
     unknown: number of a part that could not be read -> the unknown layer that replaces it

@@ -33,6 +33,7 @@ _REASON = "is not set in a file that was read, and may come from the environment
 class Fill(NamedTuple):
     """A text whose variables were filled in.
 
+    text:  the text with the values of its variables; an unset variable without a default gives ""
     used:  the line of a `.env` file for each variable that such a file sets
     unset: the names of variables that no file sets
     """

@@ -341,7 +341,7 @@ def with_included(
     """Read the files that a config of Git includes. Returns *layers* with the layers of each file after its line.
 
     A file that is not read has an unknown layer: it is outside of the repository, included under a condition, or its
-    path depends on the user. So has a file that does not exist here, since it may exist where Git runs. A .gitmodules
+    path depends on the user. A file that does not exist here has one, too: it may exist where Git runs. A .gitmodules
     includes nothing.
 
     layers: the parts of the file at *path*, already read

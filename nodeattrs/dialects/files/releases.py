@@ -64,6 +64,7 @@ class SetValue(NamedTuple):
     """One value that a release sets as `helm --set` does.
 
     word:    the text after `--set`, not yet checked: a.b=1
+    origin:  the line that sets the value
     is_text: whether the value stays a text, as with `--set-string`
     """
 
