@@ -136,9 +136,8 @@ class Playbook:
     def _tasks_of_host(self, host: str) -> Iterator[Task]:
         folders = [play.folder for play in self.plays]
         set_by_groups = partial(self.inventory.names_set_by_groups_like, folders=folders)
-        walk: TaskWalk = TaskWalk(
-            self._roles_reader(None), lambda where: self._variables_at(where, walk, host), set_by_groups
-        )
+        files, policy = self.inventory.files, self.inventory.policy
+        walk: TaskWalk = TaskWalk(files, policy, lambda where: self._variables_at(where, walk, host), set_by_groups)
         hosts = self.inventory.hosts
         walk.effects.note_fact_modules(*map(Path, self.inventory.config.library))
         for name in (one for one in self.inventory.config.unread if one in TAGS):
@@ -193,10 +192,8 @@ class Playbook:
 
     # --- roles
 
-    def _roles_reader(self, play: Play | None) -> RoleReader:
+    def _roles_reader(self, play: Play) -> RoleReader:
         def fill(name: str, own: dict[Any, Any]) -> str:
-            if play is None:
-                return name
             found = evaluate(name, plays.variables_before_hosts(play, self.inventory, own))
             if found is ABSENT:
                 raise play.error(UNDEFINED, f"the role {name!r} cannot be known", "roles")

@@ -15,6 +15,7 @@ from typing import Any
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.answers import Variables
@@ -28,7 +29,7 @@ from nodeattrs.dialects.ansible.contexts import (
 )
 from nodeattrs.dialects.ansible.effects import FOLLOWED, SETTING, TaskEffects
 from nodeattrs.dialects.ansible.faults import NO_FILE, WRONG_SHAPE, AnsibleError, error_at
-from nodeattrs.dialects.ansible.files import names_set_by
+from nodeattrs.dialects.ansible.files import VariableFiles, names_set_by
 from nodeattrs.dialects.ansible.keywords import arguments_of, is_yes, module_of, never_runs, plain_name
 from nodeattrs.dialects.ansible.levels import MERGE, title
 from nodeattrs.dialects.ansible.plays import Play
@@ -56,24 +57,27 @@ _IMPORTS = frozenset(("import_tasks", "import_role"))
 class TaskWalk:
     """The tasks of all plays as one host reaches them, in order. The object keeps what these tasks have set so far.
 
-    roles:         the reader of roles; `tasks_of_play` replaces it by the reader of its play
+    files, policy: for `TaskEffects`
     now:           called with the context of a task; returns the variables that the host has there
     set_by_groups: called with the name of a group; returns the variables that such groups may set. See `TaskEffects`
     effects:       what the tasks so far have set for the host; made by the constructor
+    roles:         the reader of roles of the current play; set by `tasks_of_play`
     joined:        the roles of the current play whose variables all of its tasks see
 
     The constructor reads nothing. Call `tasks_of_play` once for each play, in order, and consume each result before the
     next call. A task depends on the effects of the tasks before it.
     """
 
+    roles: RoleReader
+
     def __init__(
         self,
-        roles: RoleReader,
+        files: VariableFiles,
+        policy: Policy,
         now: Callable[[TaskContext], Variables],
         set_by_groups: Callable[[str], frozenset[str] | None],
     ) -> None:
-        self.roles = roles
-        self.effects = TaskEffects(roles.files, roles.policy, set_by_groups)
+        self.effects = TaskEffects(files, policy, set_by_groups)
         self.joined: list[Role] = []
         self._unit: list[tuple[TaskContext, Role]] = []
         self._entered = [self._unit]

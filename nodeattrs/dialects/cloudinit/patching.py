@@ -179,10 +179,8 @@ def _applied(operation: Any, before: Any, effort: _Effort, is_last: bool) -> Any
         return value
     except TooMuch as error:
         raise past_a_limit(error, "the patch") from None
-    except NodeattrsError as error:
-        if isinstance(error, TooDeep):
-            raise CloudConfigError(TOO_DEEP, "the patch makes a value nested deeper than 500 levels") from None
-        raise
+    except TooDeep:
+        raise CloudConfigError(TOO_DEEP, "the patch makes a value nested deeper than 500 levels") from None
     except (jsonpatch.JsonPatchConflict, jsonpatch.JsonPatchTestFailed) as error:
         raise CloudConfigError(
             PATCH_CONFLICT, f"the patch does not apply: {_why(error)}", hint="it sees only the parts before it"

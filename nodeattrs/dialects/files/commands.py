@@ -119,11 +119,6 @@ class _Layers:
         return FoldLayers([*([Layer({})] if is_bare else files), *over])
 
     @property
-    def policy(self) -> str:
-        """The name of the policy."""
-        return self._policy.name
-
-    @property
     def warnings(self) -> list[DocumentError]:
         """Warnings about probable mistakes in the files."""
         kept = self._repository.warnings if self._repository else ()

@@ -116,8 +116,7 @@ def _found(report: PartReport, has_handler: bool) -> Iterator[_Found]:
 def _about_template(report: PartReport) -> Iterator[_Found]:
     """Yield the warning about broken YAML that has blocks of a template, or markup near the line that is broken."""
     part, error = report.part, report.error
-    if not isinstance(error, DocumentError):
-        return
+    assert isinstance(error, DocumentError)
     line = (error.line or 1) - (part.line or 1) + 1
     block = _BLOCKS.search(part.text)
     markup = block[0] if block else markup_in("\n".join(part.text.splitlines()[max(line - 2, 0) : line]))
