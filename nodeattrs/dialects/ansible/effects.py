@@ -53,9 +53,9 @@ _OF_FOLDERS = frozenset(("depth", "extensions", "files_matching", "ignore_files"
 class TaskEffects:
     """What the tasks so far have set, or may have set, for one host. `TaskWalk` owns it and notes each task once.
 
-    The methods `note_...` add to the fields, and return nothing. Where a value is not known they add an unknown layer,
-    and no error is raised for it. `layer_count` is the number of layers so far; 0 at the beginning. `task_met` makes a
-    `Task` with copies of the fields as they are then.
+    The methods `note_...` add to the fields, and return nothing. For a value that is not known they add an unknown
+    layer. `layer_count` is the number of layers so far; 0 at the beginning. `task_met` makes a `Task` with copies of
+    the fields as they are then.
 
     files:           reads the files that include_vars names
     policy:          how maps are merged, as `hash_behaviour` says

@@ -112,7 +112,7 @@ class VariableReferences:
     settable:         names that are a key anywhere, or that a task, a program or an inventory may set
     words:            words that are not keys, in YAML, templates and programs
     mentions:         name -> the first template or condition that mentions it
-    guarded:          names that may be undefined, since a mention has `default`, `is defined` or the like beside them
+    guarded:          names that may be undefined: a mention is beside `default`, `is defined` or the like
     name_parts:       parts of variable names, from expressions such as `vars['app_' + x]` -> first place
     computed:         places of expressions that may give any variable name
     roles:            the roles that the repository has

@@ -44,7 +44,7 @@ class Way(NamedTuple):
     """One way through a template: it says for each condition whether the condition holds.
 
     chosen:    text of a condition -> whether it holds
-    otherwise: whether a condition holds that is not in *chosen*
+    otherwise: True if all other conditions hold, False if none of them does
     """
 
     chosen: dict[str, bool]

@@ -39,10 +39,10 @@ class PartReport(NamedTuple):
     number:     its number among all parts, from 1
     part:       the part; for a template the rendered one
     filename:   its name, or part-001, part-002, ... by position
-    status:     one of these words. merged; rejected: cloud-init notes it in the merged file; failed: cloud-init only
-                logs it; script; include: not followed; ignored: no handler has its type; empty: the same, without a
-                body; unknown: not read; template: not rendered, since instance data lack; disabled: switched off. Only
-                merged parts change the config
+    status:     "merged"; "rejected" (cloud-init notes it in the merged file); "failed" (cloud-init only logs it);
+                "script"; "include" (not followed); "ignored" (no handler has its type); "empty" (ignored, and without
+                a body); "unknown" (not read); "template" (not rendered); "disabled" (switched off). Only merged parts
+                change the config
     definition: the merge definition that was used; None for a patch, and for a part that was not merged
     source:     where the definition comes from: "body merge_how", "header Merge-Type", both, "default", "asked" (by
                 --how), "part N" (in documented mode)

@@ -111,7 +111,7 @@ def load(
     for key, value in (arguments or {}).items():
         if value is not None:
             layers.append(Layer(under(as_path(key), value), Origin("argument", key)))
-    secrets = [*dict.fromkeys(path for layer in layers for path in _secret_paths(model, layer.value))]
+    secrets = [*dict.fromkeys(path for layer in layers for path in _secrets(model, layer.value, (), set()))]
     hidden = [Layer(withheld(one.value, secrets), one.origin, one.title, one.policy) for one in layers]
     folded = fold(hidden or [Layer({})], policy, strict=True)
     structure = _by_cattrs if hasattr(model, "__attrs_attrs__") else _by_pydantic
@@ -284,19 +284,16 @@ class _Field(NamedTuple):
     is_hidden: bool
 
 
-def _secret_paths(model: type[Any], tree: Any) -> list[Path]:
-    """The paths in *tree* whose values are secrets by the fields of *model*; [] where there are none.
+def _secrets(kind: Any, value: Any, path: Path, seen: set[tuple[int, Path]]) -> Iterator[Path]:
+    """Yield the paths in a value that are secret by the fields of its type; a path may come twice.
 
     A list or map of secrets is secret as a whole. So is a text instead of a map, if the map may have a secret. A value
     that a validator of the model moves to another key is not followed.
 
-    model: a dataclass, an attrs class or a pydantic model
+    kind: the type: a dataclass, an attrs class, a pydantic model, or the type of a field
+    path: the path of *value*
+    seen: types by their id, with the paths where they were compared, since a type may contain itself
     """
-    return [*dict.fromkeys(_secrets(model, tree, (), set()))]
-
-
-def _secrets(kind: Any, value: Any, path: Path, seen: set[tuple[int, Path]]) -> Iterator[Path]:
-    """seen: types by their id, with the paths where they were compared: a type may contain itself"""
     if (id(kind), path) in seen or value is ABSENT:
         return
     seen.add((id(kind), path))
